@@ -70,9 +70,7 @@ class Overloads:
             return self._read(method, tuple([x for x in args if x is not REQUIRED]), named)
 
         call: Any = read
-        for o in reversed(self.ops):
-            call = _any(o, call, method, self.inplace)
-        for o in reversed(self.ops):  # what is written out is tried first
+        for o in sorted(reversed(self.ops), key=_is_short):  # those are tried first
             call = plain_call(o, call, method, self.inplace)
         shown = self.ops[0]
         call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
@@ -111,31 +109,6 @@ class Overloads:
         raise mismatch(self.name, [s for s, _ in self.signatures[method]], args[method:], named)
 
 
-def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
-    """The plain call of any operation by position, run in full."""
-    run, defaults, kinds = o.inplace if inplace else o.run, o.schema.defaults, o.schema.kinds
-    least, most, lead = o.schema.least, o.schema.positional, int(method)
-    sizes = most == lead + 1 == least and o.schema.params[lead].is_sizes
-
-    def call(*args: Any, **named: Any) -> Any:
-        n = len(args)
-        if sizes and not named and n > lead and not (method and not isinstance(args[0], Tensor)):
-            for k in args[lead:]:  # sizes one by one
-                if type(k) is not int:
-                    break
-            else:
-                return run(*args[:lead], args[lead:], *defaults[lead + 1 :])
-        if not named and least <= n <= most:
-            for x, plain in zip(args, kinds):  # noqa: B905 - as many by construction
-                if type(x) not in plain:
-                    break
-            else:
-                return run(*args, *defaults[n:])
-        return otherwise(*args, **named)
-
-    return call
-
-
 # plain calls, written out ------------------------------------------------------------------------------------------------
 
 _TEXT = """
@@ -143,22 +116,23 @@ _TEXT = """
         |    if {unfit}:
         |        return otherwise({given}, **named)
 some    |    {names} = *more, *defaults[len(more) : {count}]
-sizes   |    y = more[0] if len(more) == 1 and type(more[0]) is tuple else more
+sizes   |    {row} = more[0] if len(more) == 1 and type(more[0]) is tuple else more
 pair    |    pair = isinstance(y, Tensor)
         |    if {unlike}:
         |        return otherwise({given}, **named)
-row     |    if type({row}) is int:
-row     |        {row} = ({row},)
+single  |    if type({row}) is int:
+single  |        {row} = ({row},)
 row     |    for n in {row} or ():
-row     |        if type(n) is not int:
+row     |        if {not_in_row}:
 row     |            return otherwise({given}, **named)
-        |    here, a, storage, fn = MODES.here, x._data, x._storage, None
+full    |    return run({values})
+short   |    here, a, storage, fn = MODES.here, x._data, x._storage, None
 view    |    counter, source, creation = x._counter, x._view, DEFAULT
 view    |    if type(counter) is not list:
 one     |    if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
 pair    |    b, other = (y._data, y._storage) if pair else (y, None)
 pair    |    if (storage is not None and storage.device is not CPU) or (other is not None and other.device is not CPU):
-        |        return run({values})
+short   |        return run({values})
 node    |    if here.grad:
 node    |        edge = x._edge
 node    |        if x._view is not None:
@@ -192,9 +166,9 @@ straight|            data = result_layout(data, {operands})
 straight|    else:
 straight|        data = as_result(here.run(compute, {arrays}{rest}))
 general |    data = as_result(here.run(compute, {arrays}{rest}))
-        |    out = _new(Tensor)
-        |    out._data = data
-        |    out._edge = out._meta = None
+short   |    out = _new(Tensor)
+short   |    out._data = data
+short   |    out._edge = out._meta = None
 view    |    out._storage = storage = x._own_storage() if storage is None else storage
 view    |    out._counter = counter
 view    |    if source is None:
@@ -210,7 +184,7 @@ node    |        fn._expects = (data.shape, data.dtype, {device})
 node    |        out._edge = (fn, 0)
 result  |        fn._saved = (out._alias(), 0)
 results |        fn.keep_results((out,))
-        |    return out
+short   |    return out
 """  # a line holds for calls of the form that stands before it
 
 
@@ -225,82 +199,103 @@ def _compiled(text: str) -> Any:
 
 def _first(*given: Any, **named: Any) -> Any:
     """Stands where a call is written out when it is first made: to do it for all of them would take long to load."""
-    written = _compiled(text())  # type: ignore[name-defined] # noqa: F821 - in the dictionary that the function has for itself
-    call.__code__, call.__defaults__ = written.__code__, written.__defaults__  # type: ignore[name-defined] # noqa: F821
+    write(call)  # type: ignore[name-defined] # noqa: F821 - in the dictionary that the function has for itself
     return call(*given, **named)  # type: ignore[name-defined] # noqa: F821
 
 
-def plain_call(o: Any, otherwise: Callable, method: bool = False, inplace: bool = False) -> Callable:
-    """The plain call of one operation, as users, formulas, other operations and Python's operators make it."""
-    schema, kernel, node = o.schema, o.kernel, o.node
-    pair, view, count = o.tensors == [0, 1] and schema.least == 2, kernel.kind == "view", schema.positional
-    rows = [i for i, p in enumerate(schema.params) if p.type.many]
-    if o.several or o.lists or schema.is_factory or len(rows) > 1 or REQUIRED in schema.defaults[count:]:
-        return otherwise
+def _is_short(o: Any) -> bool:
+    """Whether a plain call of an operation does at once what `Op` does step by step: of many that make a tensor of one or two."""
+    schema, node, pair = o.schema, o.node, o.tensors == [0, 1] and o.schema.least == 2
+    if o.several or o.lists or schema.is_factory or not (o.tensors == [0] or pair):
+        return False
+    if o.kernel.kind == "view":
+        return node is not None
+    return o.kernel.kind == "fresh" and (node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules")))
+
+
+def plain_call(o: Any, otherwise: Callable, method: bool | None = None, inplace: bool = False) -> Callable:
+    """The plain call of one operation; without `method`, as formulas, other operations and Python's operators make it."""
+    schema, kernel = o.schema, o.kernel
+    short, pair = _is_short(o), len(o.tensors) == 2
     simply = type(kernel) is pointwise and (len(schema.params) == 1 + pair or (pair and kernel.plain))
     function = (simply and kernel.plain) or kernel.function
-    if inplace:
-        suits = pair and simply and kernel.to != "bool" and type(function) is np.ufunc
-        return _writing(o, function, otherwise) if suits else otherwise
-    recorded = node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules"))
-    if (
-        kernel.kind not in ("view", "fresh")
-        or not (o.tensors == [0] or pair)
-        or not recorded
-        or (view and node is None)
-    ):
+    if inplace and pair and short and simply and kernel.to != "bool" and type(function) is np.ufunc:
+        return _writing(o, function, otherwise)
+    if REQUIRED in schema.defaults[schema.positional :] or not schema.params or (method is None and not short):
         return otherwise
-    names = {"otherwise": otherwise, "run": o.run, "node": node, "function": function, "compute": o.compute, "save": o.save,
-             "straight": kernel.straight if simply else (), "defaults": schema.defaults, "kinds": schema.kinds}  # fmt: skip
-    own = {**globals(), **names, "text": lambda: _text(o, method, rows, simply)}
+    names = {
+        "otherwise": otherwise, "run": o.inplace if inplace else o.run, "node": o.node, "function": function,
+        "compute": o.compute, "save": o.save, "straight": kernel.straight if simply else (), "defaults": schema.defaults,
+        "kinds": schema.kinds,
+    }  # fmt: skip
+
+    def write(call: Any) -> None:
+        written = _compiled(_text(o, bool(method), short and not inplace, simply))
+        call.__globals__.update(globals() | names)
+        call.__code__, call.__defaults__ = written.__code__, written.__defaults__
+
+    own: dict[str, Any] = {"write": write}
     own["call"] = FunctionType(_first.__code__, own)
     return own["call"]
 
 
-def _text(o: Any, method: bool, rows: list, simply: bool) -> str:
+def _text(o: Any, method: bool, short: bool, simply: bool) -> str:
     """The plain call of an operation in Python. Operations of one form have one text."""
-    schema, node = o.schema, o.node
-    pair, view, copies = len(o.tensors) == 2, o.kernel.kind == "view", o.kernel.copies
-    result = node is not None and node.saved_names == ("result",)
+    schema, node, lead = o.schema, o.node, int(method)
+    pair, view, copies, result = len(o.tensors) == 2, o.kernel.kind == "view", o.kernel.copies, False
+    rows = [p for p in schema.params[: schema.positional] if p.type.many or p.is_list]
     forms = {
-        "": True, "view": view, "fresh": not view, "pair": pair, "one": not (pair or view), "row": rows,
-        "some": schema.least < schema.positional,
-        "sizes": method and rows == [1] and schema.positional == 2 and schema.params[1].is_sizes,
-        "node": node, "both": node and pair, "result": result, "results": node and node.results and not result,
-        "quick": view or copies, "general": not (simply or view or copies),
-        "straight": simply, "alone": simply and not pair, "twice": simply and pair,
+        "": True, "full": not short, "short": short, "some": schema.least < schema.positional, "row": rows, "single": len(rows) == 1 and rows[0].one,
+        "sizes": schema.positional == schema.least == lead + 1 and schema.params[lead].is_sizes,
+        "pair": pair and short,
     }  # fmt: skip
+    if short:
+        result = node is not None and node.saved_names == ("result",)
+        forms |= {
+            "view": view, "fresh": not view, "one": not (pair or view), "node": node, "both": node and pair,
+            "result": result, "results": node and node.results and not result, "straight": simply,
+            "alone": simply and not pair, "twice": simply and pair, "quick": view or copies,
+            "general": not (simply or view or copies),
+        }  # fmt: skip
     lines = [line.partition("|") for line in _TEXT.splitlines()[1:]]
-    text = "\n".join([code for form, _, code in lines if forms[form.strip()]])
+    text = "\n".join([code for form, _, code in lines if forms.get(form.strip())])
     return text.format(**_parts(o, forms))
 
 
 def _parts(o: Any, forms: dict) -> dict[str, str]:
     """What stands between braces in the text: of the arguments, and what the node saves of them."""
-    schema, pair, view = o.schema, forms["pair"], forms["view"]
-    count, first, row = schema.positional, 1 + pair, ""
-    names = [*"xyzuvw"[:count]]
-    every = [*names, *[f"defaults[{i}]" for i in range(count, len(schema.params))]]
+    schema, pair, view = o.schema, forms["pair"], forms.get("view")
+    count, first = schema.positional, 1 + pair
+    names = [*"xyzuvwst"[:count]]
+    read = [f"[*{n}]" if p.is_list else n for n, p in zip(names, schema.params, strict=False)]
+    every = [*read, *[f"defaults[{i}]" for i in range(count, len(schema.params))]]
     head, given, unfit = " = REQUIRED, ".join([*names, "/, "]), ", ".join([*names, "*more"]), "more or named"
-    unlike = ["not isinstance(x, Tensor)"]
     if forms["sizes"]:
-        head, given, unfit = "x = REQUIRED, /, ", "x, *more", "named or not more"
+        head, given, unfit = "x = REQUIRED, /, " * (count - 1), "x, " * (count - 1) + "*more", "named or not more"
     elif forms["some"]:
         head, given, unfit = "", "*more", f"named or not {schema.least} <= len(more) <= {count}"
-    if pair:
-        unlike.append("not (pair or type(y) in _NUMBERS)" if o.numbers else "not pair")
+    unlike, rows = [], []
     for i, (name, p) in enumerate(zip(names, schema.params, strict=False)):
-        if p.type.many:
-            row = name
-            unlike.append(f"type({name}) not in ({'int, ' * p.one}tuple, {'type(None)' * p.none})")
-        elif i >= first:
+        number = " or type(y) in _NUMBERS" * (o.numbers and i == 1)
+        if p.type.many or p.is_list:
+            rows.append(name)
+            unlike.append(
+                f"type({name}) not in ({'int, ' * forms['single']}{'list, ' * p.is_list}tuple, {'type(None)' * p.none})"
+            )
+        elif p.is_tensor and not p.none:
+            unlike.append(f"not ({'pair' if pair and i == 1 else f'isinstance({name}, Tensor)'}{number})")
+        elif p.kind == "PyObject":
+            unlike.append(f"{name} is REQUIRED")
+        else:
             unlike.append(f"type({name}) is not int" if p.plain == {int} else f"type({name}) not in kinds[{i}]")
     return {
-        "head": head, "given": given, "unfit": unfit, "names": ", ".join(names), "count": str(count), "row": row,
+        "head": head, "given": given, "unfit": unfit, "names": ", ".join(names), "count": str(count),
+        "row": rows[0] if len(rows) == 1 else f"({', '.join([f'*{row}' for row in rows])})",
+        "not_in_row": "not isinstance(n, Tensor)" if o.lists else "type(n) is not int",
         "unlike": " or ".join(unlike), "values": ", ".join(every), "rest": "".join([f", {v}" for v in every[first:]]),
         "wanted": "edge is not None" + " or second is not None" * pair,
         "unusual": "HOOKS or " * (not view) + "MADE or edge is _NOWHERE" + " or second is _NOWHERE" * pair,
-        "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if o.node is not None else "",
+        "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if forms.get("node") else "",
         "operands": "a, b if pair else _NUMBER" if pair else "a", "arrays": "a, b" if pair else "a",
         "device": "storage.device" if view else "CPU",
     }  # fmt: skip
