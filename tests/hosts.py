@@ -84,12 +84,20 @@ class Host:
 _SERVER = ("--no-browser", "--allow-root", "--ServerApp.token=", "--ServerApp.port={port}")
 _RUN_ALL = (
     "async () => { while (!window.jupyterapp) await new Promise((done) => setTimeout(done, 100));"
-    " await jupyterapp.restored; const panel = jupyterapp.shell.currentWidget; await panel.context.ready;"
-    " await panel.sessionContext.ready; await jupyterapp.commands.execute('notebook:run-all-cells'); }"
+    " await jupyterapp.restored; let panel;"
+    " while (!(panel = jupyterapp.shell.currentWidget)?.context) await new Promise((done) => setTimeout(done, 100));"
+    " await panel.context.ready; await panel.sessionContext.ready;"
+    " await jupyterapp.commands.execute('notebook:run-all-cells'); }"
 )
 _CLASSIC = (
-    "async () => { while (!window.Jupyter?.notebook?.kernel?.is_connected())"
-    " await new Promise((done) => setTimeout(done, 100)); Jupyter.notebook.execute_all_cells(); }"
+    "async () => { const ready = (kernel) =>"
+    " kernel?.is_connected() && kernel.info_reply.protocol_version && kernel.widget_manager;"
+    " while (!ready(window.Jupyter?.notebook?.kernel)) await new Promise((done) => setTimeout(done, 100));"
+    " Jupyter.notebook.execute_all_cells(); }"
+)
+IN_TIME = (
+    "() => Promise.race([({0})(), new Promise((_, fail) =>"
+    " setTimeout(() => fail(new Error('the notebook was not ready after two minutes')), 120_000))])"
 )
 _CONVERT = ("nbconvert", "--to", "html", "book.ipynb")
 HOSTS = {
@@ -111,7 +119,7 @@ HOSTS = {
         "notebooks/book.ipynb",
         _CLASSIC,
     ),
-    "nbclassic": Host(("nbclassic",), ("nbclassic", *_SERVER), "nbclassic/notebooks/book.ipynb", _CLASSIC),
+    "nbclassic": Host(("nbclassic",), ("nbclassic", *_SERVER), "notebooks/book.ipynb", _CLASSIC),
     "voila": Host(("voila",), ("voila", "book.ipynb", "--no-browser", "--port={port}"), ""),
     "marimo": Host(("marimo",), ("marimo", "run", "app.py", "--headless", "--no-token", "--port={port}"), ""),
     "nbconvert": Host(("nbconvert",), _CONVERT, "book.html"),
@@ -203,9 +211,13 @@ def shown(host: Host, folder: Path, python: Path) -> Iterator[str]:
         address = f"http://127.0.0.1:{port}/{host.page}"
         end = time.monotonic() + 120
         while time.monotonic() < end and server.poll() is None:
-            with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=60):
+            try:
+                urllib.request.urlopen(address, timeout=60).close()
                 break
-            time.sleep(0.3)
+            except OSError:
+                time.sleep(0.3)
+        else:
+            raise RuntimeError((folder / "log").read_text()[-2000:])
         yield address
     finally:
         server.terminate()
@@ -222,9 +234,14 @@ def pictures(page: Page) -> str:
     return "yes" if images.nth(0).is_visible() else "hidden"
 
 
+def live_with(page: Page, kind: str) -> Locator:
+    """The live views that have such a part."""
+    return page.locator(".cl-live, marimo-anywidget").filter(has=page.locator(kind))
+
+
 def place(page: Page, kind: str) -> tuple[Locator, str]:
     """Where a widget is used: in its live view, or on the page."""
-    live = page.locator(".cl-live, marimo-anywidget").filter(has=page.locator(kind))
+    live = live_with(page, kind)
     return (live.first, "live") if live.count() else (page.locator("body"), "page")
 
 
@@ -306,6 +323,10 @@ def look(page: Page) -> tuple[list[str], list[str]]:
         wrong.append(f"{twins} stand there twice")
     for width in (1300, 700):
         page.set_viewport_size({"width": width, "height": 900})
+        for one in page.locator(".cl-player:visible").all():  # JupyterLab lays out what comes into view
+            one.scroll_into_view_if_needed()
+        with contextlib.suppress(Error):  # a page may be laid out anew some frames later
+            page.wait_for_function(f"() => !({CUT})()", timeout=3_000)
         if cut := page.evaluate(CUT):
             wrong.append(f"at {width} px {cut} pictures are cut")
     if failed := FAILED.search(page.locator("body").inner_text()):
@@ -322,10 +343,11 @@ def try_out(name: str, page: Page, work: Path, *, dark: bool) -> bool:
     with shown(host, folder, python) as address:
         page.goto(address)
         if host.runs:
-            page.evaluate(host.runs)
+            page.evaluate(IN_TIME.format(host.runs))
         if host.serves:
             with contextlib.suppress(Error):  # what is missing then is told below
                 page.get_by_role("button", name="Commit").locator("visible=true").wait_for(timeout=120_000)
+                live_with(page, "form").first.wait_for(state="attached", timeout=20_000)
         words, wrong = look(page)
         if wrong and (kept := os.environ.get("COPYLAB_SHOTS")):
             page.screenshot(path=Path(kept, f"{name}.png"), full_page=True)

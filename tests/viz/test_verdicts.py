@@ -1,5 +1,6 @@
 """The verdicts of `explain` held against a real backward, over many programs: none is wrong, few are "unknown"."""
 
+import gc
 import warnings
 from collections import Counter
 from types import ModuleType
@@ -24,11 +25,14 @@ def held(engine: ModuleType, known: dict[str, Held]) -> Held:
     if engine.__name__ not in known:
         programs = verdicts.BOTH if engine.__name__ == "tinytorch" else verdicts.BOTH | verdicts.TORCH
         found = known.setdefault(engine.__name__, {})
+        gc.collect()  # a hook in a cycle lives on, and as long as it does no later verdict is known
         for title, code in programs.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # many programs do what nobody should
                 found[title] = verdicts.verdict(code, engine)
             engine.autograd.set_detect_anomaly(False)
+            if "hook" in code:
+                gc.collect()
     return known[engine.__name__]
 
 
@@ -38,7 +42,8 @@ def test_no_verdict_is_wrong_and_few_are_unknown(held: Held) -> None:
     print(f"{len(held)} programs: {count['right']} right, {count['wrong']} wrong, {count['unknown']} unknown")
     assert [title for title, how in judgements.items() if how == "wrong"] == []
     assert len(held) >= 100
-    assert count["unknown"] < len(held) / 4
+    why = Counter(said.findings[-1].what for said, _ in held.values() if said.verdict == "unknown")
+    assert count["unknown"] < len(held) / 4, why.most_common(5)
 
 
 def test_each_unknown_says_why(held: Held) -> None:
