@@ -126,12 +126,17 @@ row     |    for n in {row} or ():
 row     |        if {not_in_row}:
 row     |            return otherwise({given}, **named)
 full    |    return run({values})
-short   |    here, a, storage, fn = MODES.here, x._data, x._storage, None
+short   |    here = MODES.here
+short   |    a = x._data
+short   |    fn = None
+one     |    storage = x._storage
 view    |    counter, source, creation = x._counter, x._view, DEFAULT
 view    |    if type(counter) is not list:
 one     |    if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
-pair    |    b, other = (y._data, y._storage) if pair else (y, None)
-pair    |    if (storage is not None and storage.device is not CPU) or (other is not None and other.device is not CPU):
+pair    |    b = y._data if pair else y
+pair    |    if ((storage := x._storage) is not None and storage.device is not CPU) or (
+pair    |        pair and (storage := y._storage) is not None and storage.device is not CPU
+pair    |    ):
 short   |        return run({values})
 node    |    if here.grad:
 node    |        edge = x._edge
@@ -139,11 +144,13 @@ node    |        if x._view is not None:
 node    |            edge = _edge(x)
 node    |        elif edge is None and (m := x._meta) is not None and m.requires_grad:
 node    |            edge = (x, 0)
-both    |        second = y._edge if pair else None
-both    |        if pair and y._view is not None:
-both    |            second = _edge(y)
-both    |        elif pair and second is None and (m := y._meta) is not None and m.requires_grad:
-both    |            second = (y, 0)
+both    |        second = None
+both    |        if pair:
+both    |            second = y._edge
+both    |            if y._view is not None:
+both    |                second = _edge(y)
+both    |            elif second is None and (m := y._meta) is not None and m.requires_grad:
+both    |                second = (y, 0)
 node    |        if {wanted}:
 node    |            if {unusual}:
 node    |                return run({values})
@@ -169,6 +176,7 @@ general |    data = as_result(here.run(compute, {arrays}{rest}))
 short   |    out = _new(Tensor)
 short   |    out._data = data
 short   |    out._edge = out._meta = None
+view    |    storage = x._storage
 view    |    out._storage = storage = x._own_storage() if storage is None else storage
 view    |    out._counter = counter
 view    |    if source is None:
@@ -279,9 +287,8 @@ def _parts(o: Any, forms: dict) -> dict[str, str]:
         number = " or type(y) in _NUMBERS" * (o.numbers and i == 1)
         if p.type.many or p.is_list:
             rows.append(name)
-            unlike.append(
-                f"type({name}) not in ({'int, ' * forms['single']}{'list, ' * p.is_list}tuple, {'type(None)' * p.none})"
-            )
+            kinds = ["tuple", *["int"] * forms["single"], *["list"] * p.is_list, *["type(None)"] * p.none]
+            unlike.append(" and ".join([f"type({name}) is not {kind}" for kind in kinds]))
         elif p.is_tensor and not p.none:
             unlike.append(f"not ({'pair' if pair and i == 1 else f'isinstance({name}, Tensor)'}{number})")
         elif p.kind == "PyObject":
