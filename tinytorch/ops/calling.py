@@ -24,7 +24,7 @@ from ..autograd.modes import MADE, MODES, InferenceCounter, bump
 from ..autograd.node import next_number
 from ..autograd.saved import GONE, HOOKS, NUMBER
 from ..devices import CPU
-from ..tensor import Tensor, as_result, device_of
+from ..tensor import Tensor, as_result
 from .kernels import pointwise
 from .layout import broadcast_error, owner, result_layout
 from .schema import REQUIRED, Signature, mismatch
@@ -35,7 +35,6 @@ _NUMBER = np.zeros(())  # for the layout of a result it matters only that there 
 _NOWHERE: Any = (None, 0)
 _SAYS = {
     "view": "A view: the same memory, the same version counter.",
-    "views": "Views: the same memory, the same version counter.",
     "write": "Writes into its first argument, and counts the write.",
     "turn": "Has the tensor itself look at its memory in another way.",
     "composite": "Made of other operations.",
@@ -70,12 +69,12 @@ class Overloads:
             return self._read(method, tuple([x for x in args if x is not REQUIRED]), named)
 
         call: Any = read
-        for o in sorted(reversed(self.ops), key=_is_short):  # those are tried first
+        for o in sorted(self.ops, key=_is_short, reverse=True)[::-1]:  # those are tried first
             call = plain_call(o, call, method, self.inplace)
         shown = self.ops[0]
         call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
-        says = _SAYS["write" if self.inplace else shown.kernel.kind]
+        says = _SAYS["write" if self.inplace else shown.kind]
         call.__doc__ = f"{shown.schema.text}\n\n{says} Source: `torch.{shown.name}`."
         call.overloads = self.ops
         return call
@@ -128,7 +127,7 @@ row     |            return otherwise({given}, **named)
 full    |    return run({values})
 short   |    here = MODES.here
 short   |    a = x._data
-short   |    fn = None
+made    |    fn = None
 one     |    storage = x._storage
 view    |    counter, source, creation = x._counter, x._view, DEFAULT
 view    |    if type(counter) is not list:
@@ -138,6 +137,15 @@ pair    |    if ((storage := x._storage) is not None and storage.device is not C
 pair    |        pair and (storage := y._storage) is not None and storage.device is not CPU
 pair    |    ):
 short   |        return run({values})
+into    |    kind = a.dtype
+into    |    alike = b.dtype is kind and b.shape == a.shape if pair else type(b) is float or -1 << 53 < b < 1 << 53
+into    |    if not alike or kind.kind != "f" or kind.num not in straight or not a.flags.forc or type(x._counter) is not list:
+into    |        return run({values})
+into    |    if (pair and x is not y and owner(a) is owner(b)) or (here.grad and (needs_grad(x) or (pair and needs_grad(y)))):
+into    |        return run({values})
+into    |    here.run(function, a, b, a)
+into    |    bump(x)
+into    |    return x
 node    |    if here.grad:
 node    |        edge = x._edge
 node    |        if x._view is not None:
@@ -173,9 +181,9 @@ straight|            data = result_layout(data, {operands})
 straight|    else:
 straight|        data = as_result(here.run(compute, {arrays}{rest}))
 general |    data = as_result(here.run(compute, {arrays}{rest}))
-short   |    out = _new(Tensor)
-short   |    out._data = data
-short   |    out._edge = out._meta = None
+made    |    out = _new(Tensor)
+made    |    out._data = data
+made    |    out._edge = out._meta = None
 view    |    storage = x._storage
 view    |    out._storage = storage = x._own_storage() if storage is None else storage
 view    |    out._counter = counter
@@ -192,7 +200,7 @@ node    |        fn._expects = (data.shape, data.dtype, {device})
 node    |        out._edge = (fn, 0)
 result  |        fn._saved = (out._alias(), 0)
 results |        fn.keep_results((out,))
-short   |    return out
+made    |    return out
 """  # a line holds for calls of the form that stands before it
 
 
@@ -216,29 +224,27 @@ def _is_short(o: Any) -> bool:
     schema, node, pair = o.schema, o.node, o.tensors == [0, 1] and o.schema.least == 2
     if o.several or o.lists or schema.is_factory or not (o.tensors == [0] or pair):
         return False
-    if o.kernel.kind == "view":
+    if o.kind == "view":
         return node is not None
-    return o.kernel.kind == "fresh" and (node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules")))
+    return o.kind == "fresh" and (node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules")))
 
 
 def plain_call(o: Any, otherwise: Callable, method: bool | None = None, inplace: bool = False) -> Callable:
     """The plain call of one operation; without `method`, as formulas, other operations and Python's operators make it."""
     schema, kernel = o.schema, o.kernel
-    short, pair = _is_short(o), len(o.tensors) == 2
-    simply = type(kernel) is pointwise and (len(schema.params) == 1 + pair or (pair and kernel.plain))
-    function = (simply and kernel.plain) or kernel.function
-    if inplace and pair and short and simply and kernel.to != "bool" and type(function) is np.ufunc:
-        return _writing(o, function, otherwise)
-    if REQUIRED in schema.defaults[schema.positional :] or not schema.params or (method is None and not short):
+    if REQUIRED in schema.defaults[schema.positional :] or not schema.params or (method is None and not _is_short(o)):
         return otherwise
-    names = {
-        "otherwise": otherwise, "run": o.inplace if inplace else o.run, "node": o.node, "function": function,
-        "compute": o.compute, "save": o.save, "straight": kernel.straight if simply else (), "defaults": schema.defaults,
-        "kinds": schema.kinds,
-    }  # fmt: skip
 
     def write(call: Any) -> None:
-        written = _compiled(_text(o, bool(method), short and not inplace, simply))
+        forms = _forms(o, bool(method), inplace)
+        names = {
+            "otherwise": otherwise, "run": o.inplace if inplace else o.run, "node": o.node, "compute": o.compute,
+            "function": (forms["simply"] and kernel.plain) or kernel.function, "save": o.save, "kinds": schema.kinds,
+            "straight": kernel.straight if forms["simply"] else (), "defaults": schema.defaults,
+        }  # fmt: skip
+        lines = [line.partition("|") for line in _TEXT.splitlines()[1:]]
+        text = "\n".join([code for form, _, code in lines if forms[form.strip()]])
+        written = _compiled(text.format(**_parts(o, forms)))
         call.__globals__.update(globals() | names)
         call.__code__, call.__defaults__ = written.__code__, written.__defaults__
 
@@ -247,32 +253,31 @@ def plain_call(o: Any, otherwise: Callable, method: bool | None = None, inplace:
     return own["call"]
 
 
-def _text(o: Any, method: bool, short: bool, simply: bool) -> str:
-    """The plain call of an operation in Python. Operations of one form have one text."""
-    schema, node, lead = o.schema, o.node, int(method)
-    pair, view, copies, result = len(o.tensors) == 2, o.kernel.kind == "view", o.kernel.copies, False
+def _forms(o: Any, method: bool, inplace: bool) -> dict[str, Any]:
+    """Of which forms the plain call of an operation is. Operations of the same forms have one text."""
+    schema, kernel, lead = o.schema, o.kernel, int(method)
     rows = [p for p in schema.params[: schema.positional] if p.type.many or p.is_list]
-    forms = {
-        "": True, "full": not short, "short": short, "some": schema.least < schema.positional, "row": rows, "single": len(rows) == 1 and rows[0].one,
+    short, pair = _is_short(o), len(o.tensors) == 2
+    simply = short and type(kernel) is pointwise and (len(schema.params) == 1 + pair or (pair and kernel.plain))
+    into = inplace and pair and simply and kernel.to != "bool" and type(kernel.plain or kernel.function) is np.ufunc
+    short = short and (into or not inplace)
+    made = short and not into
+    view, node = made and kernel.kind == "view", made and o.node is not None
+    result = node and o.node.saved_names == ("result",)
+    return {
+        "": True, "some": schema.least < schema.positional, "row": rows, "single": len(rows) == 1 and rows[0].one,
         "sizes": schema.positional == schema.least == lead + 1 and schema.params[lead].is_sizes,
-        "pair": pair and short,
+        "full": not short, "short": short, "pair": short and pair, "one": short and not pair and not view, "into": into,
+        "made": made, "view": view, "fresh": made and not view, "node": node, "both": node and pair, "result": result,
+        "results": node and o.node.results and not result, "simply": simply, "straight": made and simply,
+        "alone": made and simply and not pair, "twice": made and simply and pair,
+        "quick": made and (view or kernel.copies), "general": made and not (simply or view or kernel.copies),
     }  # fmt: skip
-    if short:
-        result = node is not None and node.saved_names == ("result",)
-        forms |= {
-            "view": view, "fresh": not view, "one": not (pair or view), "node": node, "both": node and pair,
-            "result": result, "results": node and node.results and not result, "straight": simply,
-            "alone": simply and not pair, "twice": simply and pair, "quick": view or copies,
-            "general": not (simply or view or copies),
-        }  # fmt: skip
-    lines = [line.partition("|") for line in _TEXT.splitlines()[1:]]
-    text = "\n".join([code for form, _, code in lines if forms.get(form.strip())])
-    return text.format(**_parts(o, forms))
 
 
 def _parts(o: Any, forms: dict) -> dict[str, str]:
     """What stands between braces in the text: of the arguments, and what the node saves of them."""
-    schema, pair, view = o.schema, forms["pair"], forms.get("view")
+    schema, pair, view = o.schema, forms["pair"], forms["view"]
     count, first = schema.positional, 1 + pair
     names = [*"xyzuvwst"[:count]]
     read = [f"[*{n}]" if p.is_list else n for n, p in zip(names, schema.params, strict=False)]
@@ -302,7 +307,7 @@ def _parts(o: Any, forms: dict) -> dict[str, str]:
         "unlike": " or ".join(unlike), "values": ", ".join(every), "rest": "".join([f", {v}" for v in every[first:]]),
         "wanted": "edge is not None" + " or second is not None" * pair,
         "unusual": "HOOKS or " * (not view) + "MADE or edge is _NOWHERE" + " or second is _NOWHERE" * pair,
-        "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if forms.get("node") else "",
+        "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if forms["node"] else "",
         "operands": "a, b if pair else _NUMBER" if pair else "a", "arrays": "a, b" if pair else "a",
         "device": "storage.device" if view else "CPU",
     }  # fmt: skip
@@ -329,33 +334,6 @@ def _saved(o: Any, values: list[str]) -> str:
                 f"({version}){needed}" + "GONE" * (user is not None),
             ]
     return f"{', '.join(pairs)}," if pairs else "()"
-
-
-def _writing(o: Any, ufunc: Any, otherwise: Callable) -> Callable:
-    """The plain call of `name_` on two tensors, or on a tensor and a number, of which nothing is recorded."""
-    run, rest = o.inplace, o.schema.defaults[2:]
-    straight = o.kernel.straight
-
-    def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
-        pair = isinstance(y, Tensor)
-        if more or named or not isinstance(x, Tensor) or not (pair or (o.numbers and type(y) in _NUMBERS)):
-            return otherwise(x, y, *more, **named)
-        a, b, here = x._data, y._data if pair else y, MODES.here
-        kind = a.dtype
-        if pair:
-            simple = b.dtype is kind and b.shape == a.shape and (x is y or owner(a) is not owner(b))
-        else:
-            simple = type(y) is float or -1 << 53 < y < 1 << 53
-        away = device_of(x) is not CPU or (pair and device_of(y) is not CPU)
-        recorded = here.grad and o.node is not None and (needs_grad(x) or (pair and needs_grad(y)))
-        plain = simple and not away and not recorded and kind.kind == "f" and kind.num in straight
-        if not plain or type(x._counter) is not list or not a.flags.forc:
-            return run(x, y, *rest)
-        here.run(ufunc, a, b, a)
-        bump(x)
-        return x
-
-    return call
 
 
 __all__ = ["Overloads", "plain_call"]

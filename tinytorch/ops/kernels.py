@@ -222,21 +222,12 @@ def shape_of_all(*arrays: ndarray) -> tuple:
 
 
 class view(Kernel):
-    """`function(a, ...)` gives an array that looks at the same memory."""
+    """`function(a, ...)` gives an array, or several, that look at the same memory.
+
+    Of what is written to, as by `t_`, the tensor itself looks at its memory in the new way.
+    """
 
     kind = "view"
-
-
-class views(Kernel):
-    """`function(a, ...)` gives several arrays that look at the same memory."""
-
-    kind = "views"
-
-
-class turn(Kernel):
-    """A view of an array that becomes the tensor's own: what `t_` and its kind do in place."""
-
-    kind = "turn"
 
 
 class write(Kernel):
