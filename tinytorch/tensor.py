@@ -20,7 +20,7 @@ from .autograd.modes import MODES, DetachedCounter, InferenceCounter
 from .autograd.node import exchanged, expectation, next_number
 from .devices import CPU, device
 from .errors import Absent, Lacking, ShownAs, type_name, warn_in_torch
-from .ops.layout import address, owner, reach, wrap_dim
+from .ops.layout import address, memory_of, wrap_dim
 from .printing import tensor_repr
 from .storage import UntypedStorage, contiguous_strides
 
@@ -152,11 +152,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         """The storage, made now if nobody shared or looked at it before."""
         s = self._storage
         if s is None:
-            whole = owner(self._data)
-            if not whole.flags.forc and whole.base is not None:  # a strided array whose memory is flat below
-                whole = _ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
             s = self._storage = _new(UntypedStorage)
-            s.buffer = whole.ravel("K")
+            s.buffer = memory_of(self._data)
             s.device, s._resizable = CPU, True
         return s
 
@@ -166,9 +163,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
-        t = _new(
-            Tensor
-        )  # as `_looking` does it, written out like `data`: no calls are as common in what this package is for
+        t = _new(Tensor)  # as `_looking` does it, written out like `data`: no calls are as common here
         t._data = self._data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage

@@ -90,12 +90,6 @@ _TYPES = {
 }  # fmt: skip
 
 
-class _Anything(frozenset):
-    def __contains__(self, x: Any) -> bool:
-        return True
-
-
-_TYPES["PyObject"].plain = _Anything()
 _NUMPY_NAMES = dict(axis="dim", keepdims="keepdim", x="self", a="self", x1="self", x2="other", input="self")  # noqa: C408
 _PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")  # `Tensor(a!)[]? name=default`
 _DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
@@ -304,55 +298,45 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
     head = f"{name}() received an invalid combination of arguments - got "
     given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
     got = f"({', '.join(given)}{', ' if named and not args else ''}), but expected "
-    if len(lines) == 1:
-        options = _options(lines[0])
-        wrong = _unmatched(options, named)
-        if wrong:
-            return TypeError(f"{head}unrecognized keyword arguments: {', '.join(wrong)}")
-        if len(options) == len(given):
-            got = f"{_described(lines[0], args, named, options)}, but expected "
-        return TypeError(head + got + lines[0])
     text = [f"{head}{got}one of:"]
     for line in lines:
+        params = [p.rpartition(" ")[::2] for p in line[1:-1].split(", ")]
+        options = [n for _, n in params]  # of those with a default, the default, which torch takes for the name
+        wrong = ", ".join([k for k in named if k not in options[max(len(options) - len(named), 0) :]])
+        as_many = len(options) == len(given)  # torch counts the star as well, and nothing as one
+        why = _described(params, args, named) if as_many and not wrong else ""
+        if len(lines) == 1:
+            said = (
+                f"unrecognized keyword arguments: {wrong}"
+                if wrong
+                else f"{why}, but expected {line}"
+                if why
+                else got + line
+            )
+            return TypeError(head + said)
         text.append(f" * {line}")
-        options = _options(line)
-        if len(options) != len(given):  # torch counts the star as well, and nothing as one
-            continue
-        wrong = _unmatched(options, named)
-        if wrong:
-            text.append(f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}")
-        else:
-            why = _described(line, args, named, options)
+        if as_many and wrong:
+            text.append(f"      didn't match because some of the keywords were incorrect: {wrong}")
+        elif as_many:
             text.append(f"      didn't match because some of the arguments have invalid types: {why}")
     return TypeError("\n".join(text) + "\n")
-
-
-def _options(line: str) -> list[str]:
-    """The names of a signature's parameters; of those with a default, the default, which torch takes for the name."""
-    return [p.rpartition(" ")[2] for p in line[1:-1].split(", ")]
-
-
-def _unmatched(options: list[str], named: dict) -> list[str]:
-    return [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
 
 
 _SIMPLE = {"float": ("float", "int", "long"), "int": ("int", "long")}
 
 
-def _described(line: str, args: tuple, named: dict, options: list[str]) -> str:
+def _described(params: list, args: tuple, named: dict) -> str:
     """The types of the arguments, those in exclamation marks that are not a signature's."""
-    kinds = [p.rpartition(" ")[0] for p in line[1:-1].split(", ")]
     out = []
-    for i in range(len(args) + len(named)):
-        by_name = i >= len(args)
-        if by_name and (i >= len(options) or options[i] not in named):
+    for i, (kind, name) in enumerate(params):
+        if i >= len(args) and name not in named:
             continue
-        x = named[options[i]] if by_name else args[i]
+        x = named[name] if i >= len(args) else args[i]
         shown = type_name(x)
-        fits = i < len(kinds) and shown in _SIMPLE.get(kinds[i], (kinds[i],))
+        fits = shown in _SIMPLE.get(kind, (kind,))
         if isinstance(x, (tuple, list)):
             inner = ", ".join(type_name(e) for e in x)
             shown += f" of ({inner}{',' * (len(x) == 1)})" if isinstance(x, tuple) else f" of [{inner}]"
-        shown = (f"{options[i]}=" if by_name else "") + shown
+        shown = (f"{name}=" if i >= len(args) else "") + shown
         out.append(shown if fits else f"!{shown}!")
     return f"({', '.join(out)}{', ' if out and not args else ''})"

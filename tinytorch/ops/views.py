@@ -49,8 +49,8 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 
 def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
-    old = a.shape
-    if a.size and a.flags.c_contiguous and (not old or a.strides[-1] == a.itemsize):
+    old, steps = a.shape, a.strides
+    if a.size and (not old or steps[-1] == a.itemsize) and (len(old) == 1 or a.flags.c_contiguous):
         try:
             out = a.reshape(size)
             new = out.shape
@@ -218,7 +218,10 @@ def _unsqueezed(a: np.ndarray, dim: int) -> np.ndarray:
 
 
 def _squeezed(a: np.ndarray, dim: int | tuple) -> np.ndarray:
-    dims = (wrap_dim(dim, a.ndim),) if isinstance(dim, int) else wrap_dims(dim, a.ndim) if dim else ()
+    if isinstance(dim, int):
+        d = wrap_dim(dim, a.ndim)
+        return a.squeeze(d if a.ndim and a.shape[d] == 1 else ())
+    dims = wrap_dims(dim, a.ndim) if dim else ()
     return a.squeeze(tuple([d for d in dims if a.ndim and a.shape[d] == 1]))
 
 
