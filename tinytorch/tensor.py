@@ -231,11 +231,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return self._data.flags.c_contiguous
 
     untyped_storage = reads("untyped_storage", "The storage that it looks at.", lambda self: self._own_storage())
-    data_ptr = reads(
-        "data_ptr",
-        "Where the first element lies; 0 if empty.",
-        lambda self: address(self._data) if self._data.size else 0,
-    )
+    data_ptr = reads("data_ptr", "Where element 0 lies; 0 if empty.", lambda t: t._data.size and address(t._data))
     dtype = readonly(lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type.")
 
     device = readonly(device_of, doc="Where the storage lies.")
@@ -273,9 +269,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     is_leaf = readonly(lambda self: self.grad_fn is None, doc="Whether no recorded operation made this tensor.")
     output_nr = readonly(lambda self: 0 if self._edge is None else self._edge[1], doc="Which output of its node it is.")
-    retains_grad = readonly(
-        lambda self: bool(self._meta and self._meta.retains), doc="Whether a non-leaf keeps its grad."
-    )
+    retains_grad = readonly(lambda t: bool(t._meta and t._meta.retains), doc="Whether a non-leaf keeps its grad.")
 
     @property
     def requires_grad(self) -> bool:
@@ -424,10 +418,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return format(self._data.item(), spec) if number else object.__format__(self, spec)
 
     def __dir__(self) -> list[str]:
-        found = {*dir(type(self)), *self.__dict__}
-        return sorted(
-            found.difference(TensorBase.__slots__, ["_edges", "_seq", "_leaf", "_several", "_outputs"])
-        )  # which torch does not list either
+        # torch does not list its own either
+        ours = (*TensorBase.__slots__, "_edges", "_seq", "_leaf", "_several", "_outputs")
+        return sorted({*dir(type(self)), *self.__dict__}.difference(ours))
 
 
 def _check_assigned_grad(t: Any, grad: Any) -> None:

@@ -327,12 +327,11 @@ def _saved(o: Any, values: list[str]) -> str:
         elif not holds:
             pairs += [values[at], "None"]
         else:
-            version = f"{values[at]}._counter[0]" + " if pair else NUMBER" * (at == 1 and o.numbers)
-            needed = "" if user is None else f" if {('edge', 'second')[user]} is not None else "
-            pairs += [
-                values[at] + needed + "None" * (user is not None),
-                f"({version}){needed}" + "GONE" * (user is not None),
-            ]
+            pair = [values[at], f"({values[at]}._counter[0]{' if pair else NUMBER' * (at == 1 and o.numbers)})"]
+            if user is not None:
+                needed = f" if {('edge', 'second')[user]} is not None else "
+                pair = [pair[0] + needed + "None", pair[1] + needed + "GONE"]
+            pairs += pair
     return f"{', '.join(pairs)}," if pairs else "()"
 
 

@@ -283,10 +283,7 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
         raise cannot_cast(d, target)
     if out._data.shape != data.shape:
         if out._data.size:
-            warn_in_torch(
-                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                "aten/src/ATen/native/Resize.cpp:30",
-            )
+            warn_in_torch(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).", "aten/src/ATen/native/Resize.cpp:30")  # fmt: skip
         from .memory import resized
 
         counter, out._counter = out._counter, [0]  # the write alone counts

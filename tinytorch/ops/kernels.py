@@ -162,9 +162,8 @@ class pointwise(Kernel):
         if kind is None or kind.num not in self.straight:
             return None
         for x in given[1:]:
-            number = (type(x) is float and kind.kind == "f") or (
-                type(x) is int and kind.char in "fdl" and abs(x) < 1 << 63
-            )
+            whole = type(x) is int and kind.char in "fdl" and abs(x) < 1 << 63
+            number = whole or (type(x) is float and kind.kind == "f")
             if not (x.dtype is kind if type(x) is ndarray else x is None or number):
                 return None
         return [x if x is None or type(x) is ndarray else np.array(x, kind) for x in given]

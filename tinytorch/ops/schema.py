@@ -309,9 +309,7 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
             said = (
                 f"unrecognized keyword arguments: {wrong}"
                 if wrong
-                else f"{why}, but expected {line}"
-                if why
-                else got + line
+                else (f"{why}, but expected " if why else got) + line
             )
             return TypeError(head + said)
         text.append(f" * {line}")
