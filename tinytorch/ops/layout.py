@@ -55,6 +55,8 @@ def owner(a: ndarray) -> ndarray:
 
 def memory_of(a: ndarray) -> ndarray:
     """All the memory that an array looks at, flat."""
+    if a.base is None and a.ndim == 1:
+        return a
     whole = owner(a)
     if not whole.flags.forc and whole.base is not None:  # a strided array whose memory is flat below
         whole = ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
