@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -94,11 +95,6 @@ class TensorMeta(type):
 
     def __dir__(cls) -> list[str]:
         return [n for n in type.__dir__(cls) if type(getattr_static(cls, n)) is not Absent]
-
-
-def getattr_static(cls: type, name: str) -> Any:
-    """What stands in a class under a name, without asking it."""
-    return next((vars(k)[name] for k in cls.__mro__ if name in vars(k)), None)
 
 
 class readonly(property):  # stands where `property` does

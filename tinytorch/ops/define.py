@@ -33,7 +33,7 @@ from . import layout
 from .calling import Overloads, plain_call
 from .kernels import Kernel, cannot_cast, pointwise
 from .layout import check_overlap, store
-from .schema import REQUIRED, Schema, is_number
+from .schema import Schema, is_number
 
 ndarray = np.ndarray
 OUT_WORDS = {
@@ -69,7 +69,7 @@ class Op:
                 "turn": self._turn}  # fmt: skip
         self.run: Callable = runs[self.kind]
         self.on_arrays = None if self.kind in ("write", "turn") else self.compute  # unless it writes to them
-        self.plain = plain_call(self, lambda *values: self.full(*[v for v in values if v is not REQUIRED]))
+        self.plain = plain_call(self, self.full)
 
     def __call__(self, *values: Any) -> Any:
         """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""

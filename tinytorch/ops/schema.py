@@ -152,9 +152,9 @@ class Param:
             return None
         return None if self.type.takes(x) or (numbers and self.is_tensor and is_number(x)) else -1
 
-    def line(self, as_input: bool) -> str:
-        """As torch's errors write it."""
-        text = f"{self.type.shown} {'input' if as_input else self.name}"
+    def line(self, name: str) -> str:
+        """As torch's errors write it, under this name."""
+        text = f"{self.type.shown} {name}"
         if not self.default_text:
             return text
         default = self.default_text.removesuffix(".") if self.kind == "float" else self.default_text
@@ -197,8 +197,6 @@ class Signature:
         self.older = older  # whether torch counts a form of old as well, which it does not show
         params = schema.params[1:] if method else list(schema.params)
         self.params = [p for p in params if p.name != "pin_memory" or not method or schema.is_factory]
-        # what functions call `input`
-        self.input = next((p for p in self.params if p.name == "self" and p.is_tensor), None) if not method else None
         self.positional = sum(not p.named for p in self.params)
         own = [Param(f"Tensor{'[]' if len(schema.returns) > 1 else ''}? out=None", True)] if out else []
         if schema.is_factory:  # what all such functions take comes last
@@ -208,15 +206,13 @@ class Signature:
         else:
             self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
+        # the names by which they are called
+        self.shown = ["input" if p.name == "self" and p.is_tensor and not method else p.name for p in self.params]
         aliases = {k: i for k, name in _NUMPY_NAMES.items() for i, p in enumerate(self.params) if p.name == name}
-        self.places = aliases | {self.shown(p): i for i, p in enumerate(self.params)}
-
-    def shown(self, p: Param) -> str:
-        """The name by which a parameter is called."""
-        return "input" if p is self.input else p.name
+        self.places = aliases | {name: i for i, name in enumerate(self.shown)}
 
     def __str__(self) -> str:
-        parts = [p.line(p is self.input) for p in self.params]
+        parts = [p.line(name) for p, name in zip(self.params, self.shown, strict=True)]
         if self.positional < len(parts):
             parts.insert(self.positional, "*")
         return f"({', '.join(parts)})"
@@ -235,7 +231,7 @@ class Signature:
             elif i in names:
                 x, unread = named[names[i]], unread - 1
             elif p.default is REQUIRED:
-                return self._missing(self.params[i:])
+                return self._missing(i)
             else:
                 continue
             found[p.name] = x
@@ -246,7 +242,7 @@ class Signature:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
                 what = f"not {type_name(x)}"
                 what = what if bad < 0 else f"but found element of type {type_name(x[bad])} at pos {bad}"
-                return f"{self.name}(): argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}"
+                return f"{self.name}(): argument '{self.shown[i]}'{place} must be {p.type.shown}, {what}"
         return self._unknown(named, n) if unread else found
 
     def takes_sizes(self, args: tuple) -> bool:
@@ -254,17 +250,17 @@ class Signature:
         first = self.params[0] if self.positional == 1 else None
         return bool(args) and first is not None and first.is_sizes and is_symint(args[0])
 
-    def _missing(self, rest: list[Param]) -> str:
-        absent = [f'"{self.shown(q)}"' for q in rest if q.default is REQUIRED]  # those given by name, too
+    def _missing(self, at: int) -> str:
+        rest = zip(self.params[at:], self.shown[at:], strict=True)
+        absent = [f'"{name}"' for p, name in rest if p.default is REQUIRED]  # those given by name, too
         s = "s" * (len(absent) == 1)  # torch's, the wrong way round
         return f"{self.name}() missing {len(absent)} required positional argument{s}: {', '.join(absent)}"
 
     def _unknown(self, named: dict, n: int) -> str:
-        known = [self.shown(p) for p in self.params]
         for k in named:
-            if k not in known:
+            if k not in self.shown:
                 return f"{self.name}() got an unexpected keyword argument '{k}'"
-            if known.index(k) < n:
+            if self.shown.index(k) < n:
                 return f"{self.name}() got multiple values for argument '{k}'"
         return "invalid keyword arguments"
 
