@@ -7,6 +7,7 @@ Source: torch's `FunctionSchema`, `python_arg_parser.cpp` and `invalid_arguments
 
 from __future__ import annotations
 
+import ast
 import functools
 import numbers
 import re
@@ -92,7 +93,7 @@ _TYPES = {
 
 _NUMPY_NAMES = dict(axis="dim", keepdims="keepdim", x="self", a="self", x1="self", x2="other", input="self")  # noqa: C408
 _PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")  # `Tensor(a!)[]? name=default`
-_DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
+_DEFAULTS = {"": REQUIRED, "contiguous_format": None, "[]": ()}
 
 
 class Param:
@@ -109,18 +110,11 @@ class Param:
         self.is_tensor = self.kind == "Tensor"
         self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
         self.is_sizes = self.type.many and not self.one
-        self.default = self._default()
+        self.default = _DEFAULTS[text] if (text := self.default_text) in _DEFAULTS else ast.literal_eval(text)
+        if self.kind == "int[]" and type(self.default) is int:
+            self.default = (self.default,)
         self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
         self.none = self.none or self.default_text == "[]"  # whose default torch writes as None
-
-    def _default(self) -> Any:
-        text = self.default_text
-        if not text:
-            return REQUIRED
-        if text in _DEFAULTS:
-            return _DEFAULTS[text]
-        value = float(text) if "." in text or "e" in text else int(text)
-        return (value,) if self.kind == "int[]" else value
 
     def read(self, x: Any, function: str) -> Any:
         """An argument as kernels take it, of one that torch's parser takes. What is only seen here raises torch's errors."""
