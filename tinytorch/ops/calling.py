@@ -52,13 +52,11 @@ class Overloads:
 
     def __init__(self, name: str, inplace: bool = False) -> None:
         self.name, self.inplace = name, inplace
-        self.ops: list = []
         self.offered: list[tuple[Any, bool, bool]] = []  # an operation, whether it takes `out=`, whether it is a method
-        self.signatures: dict[bool, list] = {}  # of methods or functions: signature, operation, how it runs
+        self.signatures: dict[bool, list] = {}  # of methods or functions, each with its operation
 
     def add(self, made: Any, out: bool = False, method: bool = False) -> None:
         """One more overload."""
-        self.ops.append(made)
         self.offered.append((made, out, method and made.schema.has_self))
         self.signatures.clear()
 
@@ -69,14 +67,14 @@ class Overloads:
             return self._read(method, tuple([x for x in args if x is not REQUIRED]), named)
 
         call: Any = read
-        for o in sorted(self.ops, key=_is_short, reverse=True)[::-1]:  # those are tried first
+        ops = [o for o, _, _ in self.offered]
+        for o in sorted(ops, key=_is_short, reverse=True)[::-1]:  # those are tried first
             call = plain_call(o, call, method, self.inplace)
-        shown = self.ops[0]
         call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
-        says = _SAYS["write" if self.inplace else shown.kind]
-        call.__doc__ = f"{shown.schema.text}\n\n{says} Source: `torch.{shown.name}`."
-        call.overloads = self.ops
+        says = _SAYS["write" if self.inplace else ops[0].kind]
+        call.__doc__ = f"{ops[0].schema.text}\n\n{says} Source: `torch.{ops[0].name}`."
+        call.overloads = ops
         return call
 
     def _read(self, method: bool, args: tuple, named: dict) -> Any:
