@@ -108,6 +108,7 @@ class Overloads:
 
 # plain calls, written out ------------------------------------------------------------------------------------------------
 
+# A line holds for plain calls of the form that stands before it, see `_forms`.
 _TEXT = """
         |def call({head}*more, **named):
         |    if {unfit}:
@@ -199,7 +200,7 @@ node    |        out._edge = (fn, 0)
 result  |        fn._saved = (out._alias(), 0)
 results |        fn.keep_results((out,))
 made    |    return out
-"""  # a line holds for calls of the form that stands before it
+"""
 
 
 @functools.cache
@@ -244,7 +245,8 @@ def plain_call(o: Any, otherwise: Callable, method: bool | None = None, inplace:
         text = "\n".join([code for form, _, code in lines if forms[form.strip()]])
         written = _compiled(text.format(**_parts(o, forms)))
         call.__globals__.update(globals() | names)
-        call.__code__, call.__defaults__ = written.__code__, written.__defaults__
+        call.__defaults__ = written.__defaults__  # before the code, as other threads may call it meanwhile
+        call.__code__ = written.__code__
 
     own: dict[str, Any] = {"write": write}
     own["call"] = FunctionType(_first.__code__, own)
