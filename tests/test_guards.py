@@ -90,9 +90,9 @@ NOT_SAID: dict[str, set[str]] = {
     "traceback.extract_stack": {"tinytorch/autograd/modes.py"},  # which says where a node was made
     "sys.getrefcount": set(),
     "gc.get_referrers": {"tinytorch/storage.py"},  # tensors follow to memory that was resized
-    "exec": set(),
+    "exec": {"tinytorch/ops/calling.py"},  # plain calls are written out, as dataclasses write out theirs
     "eval": set(),
-    "compile": set(),
+    "compile": {"tinytorch/ops/calling.py"},
 }
 """What reads frames and references or makes code, and the files that may."""
 
@@ -139,7 +139,7 @@ def test_every_layer_is_there() -> None:
     assert listed <= set(known)
 
 
-def test_the_engine_reads_no_frames_and_makes_no_code() -> None:
+def test_the_engine_reads_frames_and_makes_code_in_few_places() -> None:
     assert guards.spoken(ENGINE, NOT_SAID) == []
 
 

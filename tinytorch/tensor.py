@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from .autograd.modes import MODES, DetachedCounter, InferenceCounter
 from .autograd.node import exchanged, expectation, next_number
 from .devices import CPU, device
 from .errors import Absent, Lacking, ShownAs, type_name, warn_in_torch
-from .ops.layout import address, owner, reach, wrap_dim
+from .ops.layout import address, memory_of, wrap_dim
 from .printing import tensor_repr
 from .storage import UntypedStorage, contiguous_strides
 
@@ -96,11 +97,6 @@ class TensorMeta(type):
         return [n for n in type.__dir__(cls) if type(getattr_static(cls, n)) is not Absent]
 
 
-def getattr_static(cls: type, name: str) -> Any:
-    """What stands in a class under a name, without asking it."""
-    return next((vars(k)[name] for k in cls.__mro__ if name in vars(k)), None)
-
-
 class readonly(property):  # stands where `property` does
     """What can be read off a tensor, and not be set or deleted."""
 
@@ -152,11 +148,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         """The storage, made now if nobody shared or looked at it before."""
         s = self._storage
         if s is None:
-            whole = owner(self._data)
-            if not whole.flags.forc and whole.base is not None:  # a strided array whose memory is flat below
-                whole = _ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
             s = self._storage = _new(UntypedStorage)
-            s.buffer = whole.ravel("K")
+            s.buffer = memory_of(self._data)
             s.device, s._resizable = CPU, True
         return s
 
@@ -166,9 +159,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
-        t = _new(
-            Tensor
-        )  # as `_looking` does it, written out like `data`: no calls are as common in what this package is for
+        t = _new(Tensor)  # as `_looking` does it, written out like `data`: no calls are as common here
         t._data = self._data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
@@ -236,11 +227,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return self._data.flags.c_contiguous
 
     untyped_storage = reads("untyped_storage", "The storage that it looks at.", lambda self: self._own_storage())
-    data_ptr = reads(
-        "data_ptr",
-        "Where the first element lies; 0 if empty.",
-        lambda self: address(self._data) if self._data.size else 0,
-    )
+    data_ptr = reads("data_ptr", "Where element 0 lies; 0 if empty.", lambda t: t._data.size and address(t._data))
     dtype = readonly(lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type.")
 
     device = readonly(device_of, doc="Where the storage lies.")
@@ -278,9 +265,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     is_leaf = readonly(lambda self: self.grad_fn is None, doc="Whether no recorded operation made this tensor.")
     output_nr = readonly(lambda self: 0 if self._edge is None else self._edge[1], doc="Which output of its node it is.")
-    retains_grad = readonly(
-        lambda self: bool(self._meta and self._meta.retains), doc="Whether a non-leaf keeps its grad."
-    )
+    retains_grad = readonly(lambda t: bool(t._meta and t._meta.retains), doc="Whether a non-leaf keeps its grad.")
 
     @property
     def requires_grad(self) -> bool:
@@ -429,10 +414,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return format(self._data.item(), spec) if number else object.__format__(self, spec)
 
     def __dir__(self) -> list[str]:
-        found = {*dir(type(self)), *self.__dict__}
-        return sorted(
-            found.difference(TensorBase.__slots__, ["_edges", "_seq", "_leaf", "_several", "_outputs"])
-        )  # which torch does not list either
+        # torch does not list its own either
+        ours = (*TensorBase.__slots__, "_edges", "_seq", "_leaf", "_several", "_outputs")
+        return sorted({*dir(type(self)), *self.__dict__}.difference(ours))
 
 
 def _check_assigned_grad(t: Any, grad: Any) -> None:

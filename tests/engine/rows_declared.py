@@ -41,7 +41,7 @@ def calls(called: str, o: Op) -> list[str]:
     params = o.schema.params
     needed = [i for i, p in enumerate(params) if not p.default_text]
     drawn = any(p.name == "generator" for p in params) or "rand" in called
-    if drawn or not any(params[i].is_tensor for i in needed) or o.kernel.kind in ("view", "views", "turn"):
+    if drawn or not any(params[i].is_tensor for i in needed) or o.kernel.kind == "view":
         return []
     puts = itertools.product(*[values(o, i) for i in needed])
     if called.endswith("_"):

@@ -50,7 +50,7 @@ def test_no_schema_is_declared_twice() -> None:
     assert [text for text in set(declared) if declared.count(text) > 1] == []
 
 
-SAYS = {"fresh": "", "view": "(a)", "views": "(a)", "write": "(a!)", "turn": "(a!)"}
+SAYS = {"fresh": "", "view": "(a)", "write": "(a!)", "turn": "(a!)"}
 
 
 def said(text: str) -> str:
@@ -62,7 +62,7 @@ def said(text: str) -> str:
 @pytest.mark.parametrize("o", OPS, ids=lambda o: o.schema.text.partition("(")[0])
 def test_a_kernel_does_with_memory_what_the_schema_says(o) -> None:
     if o.kernel.kind != "composite":  # these hand on what other operations give
-        assert said(o.schema.text) == SAYS[o.kernel.kind]
+        assert said(o.schema.text) == SAYS[o.kind]
 
 
 def test_what_a_schema_says_is_read() -> None:

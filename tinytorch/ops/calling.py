@@ -1,16 +1,19 @@
 """Calling operations: which overload the arguments of a call fit, and the plain call, made short.
 
-A call is plain if its arguments are given by position and are of the very types that the schema names. A closure for
-each kind of kernel sees that and does at once what `Op` does step by step; where tensors lie on another device, or hooks
-on saved tensors or anomaly mode hold, it has `Op` do it. A call that is not plain it hands on, to the next overload and at
-last to torch's own way of reading arguments. But for that nothing here is needed for an operation to be right.
+A call is plain if its arguments are given by position and are of the very types that the schema names. A function that is
+written out for each kind of operation sees that and does at once what `Op` does step by step; where tensors lie on another
+device, or hooks on saved tensors or anomaly mode hold, it has `Op` do it. A call that is not plain it hands on, to the next
+overload and at last to torch's own way of reading arguments. But for that nothing here is needed for an operation to be right.
 """
+
+# ruff: noqa: F401 - what is imported is read by the text below as well
 
 from __future__ import annotations
 
 import functools
-import operator
+import linecache
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -27,13 +30,11 @@ from .layout import broadcast_error, owner, result_layout
 from .schema import REQUIRED, Signature, mismatch
 
 _new = object.__new__
-_ndarray = np.ndarray
 _NUMBERS = (float, int)
 _NUMBER = np.zeros(())  # for the layout of a result it matters only that there is one
 _NOWHERE: Any = (None, 0)
 _SAYS = {
     "view": "A view: the same memory, the same version counter.",
-    "views": "Views: the same memory, the same version counter.",
     "write": "Writes into its first argument, and counts the write.",
     "turn": "Has the tensor itself look at its memory in another way.",
     "composite": "Made of other operations.",
@@ -41,18 +42,21 @@ _SAYS = {
 }
 
 
+def _edge(x: Any) -> Any:
+    """Where a gradient for a view flows, whose history may have to be made anew; `_NOWHERE` if its base alone requires grad."""
+    return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
+
+
 class Overloads:
     """What one name may be called with, and how it runs."""
 
     def __init__(self, name: str, inplace: bool = False) -> None:
         self.name, self.inplace = name, inplace
-        self.ops: list = []
         self.offered: list[tuple[Any, bool, bool]] = []  # an operation, whether it takes `out=`, whether it is a method
-        self.signatures: dict[bool, list] = {}  # of methods or functions: signature, operation, how it runs
+        self.signatures: dict[bool, list] = {}  # of methods or functions, each with its operation
 
     def add(self, made: Any, out: bool = False, method: bool = False) -> None:
         """One more overload."""
-        self.ops.append(made)
         self.offered.append((made, out, method and made.schema.has_self))
         self.signatures.clear()
 
@@ -63,28 +67,20 @@ class Overloads:
             return self._read(method, tuple([x for x in args if x is not REQUIRED]), named)
 
         call: Any = read
-        ways = [(o, _closure(o, self.inplace)) for o in reversed(self.ops)]
-        first = next((o for o in self.ops if o.schema.positional > 1), None)  # before the others it may look further
-        for o, way in ways:
-            call = _of_one(o, call, method, o is not first) if way is _of_one else _any(o, call, method, self.inplace)
-        for o, way in ways:  # what takes tensors or ints alone, which no other overload would, is tried first
-            call = call if way in (None, _of_one) else way(o, call, method)
-        shown = self.ops[0]
+        ops = [o for o, _, _ in self.offered]
+        for o in sorted(ops, key=_is_short, reverse=True)[::-1]:  # those are tried first
+            call = plain_call(o, call, method, self.inplace)
         call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
-        says = _SAYS["write" if self.inplace else shown.kernel.kind]
-        call.__doc__ = f"{shown.schema.text}\n\n{says} Source: `torch.{shown.name}`."
-        call.overloads = self.ops
+        says = _SAYS["write" if self.inplace else ops[0].kind]
+        call.__doc__ = f"{ops[0].schema.text}\n\n{says} Source: `torch.{ops[0].name}`."
+        call.overloads = ops
         return call
 
     def _read(self, method: bool, args: tuple, named: dict) -> Any:
         """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
         if method and not (args and isinstance(args[0], Tensor)):
             raise TypeError(f"unbound method TensorBase.{self.name}() needs a tensor")
-        for o in self.ops:  # first by types that need no further look, with names or in rows
-            values = o.schema.plain(o.schema.gathered(args, int(method)), named, o.numbers)
-            if values is not None:
-                return o.inplace(*values) if self.inplace else o.run(*values)
         if method not in self.signatures:
             self.signatures[method] = [
                 (Signature(o.schema, self.name, method, out and not method, o.numbers, o.older), o)
@@ -95,13 +91,12 @@ class Overloads:
             found = signature.match(args[method:], named)
             if isinstance(found, str):
                 continue
-            signature.unpack(found)
             if method:
                 found["self"] = args[0]
             out, grad = found.pop("out", None), o.schema.is_factory and found.pop("requires_grad", False)
-            values = tuple([p.read(found[p.name]) if p.name in found else p.default for p in o.schema.params])
+            values = [p.read(found[p.name], self.name) if p.name in found else p.default for p in o.schema.params]
             if out is not None:
-                return o.into(out, values)
+                return o.into(out, tuple(values))
             made = o.inplace(*values) if self.inplace else o.run(*values)
             if grad:
                 if made._data.dtype.kind != "f":
@@ -111,294 +106,233 @@ class Overloads:
         raise mismatch(self.name, [s for s, _ in self.signatures[method]], args[method:], named)
 
 
-def plain_call(o: Any, otherwise: Callable) -> Callable:
-    """The plain call of one operation, as formulas, other operations and Python's operators make it."""
-    way = _closure(o, False)
-    return otherwise if way is None else way(o, otherwise, False)
+# plain calls, written out ------------------------------------------------------------------------------------------------
+
+# A line holds for plain calls of the form that stands before it, see `_forms`.
+_TEXT = """
+        |def call({head}*more, **named):
+        |    if {unfit}:
+        |        return otherwise({given}, **named)
+some    |    {names} = *more, *defaults[len(more) : {count}]
+sizes   |    {row} = more[0] if len(more) == 1 and type(more[0]) is tuple else more
+pair    |    pair = isinstance(y, Tensor)
+        |    if {unlike}:
+        |        return otherwise({given}, **named)
+single  |    if type({row}) is int:
+single  |        {row} = ({row},)
+row     |    for n in {row} or ():
+row     |        if {not_in_row}:
+row     |            return otherwise({given}, **named)
+full    |    return run({values})
+short   |    here = MODES.here
+short   |    a = x._data
+made    |    fn = None
+one     |    storage = x._storage
+view    |    counter, source, creation = x._counter, x._view, DEFAULT
+view    |    if type(counter) is not list:
+one     |    if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
+pair    |    b = y._data if pair else y
+pair    |    if ((storage := x._storage) is not None and storage.device is not CPU) or (
+pair    |        pair and (storage := y._storage) is not None and storage.device is not CPU
+pair    |    ):
+short   |        return run({values})
+into    |    kind = a.dtype
+into    |    alike = b.dtype is kind and b.shape == a.shape if pair else type(b) is float or -1 << 53 < b < 1 << 53
+into    |    if not alike or kind.kind != "f" or kind.num not in straight or not a.flags.forc or type(x._counter) is not list:
+into    |        return run({values})
+into    |    if (pair and x is not y and owner(a) is owner(b)) or (here.grad and (needs_grad(x) or (pair and needs_grad(y)))):
+into    |        return run({values})
+into    |    here.run(function, a, b, a)
+into    |    bump(x)
+into    |    return x
+node    |    if here.grad:
+node    |        edge = x._edge
+node    |        if x._view is not None:
+node    |            edge = _edge(x)
+node    |        elif edge is None and (m := x._meta) is not None and m.requires_grad:
+node    |            edge = (x, 0)
+both    |        second = None
+both    |        if pair:
+both    |            second = y._edge
+both    |            if y._view is not None:
+both    |                second = _edge(y)
+both    |            elif second is None and (m := y._meta) is not None and m.requires_grad:
+both    |                second = (y, 0)
+node    |        if {wanted}:
+node    |            if {unusual}:
+node    |                return run({values})
+node    |            fn = _new(node)
+node    |            fn._edges = {edges}
+node    |            fn._saved = {saved}
+view    |    else:
+view    |        creation = INFERENCE if here.inference else NO_GRAD
+quick   |    data = function(a{rest})
+alone   |    if a.dtype.num in straight:
+alone   |        data = here.run(function, a)
+twice   |    kind = a.dtype
+twice   |    if kind.num in straight and (b.dtype is kind if pair else kind.kind == "f" and (type(b) is float or -1 << 53 < b < 1 << 53)):
+twice   |        try:
+twice   |            data = here.run(function, a, b)
+twice   |        except ValueError:
+twice   |            raise broadcast_error(a.shape, b.shape) from None
+straight|        if data.ndim != 1 or not data.size:
+straight|            data = result_layout(data, {operands})
+straight|    else:
+straight|        data = as_result(here.run(compute, {arrays}{rest}))
+general |    data = as_result(here.run(compute, {arrays}{rest}))
+made    |    out = _new(Tensor)
+made    |    out._data = data
+made    |    out._edge = out._meta = None
+view    |    storage = x._storage
+view    |    out._storage = storage = x._own_storage() if storage is None else storage
+view    |    out._counter = counter
+view    |    if source is None:
+view    |        out._view = (x, counter[0], creation)
+view    |    else:
+view    |        view_of(out, x)
+fresh   |    out._storage = out._view = None
+fresh   |    out._counter = InferenceCounter() if here.inference else [0]
+node    |    if fn is not None:
+node    |        fn._seq = next_number()
+node    |        fn._hooks = None
+node    |        fn._expects = (data.shape, data.dtype, {device})
+node    |        out._edge = (fn, 0)
+result  |        fn._saved = (out._alias(), 0)
+results |        fn.keep_results((out,))
+made    |    return out
+"""
 
 
 @functools.cache
-def _closure(o: Any, inplace: bool) -> Callable | None:
-    """What makes the closure for plain calls of an operation, by the kind of its kernel; None for most of them."""
+def _compiled(text: str) -> Any:
+    """The function of a text; tracebacks show its lines."""
+    file, found = f"{__file__}:{_compiled.cache_info().currsize}", {}  # type: tuple[str, dict[str, Any]]
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    exec(compile(text, file, "exec"), globals(), found)
+    return found["call"]
+
+
+def _first(*given: Any, **named: Any) -> Any:
+    """Stands where a call is written out when it is first made: to do it for all of them would take long to load."""
+    write(call)  # type: ignore[name-defined] # noqa: F821 - in the dictionary that the function has for itself
+    return call(*given, **named)  # type: ignore[name-defined] # noqa: F821
+
+
+def _is_short(o: Any) -> bool:
+    """Whether a plain call of an operation does at once what `Op` does step by step: of many that make a tensor of one or two."""
+    schema, node, pair = o.schema, o.node, o.tensors == [0, 1] and o.schema.least == 2
+    if o.several or o.lists or schema.is_factory or not (o.tensors == [0] or pair):
+        return False
+    if o.kind == "view":
+        return node is not None
+    return o.kind == "fresh" and (node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules")))
+
+
+def plain_call(o: Any, otherwise: Callable, method: bool | None = None, inplace: bool = False) -> Callable:
+    """The plain call of one operation; without `method`, as formulas, other operations and Python's operators make it."""
     schema, kernel = o.schema, o.kernel
-    if o.several or o.lists or schema.is_factory or REQUIRED in schema.defaults[schema.positional :]:
-        return None
-    two = o.tensors == [0, 1] and schema.least == 2
-    if inplace:
-        ufunc = type(kernel) is pointwise and kernel.to != "bool" and (kernel.plain or kernel.function)
-        return functools.partial(_of_two, inplace=True) if two and type(ufunc) is np.ufunc else None
-    if kernel.kind == "view" and o.node is not None:
-        return _looking
-    if kernel.kind != "fresh" or o.tensors == [0]:
-        return _of_one if kernel.kind == "fresh" else None
-    return _of_two if two and (o.node is None or (o.inputs == [0, 1] and hasattr(o.node, "rules"))) else None
-
-
-def _any(o: Any, otherwise: Callable, method: bool, inplace: bool) -> Callable:
-    """The plain call of any operation by position, run in full."""
-    run, defaults, kinds = o.inplace if inplace else o.run, o.schema.defaults, o.schema.kinds
-    least, most, lead = o.schema.least, o.schema.positional, int(method)
-    sizes = most == lead + 1 == least and o.schema.params[lead].is_sizes
-
-    def call(*args: Any, **named: Any) -> Any:
-        n = len(args)
-        if sizes and not named and n > lead and not (method and not isinstance(args[0], Tensor)):
-            for k in args[lead:]:  # sizes one by one
-                if type(k) is not int:
-                    break
-            else:
-                return run(*args[:lead], args[lead:], *defaults[lead + 1 :])
-        if not named and least <= n <= most:
-            for x, plain in zip(args, kinds):  # noqa: B905 - as many by construction
-                if type(x) not in plain:
-                    break
-            else:
-                return run(*args, *defaults[n:])
-        return otherwise(*args, **named)
-
-    return call
-
-
-def _keeper(o: Any) -> tuple[tuple, Callable | None]:
-    """What the node of a plain call saves: what is always the same, or else `save(values, edges)`."""
-    if o.node is None:
-        return (), None
-    names = o.node.saved_names
-    same = {p.name: p.default for p in o.schema.params if p.named} | dict.fromkeys(o.node.results)  # which come later
-    if same.keys() >= {*names}:
-        return tuple([x for n in names for x in (same[n], None)]), None
-    if names == ("self_sym_sizes",):
-        return (), lambda values, edges: (values[0]._data.shape, None)
-    if names == ("other", "self") and o.node.users == (0, 1):
-        return (), _save_both
-    return (), o.save
-
-
-def _save_both(values: tuple, edges: tuple) -> tuple:
-    """What a product saves: each operand only where the other one needs a gradient."""
-    x, y = values[0], values[1]
-    first, second = edges
-    if first is not None:
-        if second is not None:
-            return (y, y._counter[0], x, x._counter[0])
-        return (y, y._counter[0] if isinstance(y, Tensor) else NUMBER, None, GONE)
-    return (None, GONE, x, x._counter[0])
-
-
-def _edge(x: Any) -> Any:
-    """Where a gradient for a view flows, whose history may have to be made anew; `_NOWHERE` if its base alone requires grad."""
-    return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
-
-
-def _of_one(o: Any, otherwise: Callable, method: bool, exact: bool = False) -> Callable:
-    """The plain call of an operation on one tensor; `exact`: by position and types alone, as other overloads come first."""
-    schema, kernel, node, run, rest = o.schema, o.kernel, o.node, o.run, o.schema.defaults[1:]
-    needed, function, compute = REQUIRED in rest, kernel.function, o.compute
-    straight = kernel.straight if type(kernel) is pointwise and not rest else ()
-    fixed, save = _keeper(o)
-    result_alone = node is not None and node.saved_names == ("result",)
-
-    def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
-        given = rest
-        if args or named or needed or not isinstance(x, Tensor):
-            given = schema.plain((x, *args), named, False, exact) if isinstance(x, Tensor) else None
-            if given is None:
-                return otherwise(x, *args, **named)
-            given = given[1:]
-            if named:
-                return run(x, *given)
-        here, storage, fn, a = MODES.here, x._storage, None, x._data
-        if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
-            return run(x, *given)
-        if here.grad and node is not None:
-            edge = x._edge
-            if x._view is not None:
-                edge = _edge(x)
-            elif edge is None and (m := x._meta) is not None and m.requires_grad:
-                edge = (x, 0)
-            if edge is not None:
-                if HOOKS or MADE or edge is _NOWHERE:
-                    return run(x, *given)
-                fn = _new(node)
-                fn._edges = edges = (edge,)
-                fn._saved = fixed if save is None else save((x, *given), edges)
-        if kernel.copies and not args:
-            data = function(a)
-        elif a.dtype.num in straight and a.size:
-            data = here.run(function, a)
-            if data.ndim != 1:
-                data = result_layout(data, a)
-        else:
-            data = here.run(compute, a, *given)
-            if type(data) is not _ndarray or not data.size:
-                data = as_result(data)
-        out = _new(Tensor)
-        out._data = data
-        out._counter = [0] if not here.inference else InferenceCounter()
-        out._storage = out._edge = out._meta = out._view = None
-        if fn is not None:
-            kind = data.dtype
-            if kind.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, kind, CPU)
-            out._edge = (fn, 0)
-            if result_alone:
-                fn._saved = (out._alias(), 0)
-            elif node.results:
-                fn.keep_results((out,))
-        return out
-
-    return call
-
-
-def _of_two(o: Any, otherwise: Callable, method: bool, inplace: bool = False) -> Callable:
-    """The plain call of an operation on two tensors, or on a tensor and a number that stands for one."""
-    kernel, node, numbers, rest = o.kernel, o.node, o.numbers, o.schema.defaults[2:]
-    run = o.inplace if inplace else o.run
-    simply = type(kernel) is pointwise and (
-        kernel.plain or not rest
-    )  # for which dtypes a ufunc alone is all there is to do
-    straight, ufunc = (kernel.straight, kernel.plain or kernel.function) if simply else ((), None)
-    compute = o.compute
-    fixed, save = _keeper(o)
-
-    def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
-        pair = isinstance(y, Tensor)
-        if more or named or not isinstance(x, Tensor) or not (pair or (numbers and type(y) in _NUMBERS)):
-            return otherwise(x, y, *more, **named)
-        a, b, storage, here, fn = x._data, y, x._storage, MODES.here, None
-        kind, second = a.dtype, None
-        if storage is not None and storage.device is not CPU:
-            return run(x, y, *rest)
-        if pair:
-            b, storage = y._data, y._storage
-            simple = b.dtype is kind and kind.num in straight
-            if storage is not None and storage.device is not CPU:
-                return run(x, y, *rest)
-        else:
-            simple = kind.kind == "f" and kind.num in straight and (type(y) is float or -1 << 53 < y < 1 << 53)
-        if here.grad and node is not None:
-            if inplace and needs_grad(x):
-                return run(x, y, *rest)
-            first = x._edge
-            if x._view is not None:
-                if (first := _edge(x)) is _NOWHERE:
-                    return run(x, y, *rest)
-            elif first is None and (m := x._meta) is not None and m.requires_grad:
-                first = (x, 0)
-            if pair:
-                second = y._edge
-                if y._view is not None:
-                    if (second := _edge(y)) is _NOWHERE:
-                        return run(x, y, *rest)
-                elif second is None and (m := y._meta) is not None and m.requires_grad:
-                    second = (y, 0)
-            if first is not None or second is not None:
-                if inplace or HOOKS or MADE:
-                    return run(x, y, *rest)
-                fn = _new(node)
-                fn._edges = edges = (first, second)
-                fn._saved = fixed if save is None else save((x, y, *rest) if rest else (x, y), edges)
-        if inplace:
-            apart = not pair or (b.shape == a.shape and (x is y or owner(a) is not owner(b)))
-            if not simple or not apart or kind.kind != "f" or type(x._counter) is not list or not a.flags.forc:
-                return run(x, y, *rest)
-            here.run(ufunc, a, b, a)
-            bump(x)
-            return x
-        if simple:
-            try:
-                data = here.run(ufunc, a, b)
-            except ValueError:
-                raise broadcast_error(a.shape, b.shape) from None
-            if data.ndim != 1 or not data.size:
-                data = result_layout(data, a, b if pair else _NUMBER)
-        else:
-            data = here.run(compute, a, b, *rest)
-            if type(data) is not _ndarray or not data.size:
-                data = as_result(data)
-        out = _new(Tensor)
-        out._data = data
-        out._counter = [0] if not here.inference else InferenceCounter()
-        out._storage = out._edge = out._meta = out._view = None
-        if fn is not None:
-            kind = data.dtype
-            if kind.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, kind, CPU)
-            out._edge = (fn, 0)
-            if node.results:
-                fn.keep_results((out,))
-        return out
-
-    return call
-
-
-def _looking(o: Any, otherwise: Callable, method: bool) -> Callable:
-    """The plain call of a view by ints, all of them given, or by sizes or dimensions, which methods take one by one."""
-    function, node, run, params = o.kernel.function, o.node, o.run, [p for p in o.schema.params[1:] if not p.named]
-    sized = len(params) == 1 and params[0].is_sizes
-    count, names, defaults = len(params), ("self_sym_sizes", *[p.name for p in params]), o.schema.defaults[1:]
-    least = sum(p.default is REQUIRED for p in params)
-    if not {*names}.issuperset(node.saved_names) or not (sized or all(p.type.shown == "int" for p in params)):
+    if REQUIRED in schema.defaults[schema.positional :] or not schema.params or (method is None and not _is_short(o)):
         return otherwise
-    bare, by_size = not node.saved_names, node.saved_names == ("self_sym_sizes",)
-    pick = bare or operator.itemgetter(*[i for name in node.saved_names for i in (names.index(name), -1)])
 
-    def call(x: Any = REQUIRED, /, *args: Any, **named: Any) -> Any:
-        ints, given = args, args
-        if sized:
-            if args and type(args[0]) is tuple:
-                ints = args[0]
-            else:
-                given = (args,) if args and method else ()
-        for n in ints:
-            if type(n) is not int:
-                return otherwise(x, *args, **named)
-        if named or not isinstance(x, Tensor):
-            return otherwise(x, *args, **named)
-        if len(given) != count:
-            if not least <= len(given) < count:
-                return otherwise(x, *args, **named)
-            given += defaults[len(given) :]
-        here, fn, a, source, counter = MODES.here, None, x._data, x._view, x._counter
-        creation = DEFAULT
-        if type(counter) is not list:
-            return run(x, *given)
-        if here.grad:
-            edge = x._edge
-            if source is not None:
-                edge = _edge(x)
-            elif edge is None and (m := x._meta) is not None and m.requires_grad:
-                edge = (x, 0)
-            if edge is not None:
-                if MADE or edge is _NOWHERE:
-                    return run(x, *given)
-                fn = _new(node)
-                fn._edges = (edge,)
-                fn._saved = () if bare else (a.shape, None) if by_size else pick((a.shape, *given, None))
-        else:
-            creation = INFERENCE if here.inference else NO_GRAD
-        data = function(a, *given)
-        storage = x._storage
-        out = _new(Tensor)
-        out._data = data
-        out._storage = storage = x._own_storage() if storage is None else storage
-        out._counter = counter
-        out._edge = out._meta = None
-        if source is None:
-            out._view = (x, counter[0], creation)
-        else:
-            view_of(out, x)
-        if fn is not None:
-            fn._seq = next_number()
-            fn._hooks = None
-            fn._expects = (data.shape, data.dtype, storage.device)
-            out._edge = (fn, 0)
-        return out
+    def write(call: Any) -> None:
+        forms = _forms(o, bool(method), inplace)
+        names = {
+            "otherwise": otherwise, "run": o.inplace if inplace else o.run, "node": o.node, "compute": o.compute,
+            "function": (forms["simply"] and kernel.plain) or kernel.function, "save": o.save, "kinds": schema.kinds,
+            "straight": kernel.straight if forms["simply"] else (), "defaults": schema.defaults,
+        }  # fmt: skip
+        lines = [line.partition("|") for line in _TEXT.splitlines()[1:]]
+        text = "\n".join([code for form, _, code in lines if forms[form.strip()]])
+        written = _compiled(text.format(**_parts(o, forms)))
+        call.__globals__.update(globals() | names)
+        call.__defaults__ = written.__defaults__  # before the code, as other threads may call it meanwhile
+        call.__code__ = written.__code__
 
-    return call
+    own: dict[str, Any] = {"write": write}
+    own["call"] = FunctionType(_first.__code__, own)
+    return own["call"]
+
+
+def _forms(o: Any, method: bool, inplace: bool) -> dict[str, Any]:
+    """Of which forms the plain call of an operation is. Operations of the same forms have one text."""
+    schema, kernel, lead = o.schema, o.kernel, int(method)
+    rows = [p for p in schema.params[: schema.positional] if p.type.many or p.is_list]
+    short, pair = _is_short(o), len(o.tensors) == 2
+    simply = short and type(kernel) is pointwise and (len(schema.params) == 1 + pair or (pair and kernel.plain))
+    into = inplace and pair and simply and kernel.to != "bool" and type(kernel.plain or kernel.function) is np.ufunc
+    short = short and (into or not inplace)
+    made = short and not into
+    view, node = made and kernel.kind == "view", made and o.node is not None
+    result = node and o.node.saved_names == ("result",)
+    return {
+        "": True, "some": schema.least < schema.positional, "row": rows, "single": len(rows) == 1 and rows[0].one,
+        "sizes": schema.positional == schema.least == lead + 1 and schema.params[lead].is_sizes,
+        "full": not short, "short": short, "pair": short and pair, "one": short and not pair and not view, "into": into,
+        "made": made, "view": view, "fresh": made and not view, "node": node, "both": node and pair, "result": result,
+        "results": node and o.node.results and not result, "simply": simply, "straight": made and simply,
+        "alone": made and simply and not pair, "twice": made and simply and pair,
+        "quick": made and (view or kernel.copies), "general": made and not (simply or view or kernel.copies),
+    }  # fmt: skip
+
+
+def _parts(o: Any, forms: dict) -> dict[str, str]:
+    """What stands between braces in the text: of the arguments, and what the node saves of them."""
+    schema, pair, view = o.schema, forms["pair"], forms["view"]
+    count, first = schema.positional, 1 + pair
+    names = [*"xyzuvwst"[:count]]
+    read = [f"[*{n}]" if p.is_list else n for n, p in zip(names, schema.params, strict=False)]
+    every = [*read, *[f"defaults[{i}]" for i in range(count, len(schema.params))]]
+    head, given, unfit = " = REQUIRED, ".join([*names, "/, "]), ", ".join([*names, "*more"]), "more or named"
+    if forms["sizes"]:
+        head, given, unfit = "x = REQUIRED, /, " * (count - 1), "x, " * (count - 1) + "*more", "named or not more"
+    elif forms["some"]:
+        head, given, unfit = "", "*more", f"named or not {schema.least} <= len(more) <= {count}"
+    unlike, rows = [], []
+    for i, (name, p) in enumerate(zip(names, schema.params, strict=False)):
+        number = " or type(y) in _NUMBERS" * (o.numbers and i == 1)
+        if p.type.many or p.is_list:
+            rows.append(name)
+            kinds = ["tuple", *["int"] * forms["single"], *["list"] * p.is_list, *["type(None)"] * p.none]
+            unlike.append(" and ".join([f"type({name}) is not {kind}" for kind in kinds]))
+        elif p.is_tensor and not p.none:
+            unlike.append(f"not ({'pair' if pair and i == 1 else f'isinstance({name}, Tensor)'}{number})")
+        elif p.kind == "PyObject":
+            unlike.append(f"{name} is REQUIRED")
+        else:
+            unlike.append(f"type({name}) is not int" if p.plain == {int} else f"type({name}) not in kinds[{i}]")
+    return {
+        "head": head, "given": given, "unfit": unfit, "names": ", ".join(names), "count": str(count),
+        "row": rows[0] if len(rows) == 1 else f"({', '.join([f'*{row}' for row in rows])})",
+        "not_in_row": "not isinstance(n, Tensor)" if o.lists else "type(n) is not int",
+        "unlike": " or ".join(unlike), "values": ", ".join(every), "rest": "".join([f", {v}" for v in every[first:]]),
+        "wanted": "edge is not None" + " or second is not None" * pair,
+        "unusual": "HOOKS or " * (not view) + "MADE or edge is _NOWHERE" + " or second is _NOWHERE" * pair,
+        "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if forms["node"] else "",
+        "operands": "a, b if pair else _NUMBER" if pair else "a", "arrays": "a, b" if pair else "a",
+        "device": "storage.device" if view else "CPU",
+    }  # fmt: skip
+
+
+def _saved(o: Any, values: list[str]) -> str:
+    """What the node of a plain call saves, pairs one after the other, as `Op.save` finds it."""
+    pairs = []
+    for name, read, user, holds in o.saves:
+        at = o.schema.names.index(name) if name in o.schema.names else None
+        if name == "self_sym_sizes":
+            pairs += ["a.shape", "None"]
+        elif read is None:  # a result, which comes later
+            pairs += ["None", "None"]
+        elif at is None:
+            return f"save(({', '.join(values)},), fn._edges)"
+        elif not holds:
+            pairs += [values[at], "None"]
+        else:
+            pair = [values[at], f"({values[at]}._counter[0]{' if pair else NUMBER' * (at == 1 and o.numbers)})"]
+            if user is not None:
+                needed = f" if {('edge', 'second')[user]} is not None else "
+                pair = [pair[0] + needed + "None", pair[1] + needed + "GONE"]
+            pairs += pair
+    return f"{', '.join(pairs)}," if pairs else "()"
+
+
+__all__ = ["Overloads", "plain_call"]

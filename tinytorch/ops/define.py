@@ -63,11 +63,12 @@ class Op:
             for n, user in zip(node.saved_names, node.users, strict=True):
                 read = None if n in node.results else keeps.get(n) or _source(n, schema)
                 self.saves.append((n, read, user, n in holding or n in keeps))
+        self.kind = "turn" if kernel.kind == "view" and schema.writes else kernel.kind
         self.compute: Callable = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel  # on arrays
-        runs = {"fresh": self._run_fresh, "view": self._run_view, "views": self._run_view, "write": self.inplace,
-                "composite": self.compute, "turn": self._turn}  # fmt: skip
-        self.run: Callable = runs[kernel.kind]
-        self.on_arrays = None if kernel.kind in ("write", "turn") else self.compute  # unless it writes to them
+        runs = {"fresh": self._run_fresh, "view": self._run_view, "write": self.inplace, "composite": self.compute,
+                "turn": self._turn}  # fmt: skip
+        self.run: Callable = runs[self.kind]
+        self.on_arrays = None if self.kind in ("write", "turn") else self.compute  # unless it writes to them
         self.plain = plain_call(self, self.full)
 
     def __call__(self, *values: Any) -> Any:
@@ -80,17 +81,9 @@ class Op:
     def full(self, *values: Any) -> Any:
         """Run step by step, on tensors or on arrays."""
         values += self.defaults[len(values) :]
-        if not isinstance(values[0], TensorBase) and _on_arrays(values):
-            return self._on_array(*values) if self.on_arrays is None else self.compute(*values)
+        if self.on_arrays is not None and not isinstance(values[0], TensorBase) and _on_arrays(values):
+            return self.compute(*values)
         return self.run(*values)
-
-    def _on_array(self, target: Any, *rest: Any) -> Any:
-        """Write into an array; of an operation on 0-d arrays NumPy gives a number."""
-        target = np.asarray(target)
-        data = self.kernel.written(target, *rest)
-        if data is not None:
-            store(target, data)
-        return target
 
     # histories -----------------------------------------------------------------------------------------------------------
 
@@ -159,10 +152,7 @@ class Op:
 
     def device(self, values: tuple, tensors: list) -> device:
         """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
-        for t in tensors:
-            if t._storage is not None and t._storage.device is not CPU:
-                break
-        else:
+        if not any([t._storage is not None and t._storage.device is not CPU for t in tensors]):
             return CPU
         tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
         for i in self.lists:
@@ -191,10 +181,9 @@ class Op:
         data = self.compute(*_arrays(values))
         outs = [source._looking(a) for a in (data if self.several else (data,))]
         creation = MULTI_OUTPUT if self.several and MODES.here.grad else None
-        for out in (
-            outs if self.node is not None else ()
-        ):  # else autograd does not know that it looks at the same memory
-            view_of(out, source, creation)
+        if self.node is not None:  # else autograd does not know that it looks at the same memory
+            for out in outs:
+                view_of(out, source, creation)
         made = self.result_type(outs) if self.several else outs[0]
         if fn is not None and type(source._counter) is list:
             self.recorded(fn, made)
@@ -218,7 +207,11 @@ class Op:
         values += self.defaults[len(values) :]
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
-            return self._on_array(*values)
+            target = np.asarray(target)  # of an operation on 0-d arrays NumPy gives a number
+            data = self.kernel.written(target, *values[1:])
+            if data is not None:
+                store(target, data)
+            return target
         tensors = self.tensors_of(values)
         fn = self.begin(values, tensors, True)
         self.device(values, tensors)
@@ -252,7 +245,10 @@ class Op:
         if MODES.here.grad and recorded and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
-            values = self._in_dtype(out.dtype, values)
+            at, d = self.schema.names.index("dtype"), out.dtype
+            if values[at] not in (None, d):
+                raise RuntimeError(OUT_WORDS["exact"].format("", "", cpp_name(values[at]), cpp_name(d)))
+            values = (*values[:at], d, *values[at + 1 :])
         if self.kernel.kind == "composite":
             data: Any = self.compute(*values)
             data = [t._data for t in data] if type(data) in (tuple, list) else data._data
@@ -264,10 +260,10 @@ class Op:
         data = data if type(data) in (tuple, list) else (data,)
         if len(outs) != len(data):
             raise TypeError(f"expected tuple of {len(data)} elements but got {len(outs)}")
-        for o, d in zip(outs, data, strict=True):
-            self.check_out(o, BY_NUM[np.asarray(d).dtype.num])
-        for o, d in zip(outs, data, strict=True):
-            write_out(o, np.asarray(d), inputs, type(self.kernel) is pointwise)
+        for o, made in zip(outs, data, strict=True):
+            self.check_out(o, BY_NUM[np.asarray(made).dtype.num])
+        for o, made in zip(outs, data, strict=True):
+            write_out(o, np.asarray(made), inputs, type(self.kernel) is pointwise)
         return out if len(data) == 1 else _named(self.schema, "_out")(outs)
 
     def check_out(self, out: Any, d: dtype) -> None:
@@ -275,13 +271,6 @@ class Op:
         words, into = self.out_words or (OUT_WORDS["exact"] if self.several else ""), BY_NUM[out._data.dtype.num]
         if words and into is not d and (d.called, into.called) != ("bool", "uint8"):  # which once stood for bools
             raise RuntimeError(words.format(d.scalar_name, into.scalar_name, cpp_name(d), cpp_name(into)))
-
-    def _in_dtype(self, d: dtype, values: tuple) -> tuple:
-        """The arguments, with the dtype to compute in. RuntimeError if another one was asked for."""
-        at = self.schema.names.index("dtype")
-        if values[at] not in (None, d):
-            raise RuntimeError(OUT_WORDS["exact"].format("", "", cpp_name(values[at]), cpp_name(d)))
-        return (*values[:at], d, *values[at + 1 :])
 
 
 def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
@@ -294,10 +283,7 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
         raise cannot_cast(d, target)
     if out._data.shape != data.shape:
         if out._data.size:
-            warn_in_torch(
-                f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                "aten/src/ATen/native/Resize.cpp:30",
-            )
+            warn_in_torch(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).", "aten/src/ATen/native/Resize.cpp:30")  # fmt: skip
         from .memory import resized
 
         counter, out._counter = out._counter, [0]  # the write alone counts
@@ -392,8 +378,8 @@ def op(
     OPS.append(made)
     out = kernel.kind == "fresh" if out is None else bool(out)
     in_place = (type(kernel) is pointwise and kernel.to != "bool") if in_place is None else in_place
-    inplace_schema = read.writes and read.name.endswith("_") and kernel.kind == "write"
-    for name in (read.name, *aka):
+    inplace_schema = made.kind == "write" and read.name.endswith("_")
+    for name in (read.name, *aka) if function or method else ():  # else it is for formulas alone
         _offer(name, made, inplace_schema, function, method, out)
         if in_place and not read.writes:
             _offer(f"{name}_", made, True, False, True, False)
@@ -415,18 +401,12 @@ def _results(name: str, fields: tuple[str, ...]) -> Any:
         parts = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True))
         return f"torch.return_types.{name}(\n{parts})"
 
-    body: dict[str, Any] = {
-        "__slots__": (),
-        "__module__": "torch.return_types",
-        "__repr__": show,
-        "shown_as": f"torch.return_types.{name}",
-    }
+    place = "torch.return_types"
+    body = {"__slots__": (), "__module__": place, "__repr__": show, "shown_as": f"{place}.{name}"}
     return ShownAs(name, (tuple,), body | {f: property(itemgetter(i)) for i, f in enumerate(fields)})
 
 
 def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:
-    if not function and not method:  # for formulas alone
-        return
     group = _names.setdefault(name, Overloads(name, inplace))
     group.add(made, out, method)
     if function or name in FUNCTIONS:

@@ -307,8 +307,7 @@ def _read_old(args: tuple, named: dict) -> dict[str, Any]:
             continue
         if args and found.get("size") is args[0] and not isinstance(args[0], Size):
             return {"data": args[0]}  # only a Size alone gives sizes
-        way.unpack(found)
-        return found
+        return {p.name: p.read(found[p.name], "new") for p in way.params if p.name in found}
     raise mismatch("new", _WAYS, args, named)
 
 
@@ -324,7 +323,7 @@ def _made_old(found: dict, d: dtypes.dtype | None) -> Tensor:
         if not is_sequence(data) and not isinstance(data, (str, bytes)):
             raise TypeError(f"new(): data must be a sequence (got {type_name(data)})")
         return finish(array_of(data, d), CPU)
-    size = tuple([n.__index__() for n in found.get("size", (0,))])
+    size = found.get("size", (0,))
     check_size(size)
     made = finish(np.zeros(size, d.np), CPU)
     return made.set_(found["storage"]) if "storage" in found else made

@@ -6,7 +6,6 @@ here say more: that a function works element by element, reduces, gives views of
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -112,15 +111,6 @@ class row_major(Kernel):
         return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
 
 
-@functools.cache
-def _straight(takes: str, to: str) -> frozenset[int]:
-    """The dtypes, by NumPy's numbers, for which the function of a pointwise kernel is all that there is to do."""
-    return frozenset([
-        n for n, d in dtypes.BY_NUM.items()
-        if LETTER[n] in takes and d.np != HALF and (d.is_floating_point or (to != "float" and d.np.kind != "b"))
-    ])  # fmt: skip
-
-
 _OPERANDS = ("other", "exponent", "min", "max")  # what may be a number among the operands, by name
 
 
@@ -133,7 +123,7 @@ class pointwise(Kernel):
     stand for tensors, numbers; further arguments follow.
     """
 
-    count, wrapped, straight = 2, [True, True], frozenset()  # type: ignore[var-annotated] # until an operation has it
+    count, wrapped, straight = 2, [True, True], set()  # type: ignore[var-annotated] # until an operation has it
 
     def __init__(
         self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", check: Callable | None = None,
@@ -148,7 +138,9 @@ class pointwise(Kernel):
         self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS])
         # where a number stands for a tensor
         self.wrapped = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]
-        self.straight = _straight(self.takes, self.to)
+        quick = {*self.takes} - ({"b", "i"} if self.to == "float" else {"b"})
+        # the dtypes, by NumPy's numbers, for which the function is all that there is to do
+        self.straight = {n for n, d in dtypes.BY_NUM.items() if LETTER[n] in quick and d.np != HALF}
 
     def dtype(self, values: Any) -> dtypes.dtype:
         """The dtype that the operands meet in, once they were looked at."""
@@ -162,9 +154,8 @@ class pointwise(Kernel):
         if kind is None or kind.num not in self.straight:
             return None
         for x in given[1:]:
-            number = (type(x) is float and kind.kind == "f") or (
-                type(x) is int and kind.char in "fdl" and abs(x) < 1 << 63
-            )
+            whole = type(x) is int and kind.char in "fdl" and abs(x) < 1 << 63
+            number = whole or (type(x) is float and kind.kind == "f")
             if not (x.dtype is kind if type(x) is ndarray else x is None or number):
                 return None
         return [x if x is None or type(x) is ndarray else np.array(x, kind) for x in given]
@@ -222,21 +213,12 @@ def shape_of_all(*arrays: ndarray) -> tuple:
 
 
 class view(Kernel):
-    """`function(a, ...)` gives an array that looks at the same memory."""
+    """`function(a, ...)` gives an array, or several, that look at the same memory.
+
+    Of what is written to, as by `t_`, the tensor itself looks at its memory in the new way.
+    """
 
     kind = "view"
-
-
-class views(Kernel):
-    """`function(a, ...)` gives several arrays that look at the same memory."""
-
-    kind = "views"
-
-
-class turn(Kernel):
-    """A view of an array that becomes the tensor's own: what `t_` and its kind do in place."""
-
-    kind = "turn"
 
 
 class write(Kernel):

@@ -53,6 +53,16 @@ def owner(a: ndarray) -> ndarray:
     return a
 
 
+def memory_of(a: ndarray) -> ndarray:
+    """All the memory that an array looks at, flat."""
+    if a.base is None and a.ndim == 1:
+        return a
+    whole = owner(a)
+    if not whole.flags.forc and whole.base is not None:  # a strided array whose memory is flat below
+        whole = ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
+    return whole.ravel("K")
+
+
 def is_dense(a: ndarray) -> bool:
     """Whether the elements fill their memory without gaps and none is reached twice."""
     if a.flags.forc:
@@ -91,13 +101,8 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
             return ndarray(shape, a.dtype, a, offset, strides)
         except ValueError:  # it reaches beyond the array, and has to be taken from the memory as a whole
             pass
-    whole = owner(a)
-    start = address(a) - address(whole) + offset
-    if not whole.flags.c_contiguous and (whole.flags.forc or whole.base is None):
-        whole = whole.ravel("K")
-    elif not whole.flags.c_contiguous:
-        whole = ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
-    return look(whole, shape, a.dtype, strides, start)
+    whole = memory_of(a)
+    return look(whole, shape, a.dtype, strides, address(a) - address(whole) + offset)
 
 
 def empty_like_strides(shape: tuple, dtype: np.dtype, strides: tuple) -> ndarray:

@@ -11,7 +11,7 @@ from ..errors import type_name
 from ..tensor import Tensor
 from .creation import new_zeros
 from .define import elsewhere, op, python
-from .kernels import as_array, composite, result_dtype, views
+from .kernels import as_array, composite, result_dtype
 from .kernels import view as looking
 from .layout import broadcast_shape, dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
 from .views import array_of, expand, reshape
@@ -186,13 +186,13 @@ def _chunk(self: Any, chunks: int, dim: int) -> tuple:
     return _split_by_size(self, size, dim) if size else _split_by_sizes(self, (0,) * chunks, dim)
 
 
-unbind = op("unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", views(_unbound), self=_stacked)
+unbind = op("unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", looking(_unbound), self=_stacked)
 _split_by_size = op(
-    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", views(_split), **_hidden,
+    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", looking(_split), **_hidden,
     self=lambda grads, self_sym_sizes, split_size, dim: _joined(
         grads, self_sym_sizes, _lengths(self_sym_sizes[dim % len(self_sym_sizes)], split_size), dim))  # fmt: skip
 _split_by_sizes = op(
-    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", views(_split_with_sizes),
+    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", looking(_split_with_sizes),
     **_hidden, self=lambda grads, self_sym_sizes, split_sizes, dim: _joined(grads, self_sym_sizes, split_sizes, dim))  # fmt: skip
 _split_in_c, _split_with_sizes_in_c = elsewhere(_split_by_size), elsewhere(_split_by_sizes)
 

@@ -7,6 +7,7 @@ Source: torch's `FunctionSchema`, `python_arg_parser.cpp` and `invalid_arguments
 
 from __future__ import annotations
 
+import ast
 import functools
 import numbers
 import re
@@ -19,10 +20,9 @@ from ..devices import as_device, device
 from ..dtypes import as_dtype, dtype, is_dtype
 from ..errors import type_name
 from ..storage import UntypedStorage
-from ..tensor import Layout, Size, Tensor
+from ..tensor import Layout, Tensor
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()  # the default of what must be given
-UNFIT: Any = object()  # in place of what is not plain
 
 
 # what the types of a schema take ---------------------------------------------------------------------------------------
@@ -91,15 +91,9 @@ _TYPES = {
 }  # fmt: skip
 
 
-class _Anything(frozenset):
-    def __contains__(self, x: Any) -> bool:
-        return True
-
-
-_TYPES["PyObject"].plain = _Anything()
 _NUMPY_NAMES = dict(axis="dim", keepdims="keepdim", x="self", a="self", x1="self", x2="other", input="self")  # noqa: C408
 _PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")  # `Tensor(a!)[]? name=default`
-_DEFAULTS = {"True": True, "False": False, "None": None, "contiguous_format": None, "[]": ()}
+_DEFAULTS = {"": REQUIRED, "contiguous_format": None, "[]": ()}
 
 
 class Param:
@@ -116,42 +110,28 @@ class Param:
         self.is_tensor = self.kind == "Tensor"
         self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
         self.is_sizes = self.type.many and not self.one
-        self.default = self._default()
+        self.default = _DEFAULTS[text] if (text := self.default_text) in _DEFAULTS else ast.literal_eval(text)
+        if self.kind == "int[]" and type(self.default) is int:
+            self.default = (self.default,)
         self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
         self.none = self.none or self.default_text == "[]"  # whose default torch writes as None
 
-    def _default(self) -> Any:
-        text = self.default_text
-        if not text:
-            return REQUIRED
-        if text in _DEFAULTS:
-            return _DEFAULTS[text]
-        value = float(text) if "." in text or "e" in text else int(text)
-        return (value,) if self.kind == "int[]" else value
-
-    def read(self, x: Any) -> Any:
-        """An argument as kernels take it, of one that torch's parser takes."""
+    def read(self, x: Any, function: str) -> Any:
+        """An argument as kernels take it, of one that torch's parser takes. What is only seen here raises torch's errors."""
         if x is None and self.none:
             return () if self.default == () else None
         if self.type.many:
-            if type(x) is tuple and not any([type(n) is not int for n in x]):
-                return x
-            return tuple([self.type.read(n) for n in x]) if isinstance(x, (tuple, list)) else (self.type.read(x),)
+            if not isinstance(x, (tuple, list)):
+                return (self.type.read(x),)
+            for i, n in enumerate(x):
+                if type(n) is not int and not (is_symint(n) or isinstance(n, bool)):
+                    what = f"argument '{self.name}' failed to unpack the object at pos {i + 1}"
+                    why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
+                    raise TypeError(f"{function}(): {what} {why}")
+            return tuple([n if type(n) is int else self.type.read(n) for n in x])
+        if self.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         return self.type.read(x)
-
-    def plain_value(self, x: Any, numbers: bool) -> Any:
-        """As kernels take it: a tensor or what stands for one, or ints or tensors in a row, as they should be; else UNFIT."""
-        if self.is_tensor:
-            return x if isinstance(x, Tensor) or (numbers and type(x) in (int, float, bool)) else UNFIT
-        if self.one and type(x) is int:
-            return (x,)
-        if type(x) not in (tuple, list, Size) or not (self.type.many or self.is_list):
-            return UNFIT
-        wanted = int if self.type.many else Tensor
-        for one in x:
-            if type(one) is not wanted:
-                return UNFIT
-        return tuple(x) if self.type.many else list(x)
 
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:
         """None if the parameter takes `x`, else the index of the element that is at fault, or -1."""
@@ -166,9 +146,9 @@ class Param:
             return None
         return None if self.type.takes(x) or (numbers and self.is_tensor and is_number(x)) else -1
 
-    def line(self, as_input: bool) -> str:
-        """As torch's errors write it."""
-        text = f"{self.type.shown} {'input' if as_input else self.name}"
+    def line(self, name: str) -> str:
+        """As torch's errors write it, under this name."""
+        text = f"{self.type.shown} {name}"
         if not self.default_text:
             return text
         default = self.default_text.removesuffix(".") if self.kind == "float" else self.default_text
@@ -202,46 +182,6 @@ class Schema:
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
 
-    def gathered(self, args: tuple, lead: int) -> tuple:
-        """Arguments by position, sizes that are given one by one as a tuple."""
-        if (
-            self.positional != lead + 1
-            or len(args) == lead
-            or not self.params[lead].is_sizes
-            or type(args[lead]) is not int
-        ):
-            return args
-        return (*args[:lead], args[lead:])
-
-    def plain(self, args: tuple, named: dict, numbers: bool = False, exact: bool = False) -> list | None:
-        """All arguments as kernels take them, if those of a call are of the very types that are named here; else None.
-
-        `exact`: by position alone, and without a look into tuples and lists.
-        """
-        n = len(args)
-        if n > self.positional:
-            return None
-        values = [*args, *self.defaults[n:]]
-        if not named and n >= self.least:
-            for x, plain in zip(args, self.kinds):  # noqa: B905 - as many by construction
-                if type(x) not in plain:
-                    break
-            else:
-                return values
-        if exact:
-            return None
-        for name, x in named.items():
-            i = self.names.index(name) if name in self.names else -1
-            if i < n or name == "self":
-                return None
-            values[i] = x
-        for i, (x, p) in enumerate(zip(values, self.params)):  # noqa: B905 - as many by construction
-            if x is REQUIRED or (x is not p.default and type(x) not in p.plain):
-                values[i] = value = p.plain_value(x, numbers)
-                if value is UNFIT:
-                    return None
-        return values
-
 
 class Signature:
     """A schema as torch's parser reads calls of it: as a function or, without the tensor itself, as a method."""
@@ -251,8 +191,6 @@ class Signature:
         self.older = older  # whether torch counts a form of old as well, which it does not show
         params = schema.params[1:] if method else list(schema.params)
         self.params = [p for p in params if p.name != "pin_memory" or not method or schema.is_factory]
-        # what functions call `input`
-        self.input = next((p for p in self.params if p.name == "self" and p.is_tensor), None) if not method else None
         self.positional = sum(not p.named for p in self.params)
         own = [Param(f"Tensor{'[]' if len(schema.returns) > 1 else ''}? out=None", True)] if out else []
         if schema.is_factory:  # what all such functions take comes last
@@ -262,15 +200,13 @@ class Signature:
         else:
             self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
+        # the names by which they are called
+        self.shown = ["input" if p.name == "self" and p.is_tensor and not method else p.name for p in self.params]
         aliases = {k: i for k, name in _NUMPY_NAMES.items() for i, p in enumerate(self.params) if p.name == name}
-        self.places = aliases | {self.shown(p): i for i, p in enumerate(self.params)}
-
-    def shown(self, p: Param) -> str:
-        """The name by which a parameter is called."""
-        return "input" if p is self.input else p.name
+        self.places = aliases | {name: i for i, name in enumerate(self.shown)}
 
     def __str__(self) -> str:
-        parts = [p.line(p is self.input) for p in self.params]
+        parts = [p.line(name) for p, name in zip(self.params, self.shown, strict=True)]
         if self.positional < len(parts):
             parts.insert(self.positional, "*")
         return f"({', '.join(parts)})"
@@ -289,7 +225,7 @@ class Signature:
             elif i in names:
                 x, unread = named[names[i]], unread - 1
             elif p.default is REQUIRED:
-                return self._missing(self.params[i:])
+                return self._missing(i)
             else:
                 continue
             found[p.name] = x
@@ -300,7 +236,7 @@ class Signature:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
                 what = f"not {type_name(x)}"
                 what = what if bad < 0 else f"but found element of type {type_name(x[bad])} at pos {bad}"
-                return f"{self.name}(): argument '{self.shown(p)}'{place} must be {p.type.shown}, {what}"
+                return f"{self.name}(): argument '{self.shown[i]}'{place} must be {p.type.shown}, {what}"
         return self._unknown(named, n) if unread else found
 
     def takes_sizes(self, args: tuple) -> bool:
@@ -308,29 +244,17 @@ class Signature:
         first = self.params[0] if self.positional == 1 else None
         return bool(args) and first is not None and first.is_sizes and is_symint(args[0])
 
-    def unpack(self, found: dict[str, Any]) -> None:
-        """Raise torch's errors for ints that are too large, and for sizes that turn out not to be ints after the first."""
-        for p in self.params:
-            x = found.get(p.name)
-            if p.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
-                raise ValueError("Overflow when unpacking long long")
-            for i, n in enumerate(x if p.type is _INTS and isinstance(x, (tuple, list)) else ()):
-                if not (is_symint(n) or isinstance(n, bool)):
-                    what = f"argument '{p.name}' failed to unpack the object at pos {i + 1}"
-                    why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
-                    raise TypeError(f"{self.name}(): {what} {why}")
-
-    def _missing(self, rest: list[Param]) -> str:
-        absent = [f'"{self.shown(q)}"' for q in rest if q.default is REQUIRED]  # those given by name, too
+    def _missing(self, at: int) -> str:
+        rest = zip(self.params[at:], self.shown[at:], strict=True)
+        absent = [f'"{name}"' for p, name in rest if p.default is REQUIRED]  # those given by name, too
         s = "s" * (len(absent) == 1)  # torch's, the wrong way round
         return f"{self.name}() missing {len(absent)} required positional argument{s}: {', '.join(absent)}"
 
     def _unknown(self, named: dict, n: int) -> str:
-        known = [self.shown(p) for p in self.params]
         for k in named:
-            if k not in known:
+            if k not in self.shown:
                 return f"{self.name}() got an unexpected keyword argument '{k}'"
-            if known.index(k) < n:
+            if self.shown.index(k) < n:
                 return f"{self.name}() got multiple values for argument '{k}'"
         return "invalid keyword arguments"
 
@@ -364,55 +288,43 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
     head = f"{name}() received an invalid combination of arguments - got "
     given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
     got = f"({', '.join(given)}{', ' if named and not args else ''}), but expected "
-    if len(lines) == 1:
-        options = _options(lines[0])
-        wrong = _unmatched(options, named)
-        if wrong:
-            return TypeError(f"{head}unrecognized keyword arguments: {', '.join(wrong)}")
-        if len(options) == len(given):
-            got = f"{_described(lines[0], args, named, options)}, but expected "
-        return TypeError(head + got + lines[0])
     text = [f"{head}{got}one of:"]
     for line in lines:
+        params = [p.rpartition(" ")[::2] for p in line[1:-1].split(", ")]
+        options = [n for _, n in params]  # of those with a default, the default, which torch takes for the name
+        wrong = ", ".join([k for k in named if k not in options[max(len(options) - len(named), 0) :]])
+        as_many = len(options) == len(given)  # torch counts the star as well, and nothing as one
+        why = _described(params, args, named) if as_many and not wrong else ""
+        if len(lines) == 1:
+            said = (
+                f"unrecognized keyword arguments: {wrong}"
+                if wrong
+                else (f"{why}, but expected " if why else got) + line
+            )
+            return TypeError(head + said)
         text.append(f" * {line}")
-        options = _options(line)
-        if len(options) != len(given):  # torch counts the star as well, and nothing as one
-            continue
-        wrong = _unmatched(options, named)
-        if wrong:
-            text.append(f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}")
-        else:
-            why = _described(line, args, named, options)
+        if as_many and wrong:
+            text.append(f"      didn't match because some of the keywords were incorrect: {wrong}")
+        elif as_many:
             text.append(f"      didn't match because some of the arguments have invalid types: {why}")
     return TypeError("\n".join(text) + "\n")
-
-
-def _options(line: str) -> list[str]:
-    """The names of a signature's parameters; of those with a default, the default, which torch takes for the name."""
-    return [p.rpartition(" ")[2] for p in line[1:-1].split(", ")]
-
-
-def _unmatched(options: list[str], named: dict) -> list[str]:
-    return [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
 
 
 _SIMPLE = {"float": ("float", "int", "long"), "int": ("int", "long")}
 
 
-def _described(line: str, args: tuple, named: dict, options: list[str]) -> str:
+def _described(params: list, args: tuple, named: dict) -> str:
     """The types of the arguments, those in exclamation marks that are not a signature's."""
-    kinds = [p.rpartition(" ")[0] for p in line[1:-1].split(", ")]
     out = []
-    for i in range(len(args) + len(named)):
-        by_name = i >= len(args)
-        if by_name and (i >= len(options) or options[i] not in named):
+    for i, (kind, name) in enumerate(params):
+        if i >= len(args) and name not in named:
             continue
-        x = named[options[i]] if by_name else args[i]
+        x = named[name] if i >= len(args) else args[i]
         shown = type_name(x)
-        fits = i < len(kinds) and shown in _SIMPLE.get(kinds[i], (kinds[i],))
+        fits = shown in _SIMPLE.get(kind, (kind,))
         if isinstance(x, (tuple, list)):
             inner = ", ".join(type_name(e) for e in x)
             shown += f" of ({inner}{',' * (len(x) == 1)})" if isinstance(x, tuple) else f" of [{inner}]"
-        shown = (f"{options[i]}=" if by_name else "") + shown
+        shown = (f"{name}=" if i >= len(args) else "") + shown
         out.append(shown if fits else f"!{shown}!")
     return f"({', '.join(out)}{', ' if out and not args else ''})"

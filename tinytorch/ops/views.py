@@ -18,7 +18,7 @@ from ..errors import warn_in_torch
 from ..tensor import Tensor, fresh, readonly
 from .copies import clone, contiguous_format, copy_
 from .define import op, python
-from .kernels import composite, turn
+from .kernels import composite
 from .kernels import view as looking
 from .layout import address, overlaps, owner, reach, restride, view_strides, wrap_dim, wrap_dims
 
@@ -49,8 +49,8 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 
 def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
-    old = a.shape
-    if a.size and a.flags.c_contiguous and (not old or a.strides[-1] == a.itemsize):
+    old, steps = a.shape, a.strides
+    if a.size and (not old or steps[-1] == a.itemsize) and (len(old) == 1 or a.flags.c_contiguous):
         try:
             out = a.reshape(size)
             new = out.shape
@@ -162,7 +162,7 @@ def _inverse(dims: tuple) -> tuple:
 
 
 t = op("t(Tensor(a) self)", looking(_matrix_transposed), self=lambda grad: t(grad))
-op("t_(Tensor(a!) self)", turn(lambda a: _matrix_transposed(a, "t_")), function=False, backward="TBackward1",
+op("t_(Tensor(a!) self)", looking(lambda a: _matrix_transposed(a, "t_")), function=False, backward="TBackward1",
    self=lambda grad: t(grad))  # fmt: skip
 permute = op(
     "permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(grad, _inverse(dims))
@@ -218,7 +218,10 @@ def _unsqueezed(a: np.ndarray, dim: int) -> np.ndarray:
 
 
 def _squeezed(a: np.ndarray, dim: int | tuple) -> np.ndarray:
-    dims = (wrap_dim(dim, a.ndim),) if isinstance(dim, int) else wrap_dims(dim, a.ndim) if dim else ()
+    if isinstance(dim, int):
+        d = wrap_dim(dim, a.ndim)
+        return a.squeeze(d if a.ndim and a.shape[d] == 1 else ())
+    dims = wrap_dims(dim, a.ndim) if dim else ()
     return a.squeeze(tuple([d for d in dims if a.ndim and a.shape[d] == 1]))
 
 
@@ -233,7 +236,7 @@ def _with_in_place(schema: str, look: Any, numbers: tuple[int, int], back: Any, 
     """A view, and its form in place: the tensor itself looks at its memory in another way."""
     title = schema.partition("(")[0].title().replace("_", "") + "Backward"
     made = op(schema, looking(look), backward=f"{title}{numbers[0]}", self=back, **options)
-    op(schema.replace("(Tensor(a) self", "_(Tensor(a!) self"), turn(look), backward=f"{title}{numbers[1]}", self=back,
+    op(schema.replace("(Tensor(a) self", "_(Tensor(a!) self"), looking(look), backward=f"{title}{numbers[1]}", self=back,
        **(options or {"function": False}))  # fmt: skip
     return made
 
