@@ -75,7 +75,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple:
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
-        return self._each(lambda i: read(self, i, False, False))
+        return self._each(lambda i: read(self, i, for_formula=False))
 
     @property
     def _raw_saved_tensors(self) -> tuple:

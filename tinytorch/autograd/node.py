@@ -18,7 +18,7 @@ import numpy as np
 from .hooks import RemovableHandle, hooks_of
 from .meta import LAST, meta
 from .modes import MADE
-from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, read
+from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, objects, read
 
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
@@ -143,16 +143,15 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        saved = self._saved
-        versions = saved[1::2]
-        if None not in versions and OBJECT not in versions:
-            self._saved = (None, GONE) * len(versions)
-        elif versions != (None,):
-            self._saved = tuple([x for pair in zip(saved[::2], versions, strict=True) for x in _left(*pair)])
-
-    def unused(self, at: int) -> bool:
-        """Whether no formula that runs reads saved value number `at`, as the one input whose gradient needs it needs none."""
-        return bool(self.users) and (user := self.users[at]) is not None and self._edges[user] is None
+        saved = list(self._saved)
+        for at in range(1, len(saved), 2):
+            version = saved[at]
+            if version == OBJECT:
+                for one in objects(saved[at - 1]):
+                    one.release()
+            elif version is not None:
+                saved[at - 1 : at + 1] = None, GONE
+        self._saved = tuple(saved)
 
     def result_nr(self, at: int) -> int | None:
         """Which of the node's outputs its saved value number `at` is; None if it is an input."""
@@ -164,15 +163,6 @@ class Node:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
         out = tuple(self.apply(list(grads), False))
         return out[0] if len(out) == 1 else out
-
-
-def _left(value: Any, version: Any) -> tuple:
-    """What is left of a saved value and its version when its node lets go of it."""
-    if version == OBJECT:
-        value.release()
-    elif version is not None:
-        return None, (GONE,) * len(version) if type(version) is tuple else GONE
-    return value, version
 
 
 class MultiNode(Node):
@@ -282,25 +272,18 @@ class _Saved:
             if version is None and value is not None:
                 raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{self.name}'")
             return as_object(fn, self.at)
-        value = read(fn, self.at, False, False)
+        value = read(fn, self.at, for_formula=False)
         return _as_torch_shows(value) if self.name in _INTS else value
 
 
 def as_object(fn: Any, at: int) -> Any:
     """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
-    saved, nr = list(fn._saved), fn.result_nr(at)
+    saved = list(fn._saved)
     value, version = saved[2 * at : 2 * at + 2]
-    if version == GONE and fn.unused(at):
-        version = None
-
-    def made(value: Any, version: Any) -> SavedTensor:
-        found = value if version == OBJECT else SavedTensor(value, version, nr=nr)
-        found.node = weakref.ref(fn)
-        return found
-
-    many = type(version) is tuple
-    found = tuple(map(made, value, version)) if many else made(value, version)
-    saved[2 * at : 2 * at + 2] = found, (OBJECT,) * len(version) if many else OBJECT
+    found = value if version == OBJECT else SavedTensor(value, version, nr=fn.result_nr(at))
+    for one in objects(found):
+        one.node = weakref.ref(fn)
+    saved[2 * at : 2 * at + 2] = found, OBJECT
     fn._saved = tuple(saved)
     return found
 
@@ -361,7 +344,7 @@ def _values(node: Any, saved: tuple, raw: bool) -> list:
         if version is None:
             values.append(value)
         elif (
-            raw and type(version) is int and version >= 0 and value._counter[0] == version
+            raw and 0 <= version == value._counter[0]
             and ((m := value._meta) is None or not m.detached)
         ):  # fmt: skip
             values.append(value._data)
@@ -400,12 +383,12 @@ def _apply_two(rules: list) -> Callable:
         x, seen, y, other = self._saved
         b = None
         if left is not None:
-            if raw and type(seen) is int and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
+            if raw and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
                 x = x._data
             elif seen != NUMBER:
                 x = read(self, 0, raw)
         if right is not None:  # its name goes before the other's
-            if raw and type(other) is int and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):  # fmt: skip
+            if raw and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):
                 y = y._data
             else:
                 y = read(self, 1, raw)

@@ -19,7 +19,7 @@ from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
 from ..autograd.meta import needs_grad
 from ..autograd.modes import MADE, MODES, InferenceCounter, bump
 from ..autograd.node import next_number
-from ..autograd.saved import GONE, HOOKS, NUMBER
+from ..autograd.saved import HOOKS, NUMBER
 from ..devices import CPU
 from ..tensor import Tensor, as_result
 from .kernels import pointwise
@@ -181,8 +181,8 @@ def _save_both(values: tuple, edges: tuple) -> tuple:
     if first is not None:
         if second is not None:
             return (y, y._counter[0], x, x._counter[0])
-        return (y, y._counter[0] if isinstance(y, Tensor) else NUMBER, None, GONE)
-    return (None, GONE, x, x._counter[0])
+        return (y, y._counter[0] if isinstance(y, Tensor) else NUMBER, None, None)
+    return (None, None, x, x._counter[0])
 
 
 def _edge(x: Any) -> Any:
