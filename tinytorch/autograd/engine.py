@@ -8,7 +8,6 @@ standard library would let them.
 
 from __future__ import annotations
 
-from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -180,30 +179,27 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
             fn = heappop(heap)[2]
             here.node = fn
             grads, given = buffers.pop(fn)
-            first = grads[0]
             here.grad = not raw  # whatever hooks of the node before have set
             if here.saving is not saving:
                 hold(saving)
             if fn._leaf:
-                _at_leaf(fn, first, given[0], task, buffers, ())
+                _at_leaf(fn, grads[0], given[0], task, buffers, ())
                 continue
-            if simply and fn._hooks is None and not fn._on_tensors:
-                outputs = fn.apply(grads, raw)
-                if first is not None and first.ndim > 1 and fn._laid and raw:
-                    outputs = laid(fn, first, outputs)
-                if fn._hooks is not None:  # since its formulas ran
-                    outputs = _hooked(fn, grads, given, outputs, task)
-                if release:
-                    fn.release()
-            else:
+            if not simply or fn._hooks is not None or fn._on_tensors:
                 given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
                 grads, given = _met(fn, grads, given, task)
                 if grads is None:
                     continue
-                outputs = _call(fn, grads, given, task)
-                if watched:
-                    check_gradients(fn, outputs)
-                here.grad, first = not raw, grads[0]
+            outputs, first = fn.apply(grads, raw), grads[0]
+            if fn._laid and raw and first is not None and first.ndim > 1:
+                outputs = laid(fn, first, outputs)
+            if fn._hooks is not None and fn._hooks.post:
+                outputs = _hooked(fn, grads, given, outputs, task)
+            if release:
+                fn.release()
+            if watched:
+                check_gradients(fn, outputs)
+            here.grad = not raw
             known = outputs.states if type(outputs) is Outputs else None
             several, made, grad = fn._several, fn._made, None
             for i, edge in enumerate(fn._edges):
@@ -290,28 +286,13 @@ def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
         states = [s - s % VERSION for s in states]  # since somebody holds them now
     if fn._hooks is not None:
         grads = through(lambda seen: hooks.before_node(fn, hooks.before(fn, seen)), grads, states, places, raw)
-    return grads, grads.states if type(grads) is Outputs else states
-
-
-def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
-    """Run a node that is watched: its formulas, the check of what came out, its posthooks; then free what it saved."""
-    raw, given = task.raw, list(grads)
-    if raw and fn._on_tensors:
-        outputs: list = through(partial(fn.apply, raw=False), grads, states, devices(fn), raw)
-    else:
-        outputs = fn.apply(grads, raw)
-        if fn._laid and raw:
-            outputs = laid(fn, grads[0], outputs)
-    outputs = _hooked(fn, given, states, outputs, task)
-    if not task.keep_graph:
-        fn.release()
-    return outputs
+    if raw and type(grads) is not Outputs:
+        grads = Outputs(grads, states)  # which a custom Function asks for
+    return grads, grads.states if raw else states
 
 
 def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) -> list:
     """What the posthooks of a node make of what it has computed, which they see as the nodes that it goes to expect it."""
-    if fn._hooks is None or not fn._hooks.post:
-        return outputs
     raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
     for i, edge in enumerate(fn._edges):
@@ -336,23 +317,21 @@ def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, output
     if m.accumulator is None and m.on_grad is None and task.needed is None:
         accumulate(leaf, grad, state, task.warnings)
         return
-    node, before = m.accumulator and m.accumulator(), m.on_grad
-    after = None if node is None else node._hooks
-    wanted = task.needed is None or leaf in task.needed
-
-    def hooked(seen: tuple) -> tuple:
-        if before:
-            seen = (hooks.run_tensor_hooks(before, seen[0]),)
-        return hooks.before_node(node, hooks.before(node, seen)) if after is not None and wanted else seen
-
-    if not wanted:
-        seen = hooked(as_tensors([grad], [state], [leaf.device]))
+    node, before = m.accumulator and m.accumulator(), m.on_grad or {}
+    after, places = None if node is None else node._hooks, [leaf.device]
+    if task.needed is not None and leaf not in task.needed:
+        seen = hooks.run_tensor_hooks(before, as_tensor(grad, leaf.device, state))
         for _, at in task.captures[leaf]:
-            task.captured[at] = seen[0]
+            task.captured[at] = seen
         return
     if before or after is not None:
-        found = through(hooked, [grad], [state], [leaf.device], task.raw)
+
+        def hooked(seen: tuple) -> tuple:
+            seen = (hooks.run_tensor_hooks(before, seen[0]),)
+            return seen if after is None else hooks.before_node(node, seen)
+
+        found = through(hooked, [grad], [state], places, task.raw)
         grad, state = found[0], found.states[0] if type(found) is Outputs else state
     accumulate(leaf, grad, state, task.warnings)
     if after is not None and after.post:
-        hooks.after_node(node, (), (as_tensor(grad, leaf.device, state),))
+        hooks.after_node(node, (), as_tensors([grad], [state], places))

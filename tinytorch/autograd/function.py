@@ -15,11 +15,11 @@ import numpy as np
 
 from ..errors import missing, type_name, warn_in_torch
 from ..tensor import Tensor, fresh
-from .gradients import as_tensor
+from .gradients import devices, through
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
 from .meta import needs_grad
 from .modes import MODES, bump, no_grad
-from .node import MultiNode, NotImplementedNode, as_object, expectation
+from .node import ALONE, MultiNode, NotImplementedNode, Outputs, as_object, expectation
 from .saved import FREED, kept, kept_result, read
 
 
@@ -116,11 +116,13 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def apply(self, grads: list, raw: bool) -> list:
         """Call the user's backward, with tensors in any case, and check what it returns."""
-        if raw:
-            grads = [as_tensor(g, self._expects[nr][2]) for nr, g in enumerate(grads)]
+        states = grads.states if type(grads) is Outputs else [ALONE] * len(grads)
+        return through(self._backward, grads, states, devices(self), raw)
+
+    def _backward(self, grads: tuple) -> list:
         if self._materialize:
             known: Any = self._zeros
-            grads = [_zeros(*m) if g is None and m else g for g, m in zip(grads, known, strict=True)]
+            grads = tuple([_zeros(*m) if g is None and m else g for g, m in zip(grads, known, strict=True)])
         out = self._forward_cls.backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
@@ -136,7 +138,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 found.append(g)
             elif g is not None:
                 raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
-        return [g if g is None else g._data for g in found] if raw else found
+        return found
 
 
 def _zeros(shape: tuple, kind: Any, device: Any) -> Tensor:

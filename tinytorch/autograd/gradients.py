@@ -136,28 +136,31 @@ def through(call: Callable, grads: list, states: list[int], places: list, raw: b
     del seen
     know(*tensors)
     arrays = [None if t is None else t._data for t in tensors]
-    memory = [None if a is None else owner(a) for a in arrays]
-    twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
-    same = [id(t) in ids for t in tensors]
-    held = [
-        None if t is None
-        else (weakref.ref(t), None if t._storage is None else weakref.ref(t._storage), t._counter, VIEW if t._view else ALONE)
-        for t in tensors
-    ]  # fmt: skip
+    before = {id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None}
+    looks: list = []  # of each tensor the most that its state may be, and what tells whether somebody holds it
+    t = storage = None
+    for t in tensors:
+        if t is None:
+            looks.append(None)
+            continue
+        memory, storage = owner(t._data), t._storage
+        known = before.get(id(memory), ALONE)
+        kind = min(VIEW if t._view else ALONE, known if id(t) in ids else max(known, VIEW))
+        if sum(a is not None and owner(a) is memory for a in arrays) > 1:
+            kind = min(kind, VIEW) if sum(t is other for other in tensors) == 1 else SHARED
+        looks.append((kind, t._counter, weakref.ref(t), None if storage is None else weakref.ref(storage)))
+    del t, storage
     tensors.clear()
-    known = {id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None}
     found = []
-    for i, look in enumerate(held):
+    for look in looks:
         if look is None:
             found.append(SHARED)
             continue
-        tensor, storage, counter, kind = look
-        if twice[i] or tensor() is not None:
+        kind, counter, tensor, memory = look
+        if tensor() is not None:
             kind = SHARED
-        elif sum(m is memory[i] for m in memory) > 1 or (storage is not None and storage() is not None):
-            kind = VIEW
-        before = known.get(id(memory[i]), ALONE)
-        kind = min(kind, before if same[i] else max(before, VIEW))
+        elif memory is not None and memory() is not None:
+            kind = min(kind, VIEW)
         found.append(kind + VERSION * (counter[0] if type(counter) is list else 0))
     return Outputs(arrays, found)
 
