@@ -53,23 +53,6 @@ class _Root(MultiNode):
         return Outputs(self.grads, [SHARED] * len(self.grads))
 
 
-def _dependencies(root: Any) -> dict[Any, int]:
-    """How many gradients each node below `root` waits for."""
-    waits: dict[Any, int] = {}
-    stack = [root]
-    while stack:
-        for edge in stack.pop()._edges:
-            if edge is not None:
-                fn = edge[0]
-                if fn in waits:
-                    waits[fn] += 1
-                else:
-                    waits[fn] = 1
-                    if fn._edges:
-                        stack.append(fn)
-    return waits
-
-
 def _on_the_way(nodes: Any, goals: set) -> set:
     """The nodes from which a goal can be reached, the goals themselves left out unless one lies below."""
     above: dict[Any, list] = {}
@@ -95,7 +78,16 @@ class Task:
     def __init__(
         self, root: Any, keep_graph: bool, raw: bool, inputs: list | None = None, accumulate: bool = True
     ) -> None:
-        self.keep_graph, self.raw, self.waits = keep_graph, raw, _dependencies(root)
+        self.keep_graph, self.raw = keep_graph, raw
+        waits: dict[Any, int] = {}  # how many gradients each node below the root waits for
+        self.waits, stack = waits, [root]
+        while stack:
+            for edge in stack.pop()._edges:
+                if edge is not None:
+                    fn = edge[0]
+                    waits[fn] = count = waits.get(fn, 0) + 1
+                    if count == 1 and fn._edges:
+                        stack.append(fn)
         self.warnings: list = []  # what torch's engine has to say comes when the walk is over
         self.captured: list[Any] = []
         self.captures: dict[Any, list] = {}
@@ -169,31 +161,30 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
     watched, saving, release = MODES.anomaly, here.saving, not task.keep_graph
     simply = not watched and not captures
-    buffers: dict[Any, tuple] = {fn: _room(fn)}
-    buffers[fn][0][nr] = first
+    buffers: dict[Any, tuple] = {}  # of nodes that wait for more
+    heap: list = [(0, 0, fn, *_room(fn))]  # what is ready, and its gradients
+    heap[0][3][nr] = first
     del first
-    heap: list = [(0, 0, fn)]  # what is ready
     pushed = 0
     try:
         while heap:
-            fn = heappop(heap)[2]
+            _, _, fn, grads, given = heappop(heap)
             here.node = fn
-            grads, given = buffers.pop(fn)
             here.grad = not raw  # whatever hooks of the node before have set
             if here.saving is not saving:
                 hold(saving)
             if fn._leaf:
-                _at_leaf(fn, grads[0], given[0], task, buffers, ())
+                _at_leaf(fn, grads[0], resolved(given[0], grads[0], (*buffers.values(), *heap)), task)
                 continue
-            if not simply or fn._hooks is not None or fn._on_tensors:
-                given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
+            if fn._hooks is not None or not simply or fn._on_tensors:
+                given = [resolved(s, g, (*buffers.values(), *heap)) for s, g in zip(given, grads, strict=True)]
                 grads, given = _met(fn, grads, given, task)
                 if grads is None:
                     continue
             outputs, first = fn.apply(grads, raw), grads[0]
             if fn._laid and raw and first is not None and first.ndim > 1:
                 outputs = laid(fn, first, outputs)
-            if fn._hooks is not None and fn._hooks.post:
+            if fn._hooks is not None:
                 outputs = _hooked(fn, grads, given, outputs, task)
             if release:
                 fn.release()
@@ -227,26 +218,32 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                         same = grad is first and len(outputs) == 1
                         state = given[0] if same else state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)
-                if buffer is None and leaf and not left and not watched and (not heap or heap[0][0] != -LAST):
-                    outputs[i] = None
-                    _at_leaf(below, grad, state, task, buffers, outputs)  # at once, as nothing goes before a leaf
-                    here.grad = not raw
-                    continue
-                if buffer is None and below._outputs == 1:
-                    buffers[below] = [grad], [state]
+                if buffer is None and not left and below._outputs == 1:  # the usual node, which waits for nothing else
+                    if leaf and not watched and (not heap or heap[0][0] != -LAST):
+                        outputs[i] = None  # at once, as nothing goes before a leaf
+                        if state & TWICE:
+                            state = resolved(state, grad, (*buffers.values(), *heap), outputs)
+                        _at_leaf(below, grad, state, task)
+                        here.grad = not raw
+                        continue
+                    waiting, states = [grad], [state]
                 else:
-                    waiting, states = buffer or buffers.setdefault(below, _room(below))
+                    if buffer is None:
+                        buffer = buffers[below] = _room(below)
+                    waiting, states = buffer
                     before = waiting[position]
                     if before is None:
                         waiting[position], states[position] = grad, state
                     elif grad is not None:
                         waiting[position] = None
                         if raw:
-                            state = resolved(states[position], before, buffers, outputs[i:])
+                            state = resolved(states[position], before, (*buffers.values(), *heap), outputs[i:])
                         waiting[position], states[position] = _added(before, grad, state)
-                if not left:
-                    pushed += 1
-                    heappush(heap, (-below._seq, pushed, below))
+                    if left:
+                        continue
+                    del buffers[below]
+                pushed += 1
+                heappush(heap, (-below._seq, pushed, below, waiting, states))
             del outputs, grads, grad, first
     except Exception:
         if watched:
@@ -293,6 +290,8 @@ def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
 
 def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) -> list:
     """What the posthooks of a node make of what it has computed, which they see as the nodes that it goes to expect it."""
+    if not fn._hooks.post:
+        return outputs
     raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
     for i, edge in enumerate(fn._edges):
@@ -309,11 +308,9 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
     return through(lambda seen: hooks.after_node(fn, seen, given), found, known, places, raw)
 
 
-def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, outputs: Any) -> None:
+def _at_leaf(leaf: Any, grad: Any, state: int, task: Task) -> None:
     """A leaf's gradient is complete: its hooks, then its `.grad`, then the hooks of its accumulator."""
     m = leaf._meta
-    if state & TWICE:
-        state = resolved(state, grad, buffers, outputs)
     if m.accumulator is None and m.on_grad is None and task.needed is None:
         accumulate(leaf, grad, state, task.warnings)
         return

@@ -73,11 +73,11 @@ def state_fitted(before: Any, after: Any) -> int:
     return VIEW if before.ndim > after.ndim > 0 and before.dtype == after.dtype else ALONE
 
 
-def resolved(state: int, grad: Any, buffers: dict, outputs: Any = ()) -> int:
-    """A state without TWICE, from how often the walk does hold the gradient now besides where it is looked at."""
+def resolved(state: int, grad: Any, waiting: tuple, outputs: Any = ()) -> int:
+    """A state without TWICE, from whether the walk does hold the gradient now besides where it is looked at."""
     if state & TWICE:
         state -= TWICE
-        if any(b is grad for waiting, _ in buffers.values() for b in waiting) or any(o is grad for o in outputs):
+        if any(b is grad for *_, grads, _ in waiting for b in grads) or any(o is grad for o in outputs):
             state -= state % TWICE
     return state
 
