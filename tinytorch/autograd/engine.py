@@ -24,7 +24,6 @@ from .gradients import (
     devices,
     expected,
     fitted,
-    know,
     laid,
     resolved,
     state_fitted,
@@ -39,7 +38,7 @@ from .saved import hold
 ndarray = np.ndarray
 
 
-class _Root(MultiNode):
+class Root(MultiNode):
     """Stands before several roots, so that backward starts from one node."""
 
     __slots__ = ("grads",)
@@ -103,35 +102,6 @@ class Task:
     def will_run(self, fn: Any) -> bool:
         """Whether this walk comes to a node, or to a leaf."""
         return fn in self.waits if self.needed is None else fn in self.needed or fn in self.captures
-
-
-_CYCLE = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
-    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
-    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
-    "the leak."
-)
-
-
-def run(
-    edges: list, grads: list, keep_graph: bool, create_graph: bool, inputs: list | None = None, accumulate: bool = True
-) -> list[Any]:  # fmt: skip
-    """Walk backward from `edges` with `grads` (tensors); gradients of `inputs` are returned, or accumulated into leaves.
-
-    `inputs`: edges to stop at, or None for every leaf. Returns one gradient (or None) for each of `inputs` if not
-    `accumulate`.
-    """
-    raw = not create_graph
-    starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
-    know(*starts)  # hooks are given the very tensors
-    arrays = [g if g is None or not raw else g._data for g in starts]
-    (root, nr), first = (edges[0], arrays[0]) if len(edges) == 1 else ((_Root(edges, arrays), 0), None)
-    del arrays
-    task = Task(root, keep_graph, raw, inputs, accumulate)
-    if create_graph and accumulate:
-        task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
-    go(task, root, nr, first)
-    return task.captured
 
 
 def go(task: Task, fn: Any, nr: int, first: Any) -> None:
@@ -282,7 +252,9 @@ def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
             return None, ()
         states = [s - s % VERSION for s in states]  # since somebody holds them now
     if fn._hooks is not None:
-        grads = through(lambda seen: hooks.before_node(fn, hooks.before(fn, seen)), grads, states, places, raw)
+        grads = through(
+            lambda seen: hooks.run_node_hooks(fn._hooks.pre, hooks.before(fn, seen)), grads, states, places, raw
+        )
     if raw and type(grads) is not Outputs:
         grads = Outputs(grads, states)  # which a custom Function asks for
     return grads, grads.states if raw else states
@@ -305,7 +277,7 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
             elif type(outputs) is not Outputs and raw:
                 known[i] = state_of(fn, grads, states, outputs, i)
     given = as_tensors(grads, states, devices(fn))
-    return through(lambda seen: hooks.after_node(fn, seen, given), found, known, places, raw)
+    return through(lambda seen: hooks.run_node_hooks(fn._hooks.post, seen, given), found, known, places, raw)
 
 
 def _at_leaf(leaf: Any, grad: Any, state: int, task: Task) -> None:
@@ -325,10 +297,10 @@ def _at_leaf(leaf: Any, grad: Any, state: int, task: Task) -> None:
 
         def hooked(seen: tuple) -> tuple:
             seen = (hooks.run_tensor_hooks(before, seen[0]),)
-            return seen if after is None else hooks.before_node(node, seen)
+            return seen if after is None else hooks.run_node_hooks(after.pre, seen)
 
         found = through(hooked, [grad], [state], places, task.raw)
         grad, state = found[0], found.states[0] if type(found) is Outputs else state
     accumulate(leaf, grad, state, task.warnings)
     if after is not None and after.post:
-        hooks.after_node(node, (), as_tensors([grad], [state], places))
+        hooks.run_node_hooks(after.post, (), as_tensors([grad], [state], places))

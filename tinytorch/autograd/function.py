@@ -295,9 +295,7 @@ class Error(NotImplementedNode):
     __module__ = "builtins"
     _called = "torch::autograd::Error"
 
-    def apply(self, grads: list, raw: bool) -> list:
-        """RuntimeError: there is no second derivative."""
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+    _says = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
 def once_differentiable(fn: Callable) -> Callable:

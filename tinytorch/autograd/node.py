@@ -228,7 +228,7 @@ class NotImplementedNode(Node):
 
     __slots__ = ()
     _called = "torch::autograd::NotImplemented"
-    what: str
+    _says: str
     computes_all = True  # so that it raises even where nobody asked for the gradients
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
@@ -237,12 +237,13 @@ class NotImplementedNode(Node):
 
     def apply(self, grads: list, raw: bool) -> list:
         """Raise torch's RuntimeError."""
-        raise RuntimeError(f"derivative for {self.what} is not implemented")
+        raise RuntimeError(self._says)
 
 
 def not_differentiable(what: str) -> Any:
     """The kind of node of an operation that torch's table of derivatives does not name, by the name that the error says."""
-    return type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": what})
+    body = {"__slots__": (), "__module__": "builtins", "_says": f"derivative for {what} is not implemented"}
+    return type("NotImplemented", (NotImplementedNode,), body)
 
 
 # declaring kinds of nodes -----------------------------------------------------------------------------------------
