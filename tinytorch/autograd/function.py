@@ -121,8 +121,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def _backward(self, grads: tuple) -> list:
         if self._materialize:
-            known: Any = self._zeros
-            grads = tuple([_zeros(*m) if g is None and m else g for g, m in zip(grads, known, strict=True)])
+            grads = tuple([_zeros(*m) if g is None and m else g for g, m in zip(grads, self._zeros, strict=True)])
         out = self._forward_cls.backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
@@ -130,15 +129,12 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             out = out[:wanted]
         if len(out) != wanted:
             raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})")  # fmt: skip
-        found = []
         for i, (g, is_tensor) in enumerate(zip(out, self._takes, strict=True)):
-            if is_tensor:
-                if not (g is None or isinstance(g, Tensor)):
-                    raise RuntimeError(f"expected Variable or None (got {type_name(g)})")
-                found.append(g)
-            elif g is not None:
+            if is_tensor and not (g is None or isinstance(g, Tensor)):
+                raise RuntimeError(f"expected Variable or None (got {type_name(g)})")
+            if not is_tensor and g is not None:
                 raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
-        return found
+        return [g for g, is_tensor in zip(out, self._takes, strict=True) if is_tensor]
 
 
 def _zeros(shape: tuple, kind: Any, device: Any) -> Tensor:
@@ -212,7 +208,7 @@ class Function(metaclass=FunctionMeta):
 
 def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: bool) -> tuple:
     """The outputs as outputs of `ctx`; inputs that were returned as they are become views."""
-    given = {id(x) for x in inputs if isinstance(x, Tensor)}
+    given = {id(x) for x in inputs}
     dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
     for t in ctx.dirty_tensors or ():
         bump(t)
@@ -246,9 +242,8 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
 
 
 def _marked(tensors: tuple | None, complaint: str) -> set[int]:
-    for t in tensors or ():
-        if not isinstance(t, Tensor):
-            raise RuntimeError(complaint)
+    if not all(isinstance(t, Tensor) for t in tensors or ()):
+        raise RuntimeError(complaint)
     return {id(t) for t in tensors or ()}
 
 

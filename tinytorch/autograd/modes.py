@@ -182,9 +182,8 @@ def is_inference_mode_enabled() -> bool:
 
 # anomaly mode: nodes remember where they were made, and backward says where what failed was made ------------------------
 
-MADE: list[
-    Callable
-] = []  # what anomaly mode has called with each new node; mostly empty, which is all that making one asks
+# what anomaly mode has called with each new node; mostly empty, which is all that making one asks
+MADE: list[Callable[[Any], None]] = []
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
 
 
