@@ -143,15 +143,18 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        saved = list(self._saved)
-        for at in range(1, len(saved), 2):
-            version = saved[at]
-            if version == OBJECT:
-                for one in objects(saved[at - 1]):
-                    one.release()
-            elif version is not None:
-                saved[at - 1], saved[at] = None, GONE
-        self._saved = tuple(saved)
+        versions = self._saved[1::2]
+        if OBJECT not in versions and None not in versions:
+            self._saved = (None, GONE) * len(versions)
+        elif versions != (None,):
+            saved = list(self._saved)
+            for at, version in enumerate(versions):
+                if version == OBJECT:
+                    for one in objects(saved[2 * at]):
+                        one.release()
+                elif version is not None:
+                    saved[2 * at], saved[2 * at + 1] = None, GONE
+            self._saved = tuple(saved)
 
     def result_nr(self, at: int) -> int | None:
         """Which of the node's outputs its saved value number `at` is; None if it is an input."""
