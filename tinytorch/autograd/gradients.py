@@ -231,7 +231,10 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     like = leaf._data
     if type(grad) is ndarray:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
-            t = as_tensor(grad, device_of(leaf), state)
+            device = device_of(leaf)
+            if state % TWICE == ALONE and grad.size:  # as nearly always
+                return over(grad, device, state // VERSION)
+            t = as_tensor(grad, device, state)
             return t if t._view is None else t.detach()
         if grad.shape == like.shape and is_dense(like):
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
