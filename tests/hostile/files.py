@@ -149,7 +149,7 @@ def changed(raw: bytes, rng: random.Random) -> bytes:
 def tried(raw: bytes) -> str:
     """How loading ended: "" as it should, else what was wrong."""
     before = dict(vars(tinytorch.Tensor))
-    began = time.perf_counter()
+    began = time.process_time()  # other programs may be at work, too
     tracemalloc.reset_peak()
     held = tracemalloc.get_traced_memory()[0]
     try:
@@ -158,7 +158,7 @@ def tried(raw: bytes) -> str:
         pass
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is what is looked for
         return f"{type(error).__name__}: {str(error)[:80]}"
-    took, most = time.perf_counter() - began, tracemalloc.get_traced_memory()[1] - held
+    took, most = time.process_time() - began, tracemalloc.get_traced_memory()[1] - held
     if took > SECONDS:
         return f"took {took:.1f} s"
     if tracemalloc.is_tracing() and most > MEMORY + 12 * len(raw):

@@ -1,5 +1,6 @@
 """What is said before backward is what backward then does."""
 
+import gc
 import threading
 from types import ModuleType
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from viz.programs import run
 
+import tinytorch
 from tinytorch.viz import explain, graph, memory, snapshot
 
 
@@ -196,3 +198,20 @@ def test_what_is_not_compared_and_why() -> None:
     said = explain(loss, since=snapshot(loss))
     assert said.verdict == "unknown"
     assert "cannot be compared with an earlier look: it is on meta" in said.text
+
+
+def test_hooks_of_tinytorch_are_none_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    x, net = tinytorch.ones(3, requires_grad=True), tinytorch.nn.Linear(3, 1)
+    y = x * 2
+    kept = [x.register_hook(print), x.register_post_accumulate_grad_hook(print), y.register_hook(print)]
+    kept += [y.grad_fn.register_hook(print), y.grad_fn.register_prehook(print), net.register_forward_hook(print)]
+    gone = torch.ones(3, requires_grad=True)
+    for one in kept:  # as if both engines had counted alike
+        one.hooks_dict_ref()[gone.register_hook(print).id] = print
+    w = torch.ones(3, requires_grad=True)
+    del gone
+    gc.collect()
+    assert explain(w.sum()).verdict == "runs"
+    w.register_hook(print)
+    assert explain(w.sum()).verdict == "unknown"

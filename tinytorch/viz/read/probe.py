@@ -27,6 +27,9 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
+from ...autograd.hooks import NodeHooks
+from ...autograd.meta import AutogradMeta
+from ...nn.module import Module
 from ..catalogue import gettext, ngettext
 from ..labels import short
 
@@ -314,11 +317,12 @@ class _Hooks:
 
 
 def _hooks(engine: Any, upto: int) -> int:
-    """How many hooks are registered that belong to no module and no optimizer, whose hooks are no part of the graph."""
+    """How many hooks are registered that belong to no module, no optimizer and not to tinytorch: on torch's graphs."""
     if upto != _Hooks.upto:
         things = gc.get_objects()
-        owners = (engine.nn.Module, engine.optim.Optimizer)
-        owned = {id(value) for thing in things if issubclass(type(thing), owners) for value in vars(thing).values()}
+        owners = (engine.nn.Module, engine.optim.Optimizer, Module, AutogradMeta, NodeHooks)
+        held = (getattr(thing, "__dict__", thing) for thing in things if issubclass(type(thing), owners))
+        owned = {id(value) for one in held for value in gc.get_referents(one)}
         _Hooks.found += tuple(
             (weakref.ref(thing), number)
             for thing in things
