@@ -121,7 +121,8 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def _backward(self, grads: tuple) -> list:
         if self._materialize:
-            grads = tuple([_zeros(*m) if g is None and m else g for g, m in zip(grads, self._zeros, strict=True)])
+            zeros: Any = self._zeros
+            grads = tuple([_zeros(*m) if g is None and m else g for g, m in zip(grads, zeros, strict=True)])
         out = self._forward_cls.backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
