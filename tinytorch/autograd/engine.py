@@ -29,7 +29,7 @@ from .gradients import (
     state_fitted,
     state_of,
     through,
-)
+)  # fmt: skip
 from .meta import LAST
 from .modes import MODES, check_gradients, explain
 from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge

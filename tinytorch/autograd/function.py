@@ -222,8 +222,10 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
         out = t
         if isinstance(t, Tensor):
             is_input, is_dirty = id(t) in given, id(t) in dirty
-            if not smooth[nr]:
-                out = _without_gradient(t, is_input, is_dirty)
+            if not smooth[nr] and not needs_grad(t):
+                out = _same(t) if is_input and not is_dirty else t
+            elif not smooth[nr]:
+                out = t.detach() if is_input else t if t._view is not None else t.detach_()
             elif is_dirty:
                 _written(ctx, t, nr, is_input, len(outputs))
             else:
@@ -246,14 +248,6 @@ def _marked(tensors: tuple | None, complaint: str) -> set[int]:
     if not all(isinstance(t, Tensor) for t in tensors or ()):
         raise RuntimeError(complaint)
     return {id(t) for t in tensors or ()}
-
-
-def _without_gradient(t: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
-    if not needs_grad(t):
-        return _same(t) if is_input and not is_dirty else t
-    if is_input:
-        return t.detach()
-    return t if t._view is not None else t.detach_()
 
 
 def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: int) -> None:

@@ -262,22 +262,19 @@ def _as_torch_shows(value: Any) -> Any:
     return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
 
 
-class _Saved:
-    """The attribute of a kind of node under which a saved value is read, as torch shows it: `grad_fn._saved_other`."""
+def _shown(name: str, at: int) -> tuple[property, property]:
+    """The attributes of a kind of node under which saved value number `at` is read: `_saved_other`, `_raw_saved_other`."""
 
-    def __init__(self, name: str, at: int, raw: bool = False) -> None:
-        self.name, self.at, self.raw = name, at, raw
+    def saved(fn: Any) -> Any:
+        value = read(fn, at, for_formula=False)
+        return _as_torch_shows(value) if name in _INTS else value
 
-    def __get__(self, fn: Any, kind: type | None = None) -> Any:
-        if fn is None:
-            return self
-        if self.raw:
-            value, version = fn._saved[2 * self.at : 2 * self.at + 2]
-            if version is None and value is not None:
-                raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{self.name}'")
-            return as_object(fn, self.at)
-        value = read(fn, self.at, for_formula=False)
-        return _as_torch_shows(value) if self.name in _INTS else value
+    def raw(fn: Any) -> Any:
+        if fn._saved[2 * at] is not None and fn._saved[2 * at + 1] is None:
+            raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{name}'")
+        return as_object(fn, at)
+
+    return property(saved), property(raw)
 
 
 def as_object(fn: Any, at: int) -> Any:
@@ -336,7 +333,7 @@ def kind_of_node(
     }
     for at, n in enumerate(names):
         if n[0] != "_":
-            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _Saved(n, at), _Saved(n, at, raw=True)
+            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _shown(n, at)
     return type(name, (base,), body)
 
 
