@@ -25,7 +25,6 @@ from .modes import bump
 from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
 
 ndarray = np.ndarray
-_add = np.add
 
 
 def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> int:
@@ -256,7 +255,7 @@ def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
         not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
         and type(old._counter) is list and device_of(old) is device_of(leaf)
     ):  # fmt: skip
-        _add(a, grad, a)
+        np.add(a, grad, a)
         bump(old)
     elif recorded:
         leaf._meta.grad = old = old + as_tensor(grad, leaf.device)

@@ -22,11 +22,7 @@ from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, objects, read
 
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
-_new = object.__new__
-
-
 _SHOWN: Any = weakref.WeakKeyDictionary()
-
 
 # The state of a gradient that is an array, see `gradients`: VERSION times the version that torch's tensor would have, plus
 # what somebody else holds (that tensor, its memory, nothing), plus TWICE if the walk itself may hold it in two places.
