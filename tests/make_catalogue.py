@@ -32,11 +32,15 @@ LESSONS = "widgets/copylab/lessons/"
 DATA: dict[str, tuple[int | str, ...]] = {
     "": ("title", "prompt", "because", "hint", "wrong"),  # what any call may have
     "predict": ("title",),
-    "exercise": (1, "task", "title", "hints", "right"),  # its `wrong` is for those who test it
+    **dict.fromkeys(
+        ("exercise", "task"), (1, "task", "title", "hints", "right")
+    ),  # its `wrong` is for those who test it
     "Misconception": (0, 1, 2, "name", "says", "refutation"),
     "Question": (0, 1, 3, 4, "prompt", "choices", "wrong", "because", "hint"),
 }
 """The arguments of a lesson's data that hold texts: literals, which are translated when they are said."""
+TABLE = ("widgets/copylab/quiz/misconceptions.py", "_SAID")
+"""A table of nothing but texts, as plain as a lesson's."""
 SAYS = {"Fact": (1, 2), "but": (0,), "wrong": (0,)}
 """What checks say, which is put together when they run: there a text goes through gettext."""
 HOLE = re.compile(r"\{\w+(?:![rs])?(?::[^{}]*)?\}")
@@ -62,6 +66,8 @@ def _python(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
         if name.startswith(LESSONS):
             yield from _data(call, name, faults)
+        if isinstance(call, ast.Assign) and (name, getattr(call.targets[0], "id", "")) == TABLE:
+            yield from (str(one.value) for one in ast.walk(call.value) if isinstance(one, ast.Constant))
         function = call.func if isinstance(call, ast.Call) else None
         asked = getattr(function, "attr", getattr(function, "id", ""))
         if not isinstance(call, ast.Call) or asked not in TEXTS:

@@ -38,8 +38,7 @@ def values(tensor: Any) -> Any:
 
 def grad(tensor: Any) -> Any:
     """Return the values of `tensor.grad`, None if there is none; without the warning that torch has for results."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return values(quietly(tensor, "grad"))
 
 

@@ -31,6 +31,9 @@ ENDLESS = gettext_noop("it goes on without an end")
 
 __all__ = ["ENDLESS", "ENDS", "Question", "state_table"]  # and each question below
 
+_ALL = (("prompt", "str | None"), ("wrong", "Mapping[Any, Wrong] | None"))
+"""What every question takes, with its type."""
+
 
 class _Maker(Protocol):
     """What makes a question about these names; see `help` of each for what it takes."""
@@ -57,7 +60,12 @@ def _asks(
     options = choices or (None if hint else ("yes", "no"))
 
     def declare(answer: Callable[..., Any]) -> _Maker:
-        signature = _signature(answer)
+        # What the answer takes but the run; then what every question takes.
+        _, *about = inspect.signature(answer).parameters.values()
+        last = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=of) for name, of in _ALL
+        ]
+        signature = inspect.Signature([*about, *last], return_annotation="Question")
 
         @functools.wraps(answer)
         def make(*args: Any, **named: Any) -> Question:
@@ -89,25 +97,12 @@ def _asks(
     return declare
 
 
-def _signature(answer: Callable[..., Any]) -> inspect.Signature:
-    """The signature of a function that makes a question: what the answer takes but the run; then at, prompt, wrong."""
-    _, *about = inspect.signature(answer).parameters.values()
-    more = {"prompt": "str | None", "wrong": "Mapping[Any, Wrong] | None"}
-    last = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=of)
-        for name, of in more.items()
-    ]
-    return inspect.Signature([*about, *last], return_annotation="Question")
-
-
 def _said(prompt: str, what: Mapping[str, Any], at: int | None) -> str:
     shown = {key: ", ".join(f"`{name}`" for name in one) if key == "names" else one for key, one in what.items()}
     asked = gettext(prompt, **shown)
-    return (
-        asked
-        if at is None
-        else gettext("After line {line}: {question}", line=at, question=asked[0].lower() + asked[1:])
-    )
+    if at is None:
+        return asked
+    return gettext("After line {line}: {question}", line=at, question=asked[0].lower() + asked[1:])
 
 
 def _name(question: str, what: Sequence[Any], at: int | None) -> str:

@@ -34,7 +34,7 @@ def test_all_lessons_with_exercises_and_a_config_that_is_kept(tmp_path: Path) ->
 
 
 def test_a_lesson_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no lesson '99_none'; there are: 00_start, "):
+    with pytest.raises(ValueError, match=r"no lesson '99_none'. There are: 00_start, "):
         assign(tmp_path, ["99_none"])
 
 

@@ -225,14 +225,14 @@ def _stand_in(tensor: Any) -> Source:
 def _check(tensor: Any, dtype: str) -> None:
     """Raise ValueError for a tensor of which no stand-in can be made, with the way out."""
     layout = str(getattr(tensor, "layout", "torch.strided")).removeprefix("torch.")
-    if getattr(tensor, "is_nested", False):
-        raise ValueError(f"{_NEEDS}: it is nested; x.unbind() gives its tensors")
-    if layout != "strided":
-        raise ValueError(f"{_NEEDS}: its layout is {layout}; x.to_dense() has them")
-    if tensor.device.type == "meta":
-        raise ValueError(f"{_NEEDS}: a meta tensor has no values; torch.empty_like(x, device='cpu') makes some")
-    if getattr(tensor, "is_quantized", False):
-        raise ValueError(f"{_NEEDS}: it is quantised ({dtype}); x.dequantize() has them")
+    reasons = {
+        "it is nested; x.unbind() gives its tensors": getattr(tensor, "is_nested", False),
+        f"its layout is {layout}; x.to_dense() has them": layout != "strided",
+        "a meta tensor has no values; torch.empty_like(x, device='cpu') makes some": tensor.device.type == "meta",
+        f"it is quantised ({dtype}); x.dequantize() has them": getattr(tensor, "is_quantized", False),
+    }
+    for why in filter(reasons.get, reasons):
+        raise ValueError(f"{_NEEDS}: {why}")
     if dtype not in DTYPES:
         way = "complex64" if dtype.startswith("complex") else "float32" if "float" in dtype else "int64"
         known = ", ".join(DTYPES)

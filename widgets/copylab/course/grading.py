@@ -14,7 +14,7 @@ from typing import Any
 from tinytorch.viz.catalogue import gettext
 
 from ..quiz.exercises import Exercise
-from .folder import lessons
+from .folder import lessons, meant
 from .lesson import asked, read
 
 _CHECK = re.compile(r"(\w+)\.check\(\)\s*")
@@ -27,16 +27,13 @@ c.ClearSolutions.code_stub = {"python": "# Your answer: mend what is above, or w
 def assign(folder: Path, chosen: list[str] | None = None, points: int = 1) -> list[Path]:
     """Write lessons into `folder`/source as nbgrader has them, one assignment each, and return the notebooks.
 
-    chosen: names such as "02_clone"; by default all that have exercises. points: for each exercise. An existing
-    nbgrader_config.py is left as it is. Raises ValueError for a lesson that is not there or has no exercise, OSError if
+    chosen: names such as "clone" or "02_clone"; by default all that have exercises. points: for each exercise. A config
+    that is there stays. Raises ValueError for a lesson that is not there or has no exercise, OSError if
     the folder cannot be written.
     """
     there = {path.stem: path for path in sorted(lessons().glob("*.ipynb"))}
     written = []
-    for name in chosen or there:
-        if name not in there:
-            known = ", ".join(there)
-            raise ValueError(gettext("there is no lesson {name!r}; there are: {known}", name=name, known=known))
+    for name in [meant(one, there) for one in chosen or there]:
         notebook = graded(read(there[name]), points)
         if notebook is None and not chosen:
             continue

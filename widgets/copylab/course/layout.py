@@ -17,8 +17,9 @@ from typing import Any
 import tinytorch
 from tinytorch.viz.catalogue import gettext
 
+from ..quiz.progress import replace
 from .cheatsheet import page
-from .folder import lessons
+from .folder import lessons, meant
 from .lesson import digest, without_answers
 from .translation import FOLDER, languages, translated_texts
 
@@ -89,13 +90,8 @@ def reset(folder: Path, lesson: str) -> list[str]:
     """
     state = _read_state(folder)
     editions = _editions(state["language"])
-    wanted = lesson.removesuffix(".ipynb")
-    names = [name for name in editions if "/" not in name and name.endswith(".ipynb")]
-    found = [name for name in names if wanted in (stem := Path(name).stem, *stem.split("_", 1))]
-    if len(found) != 1:
-        there = ", ".join(Path(name).stem for name in names)
-        raise ValueError(gettext("There is no lesson {lesson!r}. There are: {there}", lesson=lesson, there=there))
-    (name,) = found
+    stems = [Path(name).stem for name in editions if "/" not in name and name.endswith(".ipynb")]
+    name = f"{meant(lesson.removesuffix('.ipynb'), stems)}.ipynb"
     mine, told = folder / name, gettext("{name} is as it was at first.", name=name)
     if mine.exists() and not _untouched(mine.read_bytes(), state["files"].get(name)):
         kept = mine.rename(_free(mine, "yours"))
@@ -197,9 +193,7 @@ def _untouched(data: bytes, known: dict[str, str] | None) -> bool:
 def _write(data: bytes, to: Path) -> Path:
     """Write a file so that, whenever this is cut short, `to` is there whole or not at all."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    part = to.with_name(to.name + ".part")
-    part.write_bytes(data)
-    part.replace(to)
+    replace(to, data)
     return to
 
 

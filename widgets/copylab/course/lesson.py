@@ -73,9 +73,9 @@ def digest(file: bytes) -> str:
     JupyterLab writes the rest anew as soon as it opens one, and that is nobody's change.
     """
     try:
-        cells = json.loads(file)["cells"]
+        cells = json.loads(file, object_hook=_joined)["cells"]
         content = [[cell["cell_type"], cell["source"], *map(_shown, cell.get("outputs", ()))] for cell in cells]
-        file = json.dumps(_joined(content), sort_keys=True).encode()
+        file = json.dumps(content, sort_keys=True).encode()
     except (ValueError, TypeError, KeyError):
         pass  # no notebook
     return hashlib.sha256(file).hexdigest()
@@ -85,10 +85,11 @@ def _shown(output: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in output.items() if name not in _OF_THE_MACHINE}
 
 
-def _joined(value: Any) -> Any:
-    """Text as one string: a notebook may store it line by line."""
-    if isinstance(value, dict):
-        return {name: _joined(one) for name, one in value.items()}
-    if not isinstance(value, list):
-        return value
-    return "".join(value) if value and all(isinstance(one, str) for one in value) else [_joined(one) for one in value]
+def _joined(entries: dict[str, Any]) -> dict[str, Any]:
+    """Texts as one string each: a notebook may store them line by line."""
+
+    def text(value: Any) -> Any:
+        lines = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
+        return "".join(value) if lines else value
+
+    return {name: text(value) for name, value in entries.items()}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
+import symtable
 from types import ModuleType
 from typing import Any
 
@@ -96,14 +96,7 @@ def _module(name: str) -> ModuleType:
 
 def _binds_torch(cell: str) -> bool:
     try:
-        nodes = list(ast.walk(ast.parse(cell)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        torch = symtable.symtable(cell, "<cell>", "exec").lookup("torch")
+    except (SyntaxError, ValueError, RecursionError, MemoryError, KeyError):
         return False
-    imported = {
-        alias.asname or alias.name.partition(".")[0]
-        for node in nodes
-        for alias in getattr(node, "names", ())
-        if isinstance(alias, ast.alias)
-    }
-    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return "torch" in imported | stored
+    return torch.is_assigned() or torch.is_imported()

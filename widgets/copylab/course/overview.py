@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from ..quiz.prediction import Prediction
 from ..quiz.progress import load
 from . import lesson as notebooks
 from . import translation
-from .folder import lessons
+from .folder import lessons, meant
 
 _KINDS = ("predictions", "exercises")
 
@@ -67,22 +67,15 @@ class Progress(Told):
         self.exercises: dict[str, dict[str, Any]] = known["exercises"]
         self.misconceptions: dict[str, dict[str, Any]] = known["misconceptions"]
         self.lessons = course()
-        if lesson is not None:
-            there = ", ".join(one.name for one in self.lessons)
-            self.lessons = [one for one in self.lessons if lesson in (one.name, *one.name.split("_", 1))]
-            if not self.lessons:
-                raise ValueError(
-                    gettext("There is no lesson {lesson!r}. There are: {there}", lesson=lesson, there=there)
-                )
-        things = [(key, thing) for one in self.lessons for key, thing in one.asked.items()]
-        self._kinds = {key: _KINDS[isinstance(thing, Exercise)] for key, thing in things}
-        self._others = {} if lesson else self._outside(known)
         self._one = lesson is not None
-
-    def _outside(self, known: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-        """What is noted of questions that are not of the course: their kinds by key."""
-        found = {key: kind for kind in _KINDS for key in known[kind] if key not in self._kinds}
-        return dict(sorted(found.items()))
+        if lesson is not None:
+            name = meant(lesson, [one.name for one in self.lessons])
+            self.lessons = [one for one in self.lessons if one.name == name]
+        self._homes = {key: one.name for one in self.lessons for key in one.asked}
+        things = (pair for one in self.lessons for pair in one.asked.items())
+        self._kinds = {key: _KINDS[isinstance(thing, Exercise)] for key, thing in things}
+        if lesson is None:  # what is noted of questions that are not of the course
+            self._kinds |= sorted((key, kind) for kind in _KINDS for key in known[kind].keys() - self._homes)
 
     def __repr__(self) -> str:
         return f"Progress({self.summary})"
@@ -90,9 +83,8 @@ class Progress(Told):
     @property
     def summary(self) -> str:
         """How much there is, and how much is done."""
-        kinds = self._kinds | self._others
-        committed, predictions = self._counted(kinds, "predictions")
-        solved, exercises = self._counted(kinds, "exercises")
+        committed, predictions = self._counted("predictions", self._kinds)
+        solved, exercises = self._counted("exercises", self._kinds)
         return gettext(
             "{committed} of {predictions} predictions committed, {solved} of {exercises} exercises solved",
             committed=committed,
@@ -101,11 +93,11 @@ class Progress(Told):
             exercises=exercises,
         )
 
-    def _counted(self, kinds: Mapping[str, str], kind: str) -> tuple[int, int]:
+    def _counted(self, kind: str, keys: Iterable[str]) -> tuple[int, int]:
         """How many of a kind are done, and how many there are."""
-        keys = [key for key, one in kinds.items() if one == kind]
         done = self.predictions.keys() | {key for key, note in self.exercises.items() if note.get("state") == "right"}
-        return sum(key in done for key in keys), len(keys)
+        of_kind = [key for key in keys if self._kinds[key] == kind]
+        return len(done.intersection(of_kind)), len(of_kind)
 
     def rows(self) -> list[tuple[str, ...]]:
         """What one lesson asks, and how it went; or the lessons with what is done, then what is not of the course."""
@@ -113,10 +105,11 @@ class Progress(Told):
             return [(one.called(key), self._told(key)) for one in self.lessons for key in one.asked]
         found: list[tuple[str, ...]] = []
         for one in self.lessons:
-            counts = (self._counted({key: self._kinds[key] for key in one.asked}, kind) for kind in _KINDS)
+            counts = (self._counted(kind, one.asked) for kind in _KINDS)
             found.append((one.title, *(gettext("{done} of {count}", done=done, count=count) for done, count in counts)))
-        for key, kind in self._others.items():
-            found.append((exact(key), *(self._told(key) if kind == one else "" for one in _KINDS)))
+        for key, kind in self._kinds.items():
+            if key not in self._homes:
+                found.append((exact(key), *(self._told(key) if kind == one else "" for one in _KINDS)))
         return found
 
     def _told(self, key: str) -> str:
@@ -129,15 +122,14 @@ class Progress(Told):
     def csv(self) -> str:
         """The notes as a table for a spreadsheet or a learning platform: a line for each question that was answered."""
         columns = ("lesson", "key", "kind", "state", "right", "of", "hints", "solution")
-        homes = {key: one.name for one in self.lessons for key in one.asked}
         text = io.StringIO()
         table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
         table.writeheader()
-        for key, kind in (self._kinds | self._others).items():
+        for key, kind in self._kinds.items():
             note = {"predictions": self.predictions, "exercises": self.exercises}[kind].get(key)
             if note is not None:
                 state = {"state": "committed"} if kind == "predictions" else {}
-                table.writerow({**note, **state, "lesson": homes.get(key, ""), "key": key, "kind": kind[:-1]})
+                table.writerow({**note, **state, "lesson": self._homes.get(key, ""), "key": key, "kind": kind[:-1]})
         return text.getvalue()
 
     def tree(self) -> Part:

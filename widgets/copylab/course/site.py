@@ -34,7 +34,7 @@ from ..quiz.page import page
 from ..quiz.prediction import Prediction
 from .folder import lessons, published
 from .lesson import asked
-from .translation import PAGES, languages, translated_texts
+from .translation import PAGES, check, languages, translated_texts
 
 NAMES = {"en": "English", "zh": "中文", "ko": "한국어"}
 _SPHINX = {"zh": "zh_CN"}
@@ -77,17 +77,9 @@ def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], N
     """
     if any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_nb", "furo")):
         raise RuntimeError(gettext(_MISSING))
-    there = ["en", *languages(lessons())]
-    wanted = chosen or there
+    wanted = chosen or ["en", *languages(lessons())]
     for language in wanted:
-        if language not in there:
-            raise ValueError(
-                gettext(
-                    "the course is not there in {language!r}; it is in: {there}",
-                    language=language,
-                    there=", ".join(there),
-                )
-            )
+        check(language, lessons())
     _make_room(folder)
     warnings, own = [], spoken()
     for language in wanted:
@@ -118,7 +110,7 @@ def _make_room(folder: Path) -> None:
 def write_source(source: Path, language: str) -> None:
     """Write what Sphinx is given: the lessons in a language, what stands beside them, and the first page's contents."""
     use(None if language == "en" else language)
-    translated = {} if language == "en" else dict(translated_texts(lessons(), language))
+    translated = dict(translated_texts(lessons(), language))
     source.mkdir(parents=True)
     names = []
     for path in sorted(lessons().glob("*.ipynb")):
@@ -160,9 +152,10 @@ def _lesson(notebook: dict[str, Any]) -> dict[str, Any]:
             continue
         thing = things.get(source.strip())
         if isinstance(thing, Prediction):
-            cell["outputs"] = [_output(page(thing, tinytorch))]
-        elif any(_is_twin(output) for output in cell["outputs"]):
-            cell["outputs"] = [output for output in cell["outputs"] if _is_twin(output)]
+            data = {"text/html": page(thing, tinytorch)}
+            cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
+        else:
+            cell["outputs"] = [output for output in cell["outputs"] if _is_twin(output)] or cell["outputs"]
         if "questioned" in cell["metadata"].get("tags", ()):
             cell["metadata"]["tags"].append("hide-output")
     return notebook
@@ -170,10 +163,6 @@ def _lesson(notebook: dict[str, Any]) -> dict[str, Any]:
 
 def _is_twin(output: Mapping[str, Any]) -> bool:
     return "copylab-twin" in "".join(output.get("data", {}).get("text/html", ""))
-
-
-def _output(html: str) -> dict[str, Any]:
-    return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
 
 
 def _linked(text: str) -> str:
@@ -266,22 +255,13 @@ def _sphinx(source: Path, out: Path, language: str) -> list[str]:
     """
     conf = f"from copylab.course.site import settings\nglobals().update(settings({language!r}))\n"
     (source / "conf.py").write_text(conf, "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-j",
-        "auto",
-        "--no-color",
-        str(source),
-        str(source.parent / "site"),
-    ]
+    made = source.parent / "site"
+    command = [sys.executable, "-m", "sphinx", "-q", "-j", "auto", "--no-color", str(source), str(made)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COPYLAB_LANGUAGE": language}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-2000:])
-    shutil.move(source.parent / "site", out)
+    shutil.move(made, out)
     return [line for line in done.stderr.splitlines() if "WARNING:" in line and "IPKernelApp" not in line]
 
 

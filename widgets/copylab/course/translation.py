@@ -17,13 +17,13 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinytorch.viz.catalogue import gettext
 
 from .folder import lessons
+from .lesson import read as read_notebook
 
 PAGES = Path(__file__).resolve().parent / "pages"
 FOLDER = "translations"
@@ -33,8 +33,7 @@ OPEN = "untranslated"
 _MARK = re.compile(r"^<!-- cell (\S+) (\S+) -->[ \t]*\n", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """The translation of one cell, and the digest of the English text that it was made from."""
 
     digest: str
@@ -69,11 +68,9 @@ def write(entries: dict[str, Entry]) -> str:
 
 def opened(path: Path) -> dict[str, Any]:
     """Return a lesson; a page of Markdown is one with a single cell."""
-    text = path.read_text("utf-8")
     if path.suffix == ".md":
-        return {"cells": [{"id": "page", "cell_type": "markdown", "source": [text]}]}
-    found: dict[str, Any] = json.loads(text)
-    return found
+        return {"cells": [{"id": "page", "cell_type": "markdown", "source": [path.read_text("utf-8")]}]}
+    return read_notebook(path)
 
 
 def files(folder: Path, name: str = "*") -> list[Path]:
@@ -128,16 +125,22 @@ def languages(folder: Path) -> list[str]:
     return sorted(path.name for path in there.iterdir() if path.is_dir()) if there.is_dir() else []
 
 
+def check(language: str, folder: Path) -> None:
+    """Raise ValueError if nothing is there in a language."""
+    known = ["en", *languages(folder)]
+    if language not in known:
+        there = ", ".join(known)
+        raise ValueError(
+            gettext("the course is not there in {language!r}; it is in: {there}", language=language, there=there)
+        )
+
+
 def translated_texts(folder: Path, language: str) -> Iterable[tuple[str, str]]:
     """Yield the name and the text of every file of the course in a language, those that it has not in English.
 
     Raises ValueError if there is no such language, or a catalogue cannot be read.
     """
-    if language not in languages(folder):
-        there = ", ".join(["en", *languages(folder)])
-        raise ValueError(
-            gettext("the course is not there in {language!r}; it is in: {there}", language=language, there=there)
-        )
+    check(language, folder)
     for path in files(folder):
         catalogue = folder / FOLDER / language / f"{path.stem}.md"
         if not catalogue.is_file():

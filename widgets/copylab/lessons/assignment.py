@@ -1,9 +1,10 @@
 """`=` is no copy: two programs that differ in their order, and three that keep less than they should."""
 
-from copylab import Misconception, exercise, predict
+from copylab import Misconception, predict
+from copylab.lessons import task
 from copylab.looks import values
 from copylab.questions import count, same_tensor, value, version
-from copylab.quiz.seen import apart, each, shows, tensor_list, tensors
+from copylab.quiz.seen import apart, each, shows, tensor_list
 from tinytorch.viz.catalogue import gettext
 
 FOLLOWS = Misconception(
@@ -49,55 +50,35 @@ written = predict(
 )
 
 
-def _check_earlier(position, before):
-    yield tensors(position=position, before=before)
+@task(
+    "assignment/earlier",
+    "`before` should still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
+    given="position = torch.tensor([1.0, 2.0])\n",
+    start="before = position\nposition += 10",
+    hints=[
+        "The last line writes into the cells that both names look at.",
+        "`position + 10` is a new tensor. Which name has to be tied to it?",
+    ],
+    solution="before = position\nposition = position + 10",
+    wrong={
+        "before = position": "position shows [1, 2]",
+        "position = position + 10\nbefore = position": "one tensor",
+        "before = position[:]\nposition += 10": "position and before look at the same cells",
+        "position = position + 10\nbefore = position + 0": "before shows [11, 12]",
+        "before = position\nposition = position * 10": "position shows [10, 20]",
+        "before = [1.0, 2.0]\nposition += 10": "before is of the type list",
+    },
+    title="Exercise 1",
+)
+def earlier(position, before):
     yield shows([11, 12], position=position)
     yield apart(position=position, before=before)
     yield shows([1, 2], before=before)
 
 
-_EARLIER = "position = torch.tensor([1.0, 2.0])\n"
-
-earlier = exercise(
-    "assignment/earlier",
-    "`before` should still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
-    check=_check_earlier,
-    start=_EARLIER + "before = position\nposition += 10",
-    hints=[
-        "The last line writes into the cells that both names look at.",
-        "`position + 10` is a new tensor. Which name has to be tied to it?",
-    ],
-    solution=_EARLIER + "before = position\nposition = position + 10",
-    wrong={
-        _EARLIER + "before = position": "position shows [1, 2]",
-        _EARLIER + "position = position + 10\nbefore = position": "one tensor",
-        _EARLIER + "before = position[:]\nposition += 10": "position and before look at the same cells",
-        _EARLIER + "position = position + 10\nbefore = position + 0": "before shows [11, 12]",
-        _EARLIER + "before = position\nposition = position * 10": "position shows [10, 20]",
-        _EARLIER + "before = [1.0, 2.0]\nposition += 10": "before is of the type list",
-    },
-    title="Exercise 1",
-)
-
-
-def _check_doubled(double, a, torch):
-    t = torch.tensor([3.0, 5.0])
-    result = {"double(t)": double(t)}
-    yield tensors(**result)
-    yield shows([3, 5], t=t).but(
-        gettext("after the call of double(t), t shows {value}: the function writes into it.", value=values(t))
-    )
-    yield apart(t=t, **result)
-    yield shows([6, 10], **result)
-    yield shows([1, 2], a=a).but(
-        gettext("double is right now, but a shows {value}. Run the whole cell again.", value=values(a))
-    )
-
-
-doubled = exercise(
+@task(
     "assignment/double",
     "`double(t)` should return the doubled numbers and leave the caller's tensor alone: afterwards `a` shows `[1, 2]`.",
-    check=_check_doubled,
     start="def double(t):\n    t *= 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     hints=[
         "When the function is called, its `t` becomes a second name of the tensor `a`.",
@@ -112,18 +93,22 @@ doubled = exercise(
     },
     title="Exercise 2",
 )
+def doubled(double, a, torch):
+    t = torch.tensor([3.0, 5.0])
+    result = {"double(t)": double(t)}
+    yield shows([3, 5], t=t).but(
+        gettext("after the call of double(t), t shows {value}: the function writes into it.", value=values(t))
+    )
+    yield apart(t=t, **result)
+    yield shows([6, 10], **result)
+    yield shows([1, 2], a=a).but(
+        gettext("double is right now, but a shows {value}. Run the whole cell again.", value=values(a))
+    )
 
 
-def _check_rows(table):
-    yield tensor_list(3, table=table)
-    yield apart(**each(table=table))
-    yield shows([[1, 1], [0, 0], [0, 0]], table=table)
-
-
-rows = exercise(
+@task(
     "assignment/rows",
     "A table of three rows, each with two zeros; then 1 is added to the first row, and to that row alone.",
-    check=_check_rows,
     start="table = [torch.zeros(2)] * 3\ntable[0] += 1",
     hints=[
         "How often does `torch.zeros(2)` run in that line?",
@@ -138,3 +123,7 @@ rows = exercise(
     },
     title="Exercise 3",
 )
+def rows(table):
+    yield tensor_list(3, table=table)
+    yield apart(**each(table=table))
+    yield shows([[1, 1], [0, 0], [0, 0]], table=table)

@@ -1,9 +1,9 @@
 """Beyond the copy methods: conversions, NumPy, deep copies, slices and indices."""
 
-from copylab import exercise, predict
+from copylab import predict
+from copylab.lessons import task
 from copylab.looks import values
-from copylab.questions import count, same_tensor, value, version
-from copylab.questions import same_storage as shared
+from copylab.questions import count, same_storage, same_tensor, value, version
 from copylab.quiz.seen import Fact, apart, each, needs_no_grad, shows, tensors, written
 from tinytorch.viz.catalogue import gettext
 
@@ -18,9 +18,9 @@ families = predict(
     """,
     [
         same_tensor("x", "t", wrong={"no": "to always copies"}),
-        shared("x", "n", wrong={"no": "numpy() copies"}),
-        shared("x", "s", wrong={"no": "a view is a copy"}),
-        shared("x", "i", wrong={"yes": "indexing is a view"}),
+        same_storage("x", "n", wrong={"no": "numpy() copies"}),
+        same_storage("x", "s", wrong={"no": "a view is a copy"}),
+        same_storage("x", "i", wrong={"yes": "indexing is a view"}),
         value("i", wrong={"[11, 12]": "indexing is a view"}),
         version("s", wrong={"0": "a counter for each tensor"}),
         version("n", wrong={"1": "shared memory, shared counter"}),
@@ -30,7 +30,21 @@ families = predict(
 )
 
 
-def _check_scaled(to_percent, torch):
+@task(
+    "beyond/percent",
+    "`to_percent(x)` returns the numbers times 100, as `float32`, and leaves `x` alone, whatever its dtype. Mend it.",
+    start="def to_percent(x):\n    y = x.to(torch.float32)\n    y *= 100\n    return y",
+    hints=["Call it with a `float32` tensor and look at that tensor afterwards.", "Do not write: compute."],
+    solution="def to_percent(x):\n    y = x.to(torch.float32)\n    y = y * 100\n    return y",
+    wrong={
+        "def to_percent(x):\n    return x * 100": "returns torch.float64",
+        "def to_percent(x):\n    y = x.float()\n    y.mul_(100)\n    return y + 0": "changes the caller's numbers",
+        "def to_percent(x):\n    return x.to(torch.float32)": "to_percent(x) shows [0.5, 0.25]",
+        "def to_percent(x):\n    return (x * 100).tolist()": "of the type list",
+    },
+    title="Exercise 1",
+)
+def scaled(to_percent, torch):
     for dtype in (torch.float64, torch.float32):
         x = torch.tensor([0.5, 0.25], dtype=dtype)
         got = to_percent(x)
@@ -48,33 +62,9 @@ def _check_scaled(to_percent, torch):
         yield apart(x=x, **result)
 
 
-scaled = exercise(
-    "beyond/percent",
-    "`to_percent(x)` returns the numbers times 100, as `float32`, and leaves `x` alone, whatever its dtype. Mend it.",
-    check=_check_scaled,
-    start="def to_percent(x):\n    y = x.to(torch.float32)\n    y *= 100\n    return y",
-    hints=["Call it with a `float32` tensor and look at that tensor afterwards.", "Do not write: compute."],
-    solution="def to_percent(x):\n    y = x.to(torch.float32)\n    y = y * 100\n    return y",
-    wrong={
-        "def to_percent(x):\n    return x * 100": "returns torch.float64",
-        "def to_percent(x):\n    y = x.float()\n    y.mul_(100)\n    return y + 0": "changes the caller's numbers",
-        "def to_percent(x):\n    return x.to(torch.float32)": "to_percent(x) shows [0.5, 0.25]",
-        "def to_percent(x):\n    return (x * 100).tolist()": "of the type list",
-    },
-    title="Exercise 1",
-)
-
-
-def _check_picked(x):
-    yield tensors(x=x)
-    yield shows([0, 2, 0, 4], x=x)
-    yield written(x=x)
-
-
-picked = exercise(
+@task(
     "beyond/mask",
     "Set the negative numbers of `x` to 0, in `x` itself. Change the last line.",
-    check=_check_picked,
     start="x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x < 0][:] = 0.0",
     hints=[
         "`x[x < 0]` is a copy. The second pair of brackets writes into it.",
@@ -89,28 +79,14 @@ picked = exercise(
     },
     title="Exercise 2",
 )
+def picked(x):
+    yield shows([0, 2, 0, 4], x=x)
+    yield written(x=x)
 
 
-def _check_deep(layer, best):
-    yield Fact(
-        isinstance(best, dict) and set(best) == {"weight", "bias"},
-        "",
-        gettext("best has to be a dict with weight and bias."),
-    )
-    weight, bias = {"layer.weight": layer.weight}, {"layer.bias": layer.bias}
-    yield tensors(**each(best=best))
-    yield shows([[99]], **weight)
-    yield apart(**each(best=best), **weight, **bias)
-    for name in best:
-        yield needs_no_grad(**{f"best[{name!r}]": best[name]})
-    yield shows([[-0.007487]], **{"best['weight']": best["weight"]})
-    yield shows(values(layer.bias), **{"best['bias']": best["bias"]})
-
-
-deep = exercise(
+@task(
     "beyond/best",
     "`best` should keep the layer's numbers from before the write. Change the line of `best`.",
-    check=_check_deep,
     start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = dict(layer.state_dict())\n"
     "with torch.no_grad():\n    layer.weight.fill_(99.0)",
     hints=["A new dict holds the same tensors.", "`copy.deepcopy(...)`, or a clone of each tensor."],
@@ -126,3 +102,16 @@ deep = exercise(
     },
     title="Exercise 3",
 )
+def deep(layer, best):
+    yield Fact(
+        isinstance(best, dict) and set(best) == {"weight", "bias"},
+        "",
+        gettext("best has to be a dict with weight and bias."),
+    )
+    weight, bias = {"layer.weight": layer.weight}, {"layer.bias": layer.bias}
+    yield shows([[99]], **weight)
+    yield apart(**each(best=best), **weight, **bias)
+    for name in best:
+        yield needs_no_grad(**{f"best[{name!r}]": best[name]})
+    yield shows([[-0.007487]], **{"best['weight']": best["weight"]})
+    yield shows(values(layer.bias), **{"best['bias']": best["bias"]})

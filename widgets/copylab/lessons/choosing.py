@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 
-from copylab import exercise, predict, wrong
+from copylab import predict, wrong
 from copylab.copying.facts import Answer, facts
 from copylab.copying.methods import METHODS, Method, method
-from copylab.questions import count, gets_gradient, node, same_counter, value, version
-from copylab.questions import same_storage as shared
-from copylab.quiz.seen import apart, leads, leaf, shows, tensors
+from copylab.lessons import task
+from copylab.questions import count, gets_gradient, node, same_counter, same_storage, value, version
+from copylab.quiz.seen import apart, leads, leaf, shows
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
 rows = predict(
@@ -26,7 +26,7 @@ rows = predict(
     """,
     [
         count("storages"),
-        shared("x", "k", wrong={"yes": "a copy shares memory"}),
+        same_storage("x", "k", wrong={"yes": "a copy shares memory"}),
         same_counter("x", "d", wrong={"no": "detach has its own counter"}),
         same_counter("x", "p", wrong={"yes": "shared memory, shared counter"}),
         value("p", wrong={"[1, 2]": "a view is a copy"}),
@@ -54,7 +54,28 @@ def _named(name: str) -> Method:
         wrong(str(error).partition(" There are")[0] + ".")
 
 
-def _check_dangerous(names, torch):
+@task(
+    "choosing/dangerous",
+    "Let `names` list the methods of the table for which a write through `y` gives a **wrong** gradient of a "
+    "function of `x`, without an error.",
+    start="names = []",
+    hints=[
+        "The same storage, but another counter. Which columns say that?",
+        "Filter: shares memory yes, shares version counter no.",
+    ],
+    solution='names = [".data", "from_numpy", "copy.copy"]',
+    wrong={
+        'names = [".data", "detach"]': "'detach' is not one of them: after a write through its y",
+        'names = [".data"]': "2 more are missing",
+        'names = [".data", "from_numpy"]': "1 more is missing",
+        'names = ["clone"]': "backward through x gives right",
+        'names = ["dtach"]': "Did you mean 'detach'?",
+        'names = ".data"': "a list of names",
+    },
+    right="after a write through y, each of them gives a wrong gradient of a function of x, and no error.",
+    title="Exercise 1",
+)
+def dangerous(names, torch):
     if not isinstance(names, list | tuple | set):
         wrong(gettext('names has to be a list of names, such as ["clone", "view"].'))
     if not names:
@@ -76,29 +97,6 @@ def _check_dangerous(names, torch):
         )
         wrong(said)
 
-
-dangerous = exercise(
-    "choosing/dangerous",
-    "Let `names` list the methods of the table for which a write through `y` gives a **wrong** gradient of a "
-    "function of `x`, without an error.",
-    check=_check_dangerous,
-    start="names = []",
-    hints=[
-        "The same storage, but another counter. Which columns say that?",
-        "Filter: shares memory yes, shares version counter no.",
-    ],
-    solution='names = [".data", "from_numpy", "copy.copy"]',
-    wrong={
-        'names = [".data", "detach"]': "'detach' is not one of them: after a write through its y",
-        'names = [".data"]': "2 more are missing",
-        'names = [".data", "from_numpy"]': "1 more is missing",
-        'names = ["clone"]': "backward through x gives right",
-        'names = ["dtach"]': "Did you mean 'detach'?",
-        'names = ".data"': "a list of names",
-    },
-    right="after a write through y, each of them gives a wrong gradient of a function of x, and no error.",
-    title="Exercise 1",
-)
 
 WISHES: dict[str, dict[str, Answer]] = {
     "noise is added in place, and the gradient comes back": {"same_storage": False, "gradient_returns": True},
@@ -123,32 +121,15 @@ _WORDS: dict[tuple[str, Answer], str] = {
 }
 
 
-def _check_wishes(choice, torch):
-    if not isinstance(choice, dict) or set(choice) != set(WISHES):
-        wrong(gettext("choice has to be the dict with its five keys, as it was."))
-    for wish, wanted in WISHES.items():
-        given = choice[wish]
-        if given is None:
-            wrong(gettext("still open: {wish}.", wish=wish))
-        try:
-            found = facts(method(given), "result", torch)
-        except (TypeError, ValueError) as error:
-            wrong(gettext("{wish}: {error}.", wish=wish, error=str(error).partition(" There are")[0]))
-        for key, answer in wanted.items():
-            if found[key].answer != answer:
-                wrong(gettext(_WORDS[key, answer], wish=wish, name=repr(method(given).name)))
-
-
 def _choice(*names: str | None) -> str:
     given = ("None" if name is None else f'"{name}"' for name in names)
     rows = "".join(f'    "{wish}": {name},\n' for wish, name in zip(WISHES, given, strict=True))
     return f"choice = {{\n{rows}}}"
 
 
-wishes = exercise(
+@task(
     "choosing/wishes",
     "Choose a method for each of the five situations: replace `None` by its name in the table.",
-    check=_check_wishes,
     start=_choice(*[None] * 5),
     hints=[
         "Ask the four questions for each.",
@@ -168,24 +149,26 @@ wishes = exercise(
     right="run on a tensor of its own, each of them does what was wanted.",
     title="Exercise 2",
 )
+def wishes(choice, torch):
+    if not isinstance(choice, dict) or set(choice) != set(WISHES):
+        wrong(gettext("choice has to be the dict with its five keys, as it was."))
+    for wish, wanted in WISHES.items():
+        given = choice[wish]
+        if given is None:
+            wrong(gettext("still open: {wish}.", wish=wish))
+        try:
+            found = facts(method(given), "result", torch)
+        except (TypeError, ValueError) as error:
+            wrong(gettext("{wish}: {error}.", wish=wish, error=str(error).partition(" There are")[0]))
+        for key, answer in wanted.items():
+            if found[key].answer != answer:
+                wrong(gettext(_WORDS[key, answer], wish=wish, name=repr(method(given).name)))
 
 
-def _check_leaf(fresh_leaf, torch):
-    a = torch.tensor([1.0, 2.0], requires_grad=True)
-    x = a * 3
-    result = {"fresh_leaf(x)": fresh_leaf(x)}
-    yield tensors(**result)
-    yield apart(x=x, **result)
-    yield leaf(**result)
-    yield shows([3, 6], **result)
-    yield leads(x=x, a=a)
-
-
-independent = exercise(
+@task(
     "choosing/leaf",
     "`fresh_leaf(x)` returns a leaf that requires grad, with the numbers of `x` in its own cells, and leaves `x` "
     "as it is.",
-    check=_check_leaf,
     start="def fresh_leaf(x):\n    return x",
     hints=["Cut, copy, and ask for a gradient: three calls.", "The last one has an underscore: `requires_grad_()`."],
     solution="def fresh_leaf(x):\n    return x.detach().clone().requires_grad_()",
@@ -199,3 +182,11 @@ independent = exercise(
     right="a leaf of its own.",
     title="Exercise 3",
 )
+def independent(fresh_leaf, torch):
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    x = a * 3
+    result = {"fresh_leaf(x)": fresh_leaf(x)}
+    yield apart(x=x, **result)
+    yield leaf(**result)
+    yield shows([3, 6], **result)
+    yield leads(x=x, a=a)

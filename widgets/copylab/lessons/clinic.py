@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from copylab import exercise, predict
+from copylab import predict
+from copylab.lessons import task
 from copylab.questions import ENDS, gradient, outcome, value, version
 from copylab.quiz.seen import Fact, apart, each, has_grad, leads, leaf, needs_no_grad, shows, tensor_list, tensors
 from tinytorch.viz.catalogue import gettext
 
-_LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
 
 
@@ -36,21 +36,13 @@ triage = predict(
 )
 
 
-def _check_best(layer, best):
-    yield Fact(isinstance(best, dict) and "weight" in best, "", gettext("best has to be a state dict, with a weight."))
-    kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
-    yield tensors(**kept)
-    yield shows([[99]], **own)
-    yield apart(**kept, **own)
-    yield needs_no_grad(**kept)
-    yield shows([[1]], **kept)
+_LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 
 
-best_weights = exercise(
+@task(
     "clinic/best",
     "After training, somebody wanted to reload the best weights. They turn out to be the last ones. `best` should "
     "hold the 1, as a dict of tensors without a graph.",
-    check=_check_best,
     title="Patient 1",
     start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
     hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
@@ -66,9 +58,31 @@ best_weights = exercise(
         _LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
     },
 )
+def best_weights(layer, best):
+    yield Fact(isinstance(best, dict) and "weight" in best, "", gettext("best has to be a state dict, with a weight."))
+    kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
+    yield shows([[99]], **own)
+    yield apart(**kept, **own)
+    yield needs_no_grad(**kept)
+    yield shows([[1]], **kept)
 
 
-def _check_array(data, array):
+@task(
+    "clinic/numpy",
+    "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
+    title="Patient 2",
+    given="import numpy as np\n\narray = np.array([1.0, 2.0])\n",
+    start="data = torch.from_numpy(array)\narray[:] = 0.0",
+    hints=["Who else looks at that memory?", "`torch.tensor(array)` copies. So does `array.copy()`."],
+    solution="data = torch.tensor(array)\narray[:] = 0.0",
+    wrong={
+        "data = torch.as_tensor(array).detach()[:]\narray[:] = 0.0": "looks at the memory of array",
+        "data = torch.tensor(array)": "array shows [1, 2]",
+        "array[:] = 0.0\ndata = torch.ones(2)": "data shows [1, 1]",
+        "data = array.copy()\narray[:] = 0.0": "data is of the type ndarray",
+    },
+)
+def numpy_buffer(data, array):
     yield tensors(data=data)
     yield shows([0, 0], array=array.tolist())
     together = np.shares_memory(data.detach().numpy(), array)
@@ -76,37 +90,13 @@ def _check_array(data, array):
     yield shows([1, 2], data=data)
 
 
-_ARRAY = "import numpy as np\n\narray = np.array([1.0, 2.0])\n"
-numpy_buffer = exercise(
-    "clinic/numpy",
-    "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
-    check=_check_array,
-    title="Patient 2",
-    start=_ARRAY + "data = torch.from_numpy(array)\narray[:] = 0.0",
-    hints=["Who else looks at that memory?", "`torch.tensor(array)` copies. So does `array.copy()`."],
-    solution=_ARRAY + "data = torch.tensor(array)\narray[:] = 0.0",
-    wrong={
-        _ARRAY + "data = torch.as_tensor(array).detach()[:]\narray[:] = 0.0": "looks at the memory of array",
-        _ARRAY + "data = torch.tensor(array)": "array shows [1, 2]",
-        _ARRAY + "array[:] = 0.0\ndata = torch.ones(2)": "data shows [1, 1]",
-        _ARRAY + "data = array.copy()\narray[:] = 0.0": "data is of the type ndarray",
-    },
-)
-
-
-def _check_scaled(w):
-    yield tensors(w=w)
-    yield leaf(w=w)
-    yield shows([0.3, 0.4], w=w)
-    yield has_grad([0.6, 0.8], w=w)
-
-
 _BACK = "\nloss = (w * w).sum()\nloss.backward()"
-scaled = exercise(
+
+
+@task(
     "clinic/scaled",
     "After `backward`, `w.grad` is None. `w` should show `[0.3, 0.4]`, `w.grad` `[0.6, 0.8]`, and an optimizer should be "
     "able to take `w`. Change the first line.",
-    check=_check_scaled,
     title="Patient 3",
     start="w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1" + _BACK,
     hints=[
@@ -121,22 +111,22 @@ scaled = exercise(
         "w = torch.tensor([0.3, 0.4], requires_grad=True)\nloss = (w * w).sum()": "w.grad is None",
     },
 )
+def scaled(w):
+    yield leaf(w=w)
+    yield shows([0.3, 0.4], w=w)
+    yield has_grad([0.6, 0.8], w=w)
 
 
-def _check_stacked(w, loss):
-    yield tensors(loss=loss)
-    yield leads(loss=loss, w=w)
-    yield shows(5, loss=loss)
-    yield has_grad(7, w=w)
+_NUMBERS = "torch.tensor([error.item() for error in errors]"
 
 
 _ERRORS = "w = torch.tensor(2.0, requires_grad=True)\nerrors = [(w * x - 1) ** 2 for x in (1.0, 2.0)]\n"
-_NUMBERS = "torch.tensor([error.item() for error in errors]"
-stacked = exercise(
+
+
+@task(
     "clinic/stacked",
     "`loss.backward()` raises 'element 0 of tensors does not require grad and does not have a grad_fn'. `loss` should "
     "be 5. Call `backward` in your cell; `w.grad` should be 7.",
-    check=_check_stacked,
     title="Patient 4",
     start=_ERRORS + f"loss = {_NUMBERS}).mean()\n# then: loss.backward(), which raises the error",
     hints=["What does `item()` give, and what does it leave behind?", "`torch.stack` makes one tensor of several."],
@@ -149,10 +139,35 @@ stacked = exercise(
         "loss = sum(error.item() for error in errors) / 2": "loss is of the type float",
     },
 )
+def stacked(w, loss):
+    yield leads(loss=loss, w=w)
+    yield shows(5, loss=loss)
+    yield has_grad(7, w=w)
 
 
-def _check_parts(a, b, kept, loss):
-    yield tensors(kept=kept, loss=loss)
+_LEARN = "\nloss.backward()"
+
+
+@task(
+    "clinic/parts",
+    "Two parts are trained together. `b` learns, `a` never does: its `.grad` is None. `a.grad` should be 8, `b.grad` 12. "
+    "`kept` is for a plot: it should show 12 and require no grad.",
+    title="Patient 5",
+    given="a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n",
+    start="kept = h.detach()\nloss = (kept * b).sum()" + _LEARN,
+    hints=["Draw `graph(loss)`. Where does it end?", "What is computed from `kept` has no node for `a`. And from `h`?"],
+    solution="kept = h.detach()\nloss = (h * b).sum()" + _LEARN,
+    wrong={
+        "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()" + _LEARN: "kept requires grad.",
+        "kept = h.clone()\nloss = (kept * b).sum()" + _LEARN: "its node is CloneBackward0",
+        "kept = h.detach()\nloss = (kept * b).sum()" + _LEARN + "\na.grad = b * 4": "no node that leads to a",
+        "kept = h.detach()\nloss = (h * b).sum()": "a.grad is None",
+        "kept = a.detach()\nloss = (h * b).sum()" + _LEARN: "kept shows [3]",
+        "kept = h.detach()\nloss = (h * b.detach()).sum()" + _LEARN: "b.grad is None",
+    },
+)
+def parts(a, b, kept, loss):
+    yield tensors(kept=kept)
     yield needs_no_grad(kept=kept)
     yield shows([12], kept=kept)
     yield leads(loss=loss, a=a)
@@ -160,53 +175,27 @@ def _check_parts(a, b, kept, loss):
     yield has_grad([12], b=b)
 
 
-_PARTS = "a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n"
-_LEARN = "\nloss.backward()"
-parts = exercise(
-    "clinic/parts",
-    "Two parts are trained together. `b` learns, `a` never does: its `.grad` is None. `a.grad` should be 8, `b.grad` 12. "
-    "`kept` is for a plot: it should show 12 and require no grad.",
-    check=_check_parts,
-    title="Patient 5",
-    start=_PARTS + "kept = h.detach()\nloss = (kept * b).sum()" + _LEARN,
-    hints=["Draw `graph(loss)`. Where does it end?", "What is computed from `kept` has no node for `a`. And from `h`?"],
-    solution=_PARTS + "kept = h.detach()\nloss = (h * b).sum()" + _LEARN,
-    wrong={
-        _PARTS + "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()" + _LEARN: "kept requires grad.",
-        _PARTS + "kept = h.clone()\nloss = (kept * b).sum()" + _LEARN: "its node is CloneBackward0",
-        _PARTS + "kept = h.detach()\nloss = (kept * b).sum()" + _LEARN + "\na.grad = b * 4": "no node that leads to a",
-        _PARTS + "kept = h.detach()\nloss = (h * b).sum()": "a.grad is None",
-        _PARTS + "kept = a.detach()\nloss = (h * b).sum()" + _LEARN: "kept shows [3]",
-        _PARTS + "kept = h.detach()\nloss = (h * b.detach()).sum()" + _LEARN: "b.grad is None",
-    },
-)
-
-
-def _check_rounds(w, grads):
-    yield tensor_list(3, grads=grads)
-    yield apart(**each(grads=grads))
-    yield shows([[1], [2], [3]], grads=grads)
-    yield leaf(w=w)
-
-
-_ROUNDS = "w = torch.tensor([1.0], requires_grad=True)\ngrads = []\nfor x in (1.0, 2.0, 3.0):\n"
-rounds = exercise(
+@task(
     "clinic/rounds",
     "The gradient grows from round to round, and `grads` shows `[6]` three times. It should show `[1]`, `[2]`, `[3]`, the "
     "gradient of each round.",
-    check=_check_rounds,
     title="Patient 6",
-    start=_ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad)",
+    given="w = torch.tensor([1.0], requires_grad=True)\ngrads = []\nfor x in (1.0, 2.0, 3.0):\n",
+    start="    (w * x).sum().backward()\n    grads.append(w.grad)",
     hints=[
         "What does `backward` do with a gradient that is there already?",
         "`w.grad = None` at the start of a round.",
     ],
-    solution=_ROUNDS + "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad)",
+    solution="    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad)",
     wrong={
-        _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad.clone())": "grads shows [[1], [3], [6]]",
-        _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad.zero_()": "are one tensor",
-        _ROUNDS
-        + "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad.item())": "of the type float",
-        _ROUNDS + "    w.grad = None\n    (w * x).sum().backward()\ngrads = [w.grad]": "The length of grads is 1",
+        "    (w * x).sum().backward()\n    grads.append(w.grad.clone())": "grads shows [[1], [3], [6]]",
+        "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad.zero_()": "are one tensor",
+        "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad.item())": "of the type float",
+        "    w.grad = None\n    (w * x).sum().backward()\ngrads = [w.grad]": "The length of grads is 1",
     },
 )
+def rounds(w, grads):
+    yield tensor_list(3, grads=grads)
+    yield apart(**each(grads=grads))
+    yield shows([[1], [2], [3]], grads=grads)
+    yield leaf(w=w)

@@ -1,39 +1,52 @@
 """The clinic, second half: writes that spoil a gradient, weights that do not move, graphs that are kept too long."""
 
-from copylab import exercise
+from copylab.lessons import task
 from copylab.looks import grad
 from copylab.quiz.answers import number
 from copylab.quiz.seen import Fact, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
 from tinytorch.viz.catalogue import gettext
 
 
-def _check_write(a, h):
-    yield tensors(h=h)
+@task(
+    "clinic/write",
+    "`h.sum().backward()` raises 'modified by an inplace operation'. `h` should be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
+    "Call `backward` in your cell.",
+    title="Patient 7",
+    given="a = torch.tensor([1.0, 2.0], requires_grad=True)\n",
+    start="h = a.exp()\nh += 1",
+    hints=["`exp` has saved its result.", "Compute instead of writing: `h = h + 1`."],
+    solution="h = a.exp()\nh = h + 1\nh.sum().backward()",
+    wrong={
+        "h = a.exp()\nh.data += 1\nh.sum().backward()": "a.grad is [3.71828, 8.38906]",
+        "h = a.exp().detach()\nh += 1": "h requires no grad",
+        "h = a.exp()\nh = h + 1": "a.grad is None",
+        "h = a.exp()\nh.sum().backward()": "h shows [2.71828, 7.38906]",
+    },
+)
+def write_before(a, h):
     yield leads(h=h, a=a)
     yield shows([3.7183, 8.3891], h=h)
     yield has_grad([2.7183, 7.3891], a=a)
 
 
-_A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
-write_before = exercise(
-    "clinic/write",
-    "`h.sum().backward()` raises 'modified by an inplace operation'. `h` should be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
-    "Call `backward` in your cell.",
-    check=_check_write,
-    title="Patient 7",
-    start=_A + "h = a.exp()\nh += 1",
-    hints=["`exp` has saved its result.", "Compute instead of writing: `h = h + 1`."],
-    solution=_A + "h = a.exp()\nh = h + 1\nh.sum().backward()",
+@task(
+    "clinic/update",
+    "After two rounds `w` is 2.56, as it should be. But `w.grad` is 5.12, and for the second round 6.4 would be right. "
+    "Mend it so that `w._version` counts both updates, too.",
+    title="Patient 8",
+    given="w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n",
+    start="    w.grad = None\n    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
+    hints=["First `backward`, then the update with `w.grad`.", "Inside `with torch.no_grad():`."],
+    solution="    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0.1 * w.grad",
     wrong={
-        _A + "h = a.exp()\nh.data += 1\nh.sum().backward()": "a.grad is [3.71828, 8.38906]",
-        _A + "h = a.exp().detach()\nh += 1": "h requires no grad",
-        _A + "h = a.exp()\nh = h + 1": "a.grad is None",
-        _A + "h = a.exp()\nh.sum().backward()": "h shows [2.71828, 7.38906]",
+        "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    w.data -= 0.1 * w.grad": "past the counter",
+        "    w = w - 0.1 * 2 * w": "w is not a leaf: its node is SubBackward0",
+        "    loss = (w * w).sum()\n    loss.backward()\n"
+        "    with torch.no_grad():\n        w -= 0.1 * w.grad": "w shows [1.76]",
+        "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0": "w shows [4]",
     },
 )
-
-
-def _check_update(w):
+def data_update(w):
     yield leaf(w=w)
     yield shows([2.56], w=w)
     yield written(2, w=w)
@@ -46,27 +59,35 @@ def _check_update(w):
     )
 
 
-_W = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n"
-data_update = exercise(
-    "clinic/update",
-    "After two rounds `w` is 2.56, as it should be. But `w.grad` is 5.12, and for the second round 6.4 would be right. "
-    "Mend it so that `w._version` counts both updates, too.",
-    check=_check_update,
-    title="Patient 8",
-    start=_W + "    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
-    hints=["First `backward`, then the update with `w.grad`.", "Inside `with torch.no_grad():`."],
-    solution=_W + "    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0.1 * w.grad",
+_SGD = "opt = torch.optim.SGD(layer.parameters(), lr=0.25)\n"
+_LOADED = "layer.weight = torch.nn.Parameter(torch.tensor([[4.0]]))  # weights from a file\n"
+_LOSS_OF_LAYER = "for _ in range(2):\n    opt.zero_grad()\n    loss = (layer.weight**2).sum()\n    loss.backward()\n"
+_TRAIN = _LOSS_OF_LAYER + "    opt.step()"
+
+
+@task(
+    "clinic/optimizer",
+    "Training runs, and the loss stays at 16. After two rounds `layer.weight` should be 1; the `loss` of the second "
+    "round should be 4.",
+    title="Patient 9",
+    given="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n",
+    start=_SGD + _LOADED + _TRAIN,
+    hints=[
+        "Which tensors are in `opt.param_groups[0]['params']`?",
+        "Write into the tensor that is there, or make the optimizer later.",
+    ],
+    solution=_SGD + "with torch.no_grad():\n    layer.weight.fill_(4.0)\n" + _TRAIN,
     wrong={
-        _W + "    loss = (w * w).sum()\n    loss.backward()\n    w.data -= 0.1 * w.grad": "past the counter",
-        "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w = w - 0.1 * 2 * w": "w is not a leaf: its node is SubBackward0",
-        "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    loss = (w * w).sum()\n    loss.backward()\n"
-        "    with torch.no_grad():\n        w -= 0.1 * w.grad": "w shows [1.76]",
-        _W + "    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0": "w shows [4]",
+        _SGD
+        + _LOADED
+        + _LOSS_OF_LAYER
+        + "    with torch.no_grad():\n        layer.weight -= 0.25 * layer.weight.grad\n    layer.zero_grad()": "opt holds another tensor",
+        _LOADED + "opt = torch.optim.SGD(layer.parameters(), lr=0.5)\n" + _TRAIN: "layer.weight shows [[0]]",
+        _LOADED + _SGD + _TRAIN + "\nloss = loss + 1": "loss shows 5",
+        _LOADED + _SGD + _LOSS_OF_LAYER: "layer.weight shows [[4]]",
     },
 )
-
-
-def _check_optimizer(layer, opt, loss):
+def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
     yield tensors(**weight)
     held = any(one is layer.weight for group in opt.param_groups for one in group["params"])
@@ -75,106 +96,66 @@ def _check_optimizer(layer, opt, loss):
     yield shows(4, loss=loss)
 
 
-_LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
-_SGD = "opt = torch.optim.SGD(layer.parameters(), lr=0.25)\n"
-_LOADED = "layer.weight = torch.nn.Parameter(torch.tensor([[4.0]]))  # weights from a file\n"
-_LOSS_OF_LAYER = "for _ in range(2):\n    opt.zero_grad()\n    loss = (layer.weight**2).sum()\n    loss.backward()\n"
-_TRAIN = _LOSS_OF_LAYER + "    opt.step()"
-optimizer = exercise(
-    "clinic/optimizer",
-    "Training runs, and the loss stays at 16. After two rounds `layer.weight` should be 1; the `loss` of the second "
-    "round should be 4.",
-    check=_check_optimizer,
-    title="Patient 9",
-    start=_LAYER + _SGD + _LOADED + _TRAIN,
-    hints=[
-        "Which tensors are in `opt.param_groups[0]['params']`?",
-        "Write into the tensor that is there, or make the optimizer later.",
-    ],
-    solution=_LAYER + _SGD + "with torch.no_grad():\n    layer.weight.fill_(4.0)\n" + _TRAIN,
+@task(
+    "clinic/running",
+    "Memory grows with every round. `total`, the sum of the losses, is only printed. It should show 14; `w.grad` should be 28.",
+    title="Patient 11",
+    given="w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\nfor x in (1.0, 2.0, 3.0):\n",
+    start="    loss = ((w * x) ** 2).sum()\n    loss.backward(retain_graph=True)\n    total = total + loss",
+    hints=["What is computed from `loss` has a node.", "`loss.item()` or `loss.detach()`."],
+    solution="    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.item()",
     wrong={
-        _LAYER
-        + _SGD
-        + _LOADED
-        + _LOSS_OF_LAYER
-        + "    with torch.no_grad():\n        layer.weight -= 0.25 * layer.weight.grad\n    layer.zero_grad()": "opt holds another tensor",
-        _LAYER + _LOADED + "opt = torch.optim.SGD(layer.parameters(), lr=0.5)\n" + _TRAIN: "layer.weight shows [[0]]",
-        _LAYER + _LOADED + _SGD + _TRAIN + "\nloss = loss + 1": "loss shows 5",
-        _LAYER + _LOADED + _SGD + _LOSS_OF_LAYER: "layer.weight shows [[4]]",
+        "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.clone()": "total requires grad: its node is AddBackward0",
+        "    loss = ((w.detach() * x) ** 2).sum()\n    total = total + loss": "w.grad is None",
+        "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = loss.item()": "total shows 9",
+        "    loss = ((w * x) ** 2).sum()\n    total = total + loss.item()\nloss.backward()": "w.grad is [18]",
     },
 )
-
-
-def _check_running(w, total):
+def running_loss(w, total):
     yield shows(14, total=total)
     yield needs_no_grad(total=total)
     yield has_grad([28], w=w)
 
 
-_LOSS = "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\nfor x in (1.0, 2.0, 3.0):\n"
-running_loss = exercise(
-    "clinic/running",
-    "Memory grows with every round. `total`, the sum of the losses, is only printed. It should show 14; `w.grad` should be 28.",
-    check=_check_running,
-    title="Patient 11",
-    start=_LOSS + "    loss = ((w * x) ** 2).sum()\n    loss.backward(retain_graph=True)\n    total = total + loss",
-    hints=["What is computed from `loss` has a node.", "`loss.item()` or `loss.detach()`."],
-    solution=_LOSS + "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.item()",
+@task(
+    "clinic/leaf",
+    "'A view of a leaf Variable that requires grad is being used in an in-place operation.' The first number of the "
+    "parameter should become 1.",
+    title="Patient 10",
+    given="w = torch.full((3,), 0.5, requires_grad=True)\n",
+    start="first = w[0]  # then: first.fill_(1.0), which raises the error",
+    hints=["The write would be recorded, and `w` is a leaf.", "Inside `no_grad` it isn't recorded."],
+    solution="with torch.no_grad():\n    w[0] = 1.0",
     wrong={
-        _LOSS
-        + "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.clone()": "total requires grad: its node is AddBackward0",
-        _LOSS + "    loss = ((w.detach() * x) ** 2).sum()\n    total = total + loss": "w.grad is None",
-        _LOSS + "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = loss.item()": "total shows 9",
-        _LOSS + "    loss = ((w * x) ** 2).sum()\n    total = total + loss.item()\nloss.backward()": "w.grad is [18]",
+        "w.data[0] = 1.0": "w._version is 0",
+        "w = w.clone()\nw[0] = 1.0": "w is not a leaf: its node is torch::autograd::CopySlices",
+        "with torch.no_grad():\n    w.fill_(1.0)": "w shows [1, 1, 1]",
+        "with torch.no_grad():\n    w[0] = 0.5": "w shows [0.5, 0.5, 0.5]",
     },
 )
-
-
-def _check_leaf(w):
+def leaf_view(w):
     yield leaf(w=w)
     yield shows([1, 0.5, 0.5], w=w)
     yield written(w=w)
 
 
-_FULL = "w = torch.full((3,), 0.5, requires_grad=True)\n"
-leaf_view = exercise(
-    "clinic/leaf",
-    "'A view of a leaf Variable that requires grad is being used in an in-place operation.' The first number of the "
-    "parameter should become 1.",
-    check=_check_leaf,
-    title="Patient 10",
-    start=_FULL + "first = w[0]  # then: first.fill_(1.0), which raises the error",
-    hints=["The write would be recorded, and `w` is a leaf.", "Inside `no_grad` it isn't recorded."],
-    solution=_FULL + "with torch.no_grad():\n    w[0] = 1.0",
-    wrong={
-        _FULL + "w.data[0] = 1.0": "w._version is 0",
-        _FULL + "w = w.clone()\nw[0] = 1.0": "w is not a leaf: its node is torch::autograd::CopySlices",
-        _FULL + "with torch.no_grad():\n    w.fill_(1.0)": "w shows [1, 1, 1]",
-        _FULL + "with torch.no_grad():\n    w[0] = 0.5": "w shows [0.5, 0.5, 0.5]",
-    },
-)
-
-
-def _check_state(w, h):
-    yield tensors(h=h)
-    yield shows(0.125, h=h)
-    yield has_grad(1.75, w=w)
-
-
-_STATE = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n"
-hidden_state = exercise(
+@task(
     "clinic/state",
     "'Trying to backward through the graph a second time.' The advice was `retain_graph=True`; since then each round is "
     "slower than the last. A round should send its gradient through its own step alone: `h` 0.125, `w.grad` 1.75.",
-    check=_check_state,
     title="Patient 12",
-    start=_STATE + "    h = h * w\n    h.backward(retain_graph=True)",
+    given="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n",
+    start="    h = h * w\n    h.backward(retain_graph=True)",
     hints=["The second round goes back through the first.", "`h = h.detach() * w`."],
-    solution=_STATE + "    h = h.detach() * w\n    h.backward()",
+    solution="    h = h.detach() * w\n    h.backward()",
     wrong={
-        _STATE + "    h = h.clone() * w\n    h.backward(retain_graph=True)": "w.grad is 2.75",
-        _STATE + "    h = (h * w).detach()": "w.grad is None",
-        _STATE + "    h = torch.tensor(1.0) * w\n    h.backward()": "h shows 0.5",
-        _STATE + "    h = h.detach() * w\nh.backward()": "w.grad is 0.25",
+        "    h = h.clone() * w\n    h.backward(retain_graph=True)": "w.grad is 2.75",
+        "    h = (h * w).detach()": "w.grad is None",
+        "    h = torch.tensor(1.0) * w\n    h.backward()": "h shows 0.5",
+        "    h = h.detach() * w\nh.backward()": "w.grad is 0.25",
     },
 )
+def hidden_state(w, h):
+    yield tensors(h=h)
+    yield shows(0.125, h=h)
+    yield has_grad(1.75, w=w)

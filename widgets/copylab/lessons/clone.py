@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from copylab import Misconception, exercise, predict
+from copylab import Misconception, predict
+from copylab.lessons import task
 from copylab.questions import (
     Question,
     gradient,
@@ -11,12 +12,12 @@ from copylab.questions import (
     outcome,
     requires_grad,
     same_counter,
+    same_storage,
     same_tensor,
     value,
 )
-from copylab.questions import same_storage as shared
 from copylab.quiz.runs import Run
-from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list, tensors
+from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list
 from tinytorch.viz.catalogue import gettext
 
 seven = predict(
@@ -31,7 +32,7 @@ seven = predict(
     """,
     [
         same_tensor("a", "b"),
-        shared("a", "b"),
+        same_storage("a", "b"),
         same_counter("a", "b"),
         node(
             "b",
@@ -96,10 +97,10 @@ rest = predict(
     b.resize_(3)
     """,
     [
-        shared(
+        same_storage(
             "y", "v", at=4, wrong={"no": "id shows memory"}, prompt="`id(v)` is not `id(y)`. Do they share a storage?"
         ),
-        shared("y", "b", at=4, prompt="`id(b)` is not `id(y)`. Do they share a storage?"),
+        same_storage("y", "b", at=4, prompt="`id(b)` is not `id(y)`. Do they share a storage?"),
         Question(
             "How many nodes does line 4 add to the graph?",
             None,
@@ -122,13 +123,6 @@ rest = predict(
 )
 
 
-def _check_readings(reading, kept):
-    yield tensor_list(3, kept=kept)
-    yield apart(**each(kept=kept))
-    yield kept_from(kept=kept, reading=reading)
-    yield shows([[1, 1], [2, 2], [3, 3]], kept=kept)
-
-
 _KEEP = """
 reading = torch.zeros(2)
 kept = []
@@ -137,11 +131,11 @@ for _ in range(3):
     kept.append({})
 """
 
-readings = exercise(
+
+@task(
     "clone/readings",
     "A sensor is read three times, always into the same tensor. `kept` should hold the three readings `[1, 1]`, `[2, 2]`, "
     "`[3, 3]` as tensors. Run the cell, look at what it holds, and mend one line.",
-    check=_check_readings,
     start=_KEEP.format("reading") + "print(kept)",
     hints=[
         "How many storages have `reading` and two of the kept together? See `memory(r=reading, k0=kept[0], k1=kept[1])`.",
@@ -159,24 +153,20 @@ readings = exercise(
     },
     title="Exercise 1",
 )
-
-
-def _check_both(a, c, out):
-    yield tensors(c=c, out=out)
-    yield leads(c=c, a=a)
-    yield apart(c=c, a=a)
-    yield leads(out=out, c=c)
-    yield has_grad(12, a=a)
-    yield has_grad(12, c=c)
+def readings(reading, kept):
+    yield tensor_list(3, kept=kept)
+    yield apart(**each(kept=kept))
+    yield kept_from(kept=kept, reading=reading)
+    yield shows([[1, 1], [2, 2], [3, 3]], kept=kept)
 
 
 _GO = "\nout.backward()"
 
-both = exercise(
+
+@task(
     "clone/both",
     "`c` should be a clone of `a`, and `out` should be computed from `c` alone, so that after `out.backward()` both `a.grad` "
     "and `c.grad` can be read and both are 12. Replace what is `None`, and call `backward`.",
-    check=_check_both,
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",
     hints=[
         "For the number: `out = c * 12` will do. So will `c**3`, whose gradient at 2 is 3 * 2 * 2.",
@@ -197,3 +187,9 @@ both = exercise(
     },
     title="Exercise 2",
 )
+def both(a, c, out):
+    yield leads(c=c, a=a)
+    yield apart(c=c, a=a)
+    yield leads(out=out, c=c)
+    yield has_grad(12, a=a)
+    yield has_grad(12, c=c)

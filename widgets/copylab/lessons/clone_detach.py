@@ -1,9 +1,9 @@
 """clone and detach in both orders: what they leave behind, a backup of parameters, a write between the two."""
 
-from copylab import Misconception, exercise, predict
-from copylab.questions import count, is_leaf, node, requires_grad, value, version
-from copylab.questions import same_storage as shared
-from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list, tensors
+from copylab import Misconception, predict
+from copylab.lessons import task
+from copylab.questions import count, is_leaf, node, requires_grad, same_storage, value, version
+from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list
 
 ORDER = Misconception(
     "the order changes the result",
@@ -25,8 +25,8 @@ orders = predict(
         requires_grad("c", wrong={"yes": ORDER}),
         requires_grad("d", wrong={"yes": ORDER}),
         is_leaf("d", wrong={"no": ORDER}),
-        shared("k", "c", wrong={"no": "detach copies"}),
-        shared("x", "c", wrong={"yes": "a copy shares memory"}),
+        same_storage("k", "c", wrong={"no": "detach copies"}),
+        same_storage("x", "c", wrong={"yes": "a copy shares memory"}),
         value("k", wrong={"[1, 2]": "detach copies"}),
         value("d", wrong={"[11, 12]": "a copy shares memory"}),
         version("k", wrong={"0": "detach has its own counter"}),
@@ -35,20 +35,12 @@ orders = predict(
 )
 
 
-def _check_backup(layer, saved):
-    yield tensor_list(1, saved=saved)
-    yield shows([[7]], **{"layer.weight": layer.weight})
-    yield apart(**each(saved=saved), **{"layer.weight": layer.weight})
-    yield needs_no_grad(**each(saved=saved))
-    yield shows([[-0.007487]], **each(saved=saved))
-
-
 _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
 
-backup = exercise(
+
+@task(
     "clone_detach/backup",
     "`saved` should hold the parameters as they were before the write: tensors that require no grad. Change one line.",
-    check=_check_backup,
     start=_BACKUP + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     hints=["A list holds the tensors themselves, not copies.", "Cut, then copy, for each `p`."],
     solution=_BACKUP
@@ -63,23 +55,18 @@ backup = exercise(
     },
     title="Exercise 1",
 )
+def backup(layer, saved):
+    yield tensor_list(1, saved=saved)
+    yield shows([[7]], **{"layer.weight": layer.weight})
+    yield apart(**each(saved=saved), **{"layer.weight": layer.weight})
+    yield needs_no_grad(**each(saved=saved))
+    yield shows([[-0.007487]], **each(saved=saved))
 
 
-def _check_between(x, k, c):
-    yield tensors(k=k, c=c)
-    yield needs_no_grad(c=c)
-    yield apart(c=c, k=k, x=x)
-    yield shows([11, 12], c=c)
-    yield shows([1, 2], k=k)
-    yield leads(k=k, x=x)
-    yield has_grad([1, 1], x=x)
-
-
-between = exercise(
+@task(
     "clone_detach/between",
     "The gradient should flow through the copy `k`; `c` is for experiments. `c` should show `[11, 12]` and require no "
     "grad, and `k` should show `[1, 2]`. Change the third line.",
-    check=_check_between,
     start="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k\nc += 10\nk.sum().backward()",
     hints=["`c = k` copies nothing.", "Which two calls give you your own numbers without a gradient?"],
     solution="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k.detach().clone()\nc += 10\n"
@@ -92,3 +79,10 @@ between = exercise(
     },
     title="Exercise 2",
 )
+def between(x, k, c):
+    yield needs_no_grad(c=c)
+    yield apart(c=c, k=k, x=x)
+    yield shows([11, 12], c=c)
+    yield shows([1, 2], k=k)
+    yield leads(k=k, x=x)
+    yield has_grad([1, 1], x=x)

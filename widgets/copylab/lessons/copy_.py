@@ -1,8 +1,8 @@
 """`copy_`: what the target keeps and takes, a screen that is written into, a layer that keeps its parameter."""
 
-from copylab import exercise, predict
-from copylab.questions import gradient, is_leaf, node, requires_grad, same_counter, value, version
-from copylab.questions import same_storage as shared
+from copylab import predict
+from copylab.lessons import task
+from copylab.questions import gradient, is_leaf, node, requires_grad, same_counter, same_storage, value, version
 from copylab.quiz.seen import Fact, apart, leaf, shows, tensors, written
 from tinytorch.viz.catalogue import gettext
 
@@ -15,7 +15,7 @@ filled = predict(
     y.sum().backward()
     """,
     [
-        shared("x", "y", wrong={"yes": "copy_ shares memory"}),
+        same_storage("x", "y", wrong={"yes": "copy_ shares memory"}),
         same_counter("x", "y", wrong={"yes": "copy_ shares memory"}),
         value("y", wrong={"[11, 12]": "copy_ shares memory"}),
         version("y", wrong={"0": "in place makes a new tensor"}),
@@ -28,28 +28,13 @@ filled = predict(
 )
 
 
-def _check_ring(buffer, screen):
-    yield tensors(buffer=buffer, screen=screen)
-    yield shows([2, 2, 2], screen=screen)
-    yield Fact(screen is buffer, gettext("screen is buffer."), gettext("screen is not the tensor buffer any more."))
-    yield written(3, screen=screen)
-    yield Fact(
-        screen._version == 3,
-        "",
-        gettext(
-            "screen._version is {version}, and three frames take three writes: in between it may show no whole one.",
-            version=screen._version,
-        ),
-    )
-
-
 _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
 
-ring = exercise(
+
+@task(
     "copy_/screen",
     "`screen` should always show the latest frame, in the tensor that `buffer` named at the start. Change the "
     "last line of the loop.",
-    check=_check_ring,
     start=_RING + "    buffer = frame",
     hints=[
         "`buffer = frame` only moves a name. `screen` stays the old tensor.",
@@ -66,9 +51,42 @@ ring = exercise(
     },
     title="Exercise 1",
 )
+def ring(buffer, screen):
+    yield tensors(buffer=buffer, screen=screen)
+    yield shows([2, 2, 2], screen=screen)
+    yield Fact(screen is buffer, gettext("screen is buffer."), gettext("screen is not the tensor buffer any more."))
+    yield written(3, screen=screen)
+    yield Fact(
+        screen._version == 3,
+        "",
+        gettext(
+            "screen._version is {version}, and three frames take three writes: in between it may show no whole one.",
+            version=screen._version,
+        ),
+    )
 
 
-def _check_loaded(layer, weight, new):
+@task(
+    "copy_/load",
+    "Put the numbers of `new` into the layer so that `layer.weight` stays the same parameter. Change the "
+    "last line (two lines will do).",
+    given="torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n",
+    start="layer.weight = torch.nn.Parameter(new)",
+    hints=[
+        "Don't make a parameter: write into the existing one.",
+        "A write into a leaf that requires grad needs `with torch.no_grad():`.",
+    ],
+    solution="with torch.no_grad():\n    layer.weight.copy_(new)",
+    wrong={
+        "layer.weight = torch.nn.Parameter(new.clone())": "another parameter now",
+        "weight.requires_grad_(False).copy_(new)": "weight requires no grad",
+        "with torch.no_grad():\n    layer.weight.add_(new).zero_().add_(1)": "weight shows [[1, 1]]",
+        "layer.weight.data = new": "weight and new look at the same cells",
+        "layer.weight.data.copy_(new)": "weight._version is 1",
+    },
+    title="Exercise 2",
+)
+def loaded(layer, weight, new):
     yield Fact(
         layer.weight is weight,
         gettext("layer.weight is the same parameter as before."),
@@ -78,27 +96,3 @@ def _check_loaded(layer, weight, new):
     yield shows([[5, 6]], weight=weight)
     yield apart(weight=weight, new=new)
     yield written(2, weight=weight)  # the first write gave it its initial values
-
-
-_LOADED = "torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
-
-loaded = exercise(
-    "copy_/load",
-    "Put the numbers of `new` into the layer so that `layer.weight` stays the same parameter. Change the "
-    "last line (two lines will do).",
-    check=_check_loaded,
-    start=_LOADED + "layer.weight = torch.nn.Parameter(new)",
-    hints=[
-        "Don't make a parameter: write into the existing one.",
-        "A write into a leaf that requires grad needs `with torch.no_grad():`.",
-    ],
-    solution=_LOADED + "with torch.no_grad():\n    layer.weight.copy_(new)",
-    wrong={
-        _LOADED + "layer.weight = torch.nn.Parameter(new.clone())": "another parameter now",
-        _LOADED + "weight.requires_grad_(False).copy_(new)": "weight requires no grad",
-        _LOADED + "with torch.no_grad():\n    layer.weight.add_(new).zero_().add_(1)": "weight shows [[1, 1]]",
-        _LOADED + "layer.weight.data = new": "weight and new look at the same cells",
-        _LOADED + "layer.weight.data.copy_(new)": "weight._version is 1",
-    },
-    title="Exercise 2",
-)

@@ -1,18 +1,10 @@
 """`.data`: the pair with detach, a protected display, a counted update, and a wrong gradient made on purpose."""
 
-from copylab import exercise, predict
+from copylab import predict
+from copylab.lessons import task
 from copylab.looks import grad, values
-from copylab.questions import (
-    gradient,
-    outcome,
-    requires_grad,
-    same_counter,
-    same_tensor,
-    value,
-    version,
-)
-from copylab.questions import same_storage as shared
-from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
+from copylab.questions import gradient, outcome, requires_grad, same_counter, same_storage, same_tensor, value, version
+from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
 from tinytorch.viz.catalogue import gettext
 
 past = predict(
@@ -25,7 +17,7 @@ past = predict(
     """,
     [
         same_tensor("out", "d"),
-        shared("out", "d", wrong={"no": "a view is a copy"}),
+        same_storage("out", "d", wrong={"no": "a view is a copy"}),
         same_counter("out", "d", wrong={"yes": "shared memory, shared counter"}),
         requires_grad("d", wrong={"yes": ".data keeps the gradient"}),
         value("out"),
@@ -38,19 +30,9 @@ past = predict(
 )
 
 
-def _check_counted(a, out, shown):
-    yield tensors(out=out, shown=shown)
-    yield leads(out=out, a=a)
-    yield apart(out=out, shown=shown)
-    yield needs_no_grad(shown=shown)
-    yield shows([0.73106, 0.8808, 0.95257], out=out)
-    yield shows([73.106, 88.08, 95.257], shown=shown)
-
-
-counted = exercise(
+@task(
     "data/display",
     "`shown` should hold `out` in percent, without requiring grad, and `out` should stay as it is. Change one line.",
-    check=_check_counted,
     start="a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nout = a.sigmoid()\nshown = out.data\nshown.mul_(100)",
     hints=["`mul_` writes. Into whose cells?", "Cut the graph, and copy: two calls."],
     solution="out = a.sigmoid()\nshown = out.detach().clone()\nshown.mul_(100)",
@@ -63,41 +45,60 @@ counted = exercise(
     },
     title="Exercise 1",
 )
+def counted(a, out, shown):
+    yield leads(out=out, a=a)
+    yield apart(out=out, shown=shown)
+    yield needs_no_grad(shown=shown)
+    yield shows([0.73106, 0.8808, 0.95257], out=out)
+    yield shows([73.106, 88.08, 95.257], shown=shown)
 
 
-def _check_update(w):
+@task(
+    "data/update",
+    "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` should go from 4 to 3, `w.grad` should be `[8]`, "
+    "and the write should be counted.",
+    given="w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n",
+    start="w.data -= 1.0\nloss.backward()",
+    hints=[
+        "Which of the last two lines has to come first?",
+        "A write that is counted and not recorded: look for `no_grad` in this lesson.",
+    ],
+    solution="loss.backward()\nwith torch.no_grad():\n    w -= 1.0",
+    wrong={
+        "loss.backward()": "w shows [4]",
+        "loss.backward()\nw.data -= 1.0": "w._version is 0",
+        "loss.backward()\nw = w - 1.0": "w is not a leaf: its node is SubBackward0",
+        "loss.backward()\nw = w.detach() - 1.0": "w requires no grad",
+        "with torch.no_grad():\n    w -= 1.0": "w.grad is None",
+    },
+    title="Exercise 2",
+)
+def update(w):
     yield leaf(w=w)
     yield has_grad([8], w=w)
     yield shows([3], w=w)
     yield written(w=w)
 
 
-_UPDATE = "w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n"
-
-update = exercise(
-    "data/update",
-    "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` should go from 4 to 3, `w.grad` should be `[8]`, "
-    "and the write should be counted.",
-    check=_check_update,
-    start=_UPDATE + "w.data -= 1.0\nloss.backward()",
+@task(
+    "data/silent",
+    "Add one line, so that no error is raised, `y` is 9, and `x.grad` is `[200]` where `[6]` would be right.",
+    given="x = torch.tensor([3.0], requires_grad=True)\n",
+    start="y = (x * x).sum()\ny.backward()",
     hints=[
-        "Which of the last two lines has to come first?",
-        "A write that is counted and not recorded: look for `no_grad` in this lesson.",
+        "The node reads the value of `x` when `backward` runs. Which value gives 200?",
+        "Write 100 into `x` between the second line and the third, past the counter.",
     ],
-    solution=_UPDATE + "loss.backward()\nwith torch.no_grad():\n    w -= 1.0",
+    solution="y = (x * x).sum()\nx.data.fill_(100.0)\ny.backward()",
     wrong={
-        _UPDATE + "loss.backward()": "w shows [4]",
-        _UPDATE + "loss.backward()\nw.data -= 1.0": "w._version is 0",
-        _UPDATE + "loss.backward()\nw = w - 1.0": "w is not a leaf: its node is SubBackward0",
-        _UPDATE + "loss.backward()\nw = w.detach() - 1.0": "w requires no grad",
-        _UPDATE + "with torch.no_grad():\n    w -= 1.0": "w.grad is None",
+        "y = (x * x).sum()\ny.backward()\nx.data.fill_(100.0)": "which is right",
+        "y = (x * x).sum()\nx.detach().fill_(100.0)\ny.backward()": "x.grad is None",
+        "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
+        "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
     },
-    title="Exercise 2",
+    title="Exercise 3",
 )
-
-
-def _check_silent(x, y):
-    yield tensors(x=x, y=y)
+def silent(x, y):
     yield shows(9, y=y)
     yield leads(y=y, x=x)
     yield Fact(grad(x) != [6], "", gettext("x.grad is [6], which is right. Do some harm."))
@@ -110,25 +111,3 @@ def _check_silent(x, y):
             value=values(x),
         ),
     )
-
-
-_SILENT = "x = torch.tensor([3.0], requires_grad=True)\ny = (x * x).sum()\n"
-
-silent = exercise(
-    "data/silent",
-    "Add one line, so that no error is raised, `y` is 9, and `x.grad` is `[200]` where `[6]` would be right.",
-    check=_check_silent,
-    start=_SILENT + "y.backward()",
-    hints=[
-        "The node reads the value of `x` when `backward` runs. Which value gives 200?",
-        "Write 100 into `x` between the second line and the third, past the counter.",
-    ],
-    solution=_SILENT + "x.data.fill_(100.0)\ny.backward()",
-    wrong={
-        _SILENT + "y.backward()\nx.data.fill_(100.0)": "which is right",
-        _SILENT + "x.detach().fill_(100.0)\ny.backward()": "x.grad is None",
-        "x = torch.tensor([3.0], requires_grad=True)\nx.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
-        _SILENT + "x.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
-    },
-    title="Exercise 3",
-)

@@ -1,6 +1,7 @@
 """detach: what it cuts, what it leaves joined, and how to keep a value that others must not change."""
 
-from copylab import exercise, predict
+from copylab import predict
+from copylab.lessons import task
 from copylab.questions import (
     gets_gradient,
     gradient,
@@ -8,12 +9,12 @@ from copylab.questions import (
     on_graph,
     requires_grad,
     same_counter,
+    same_storage,
     same_tensor,
     value,
     version,
 )
-from copylab.questions import same_storage as shared
-from copylab.quiz.seen import apart, has_grad, leads, needs_no_grad, shows, tensors
+from copylab.quiz.seen import apart, has_grad, leads, needs_no_grad, shows
 
 cut = predict(
     """
@@ -25,7 +26,7 @@ cut = predict(
     """,
     [
         same_tensor("b", "d"),
-        shared("b", "d", wrong={"no": "detach copies"}),
+        same_storage("b", "d", wrong={"no": "detach copies"}),
         same_counter("b", "d", wrong={"no": "detach has its own counter"}),
         on_graph("d"),
         requires_grad("d"),
@@ -39,19 +40,10 @@ cut = predict(
 )
 
 
-def _check_monitor(a, loss, total):
-    yield tensors(total=total, loss=loss)
-    yield shows(75, total=total)
-    yield needs_no_grad(total=total)
-    yield leads(loss=loss, a=a)
-    yield apart(total=total, loss=loss)
-
-
-monitor = exercise(
+@task(
     "detach/monitor",
     "A running sum of losses should be a plain tensor that keeps no graph alive: `total` is 75 and requires no grad, "
     "while `loss` can still go `backward`. Change the line of the loop.",
-    check=_check_monitor,
     start="a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 0.0\n"
     "for _ in range(3):\n    total = total + loss",
     hints=[
@@ -68,22 +60,17 @@ monitor = exercise(
     },
     title="Exercise 1",
 )
+def monitor(a, loss, total):
+    yield shows(75, total=total)
+    yield needs_no_grad(total=total)
+    yield leads(loss=loss, a=a)
+    yield apart(total=total, loss=loss)
 
 
-def _check_protect(a, out, shown):
-    yield tensors(a=a, out=out, shown=shown)
-    yield leads(out=out, a=a)
-    yield apart(shown=shown, out=out)
-    yield needs_no_grad(shown=shown)
-    yield shows([2.7183, 7.3891], out=out)
-    yield shows([0, 7.3891], shown=shown)
-
-
-protect = exercise(
+@task(
     "detach/protect",
     "For a display, the first number of `shown` is set to 0. `shown` requires no grad, and `out.sum().backward()` has "
     "to run afterwards. Change one line.",
-    check=_check_protect,
     start="a = torch.tensor([1.0, 2.0], requires_grad=True)\nout = a.exp()\nshown = out.detach()\nshown[0] = 0.0",
     hints=[
         "`detach` cuts the graph. What else does `shown` need, so that the write does not reach `out`?",
@@ -99,20 +86,18 @@ protect = exercise(
     },
     title="Exercise 2",
 )
+def protect(a, out, shown):
+    yield leads(out=out, a=a)
+    yield apart(shown=shown, out=out)
+    yield needs_no_grad(shown=shown)
+    yield shows([2.7183, 7.3891], out=out)
+    yield shows([0, 7.3891], shown=shown)
 
 
-def _check_value(a, y):
-    yield tensors(y=y)
-    yield leads(y=y, a=a)
-    yield shows(9, y=y)
-    yield has_grad(3, a=a)
-
-
-keep_value = exercise(
+@task(
     "detach/half",
     "`y` is `a * a`, which is 9, and its gradient would be 6. Let the gradient through **one** of the two factors "
     "only, so that after `y.backward()` `a.grad` is 3. (Call `backward` in your cell.)",
-    check=_check_value,
     start="a = torch.tensor(3.0, requires_grad=True)\ny = a * a",
     hints=["One factor counts as a bare number.", "Which call gives `a` as a bare number, off the graph?"],
     solution="a = torch.tensor(3.0, requires_grad=True)\ny = a * a.detach()\ny.backward()",
@@ -125,3 +110,7 @@ keep_value = exercise(
     },
     title="Exercise 3",
 )
+def keep_value(a, y):
+    yield leads(y=y, a=a)
+    yield shows(9, y=y)
+    yield has_grad(3, a=a)

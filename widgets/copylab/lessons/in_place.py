@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from copylab import Misconception, Question, exercise, predict
+from copylab import Misconception, Question, predict
+from copylab.lessons import task
 from copylab.looks import values
 from copylab.questions import node, version
 from copylab.quiz.answers import number
 from copylab.quiz.runs import Run
 from copylab.quiz.seen import Fact, has_grad, leads, leaf, nodes, shows, tensors, written
 from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.causes import reached
 
 ALWAYS = Misconception(
     "every write breaks backward",
@@ -54,19 +56,8 @@ def _raises(name: str, wrong: str, belief: Misconception) -> Question:
 
 def _stale(run: Run, name: str) -> str | None:
     """The name of the node behind a tensor that has saved what was written over; None if there is none."""
-    snap = run.snapshot()
-    seen: set[str] = set()
-    todo = [run.tensor(name).grad_fn]
-    nodes = {one.id: one for one in snap.nodes}
-    while todo:
-        one = nodes.get(todo.pop() or "")
-        if one is None or one.id in seen:
-            continue
-        seen.add(one.id)
-        if any(saved.state == "stale" for saved in one.saved):
-            return str(one.name)
-        todo += [edge.node for edge in one.edges]
-    return None
+    behind = reached(run.snapshot(), [run.tensor(name)])
+    return next((one.name for one in behind if any(saved.state == "stale" for saved in one.saved)), None)
 
 
 breaks = predict(
@@ -83,11 +74,27 @@ breaks = predict(
 )
 
 
-_SIGMOID = "a = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)\nh = a.sigmoid()\n"
-
-
-def _check_activation(a, h, loss):
-    yield tensors(h=h, loss=loss)
+@task(
+    "in_place/activation",
+    "Numbers of `h` below 0.5 should count as 0. As written, `loss.backward()` raises an error. Mend the program, and "
+    "call `loss.backward()` in your cell.",
+    given="a = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)\nh = a.sigmoid()\n",
+    start="h[h < 0.5] = 0.0\nloss = h.sum()",
+    hints=[
+        "Which node has saved `h`? What should you write into instead?",
+        "`h.clone()`, or a new tensor: `h * (h >= 0.5)`.",
+    ],
+    solution="h = h.clone()\nh[h < 0.5] = 0.0\nloss = h.sum()\nloss.backward()",
+    wrong={
+        "loss = h.sum()\nloss.backward()": "loss shows 1.7722",
+        "h = h.clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "a.grad is None",
+        "h = h.detach().clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "loss requires no grad",
+        "h.data[h < 0.5] = 0.5\nloss = h.sum() - 0.5\nloss.backward()": "a.grad is [0.25, 0.235004, 0.104994]",
+    },
+    title="Exercise 1",
+)
+def activation(a, h, loss):
+    yield tensors(h=h)
     yield leads(loss=loss, a=a)
     yield shows(1.5032, loss=loss)
     yield has_grad([0, 0.2350, 0.1050], a=a)
@@ -103,90 +110,54 @@ def _check_activation(a, h, loss):
     )
 
 
-activation = exercise(
-    "in_place/activation",
-    "Numbers of `h` below 0.5 should count as 0. As written, `loss.backward()` raises an error. Mend the program, and "
-    "call `loss.backward()` in your cell.",
-    check=_check_activation,
-    start=_SIGMOID + "h[h < 0.5] = 0.0\nloss = h.sum()",
-    hints=[
-        "Which node has saved `h`? What should you write into instead?",
-        "`h.clone()`, or a new tensor: `h * (h >= 0.5)`.",
-    ],
-    solution=_SIGMOID + "h = h.clone()\nh[h < 0.5] = 0.0\nloss = h.sum()\nloss.backward()",
+@task(
+    "in_place/running",
+    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Mend it: "
+    "`total` is 46 and `w.grad` is `[92]`. Call `backward` in your cell.",
+    given="w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n",
+    start="for x in (1.0, 2.0, 3.0):\n    state += w * x\n    total = total + state * state",
+    hints=["`state * state` saves `state`. What does the next round do to it?", "Compute a new `state` in each round."],
+    solution="for x in (1.0, 2.0, 3.0):\n    state = state + w * x\n    total = total + state * state\ntotal.backward()",
     wrong={
-        _SIGMOID + "loss = h.sum()\nloss.backward()": "loss shows 1.7722",
-        _SIGMOID + "h = h.clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "a.grad is None",
-        _SIGMOID + "h = h.detach().clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "loss requires no grad",
-        _SIGMOID
-        + "h.data[h < 0.5] = 0.5\nloss = h.sum() - 0.5\nloss.backward()": "a.grad is [0.25, 0.235004, 0.104994]",
+        "for x in (1.0, 2.0, 3.0):\n    state.data += (w * x).data\n    total = total + state * state * w\n"
+        "total.backward()": "w.grad is [46]",
+        "for x in (1.0, 2.0, 3.0):\n    state = state.detach() + w * x\n    total = total + state * state\n"
+        "total.backward()": "w.grad is [50]",
+        "for x in (1.0, 2.0, 3.0):\n    state = w * x\n    total = total + state * state\ntotal.backward()": "total shows [14]",
+        "for x in (1.0, 2.0, 3.0):\n    state = state + w * x\n    total = total + state * state": "w.grad is None",
     },
-    title="Exercise 1",
+    title="Exercise 2",
 )
-
-_RUNNING = "w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n"
-
-
-def _check_running(w, total):
-    yield tensors(total=total)
+def running(w, total):
     yield leads(total=total, w=w)
     yield shows([46], total=total)
     yield has_grad([92], w=w)
 
 
-running = exercise(
-    "in_place/running",
-    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Mend it: "
-    "`total` is 46 and `w.grad` is `[92]`. Call `backward` in your cell.",
-    check=_check_running,
-    start=_RUNNING + "for x in (1.0, 2.0, 3.0):\n    state += w * x\n    total = total + state * state",
-    hints=["`state * state` saves `state`. What does the next round do to it?", "Compute a new `state` in each round."],
-    solution=_RUNNING
-    + "for x in (1.0, 2.0, 3.0):\n    state = state + w * x\n    total = total + state * state\ntotal.backward()",
+@task(
+    "in_place/rounds",
+    "Add a second round: add 1 to `w` in place, counted but not recorded; compute `y` again; call `backward`. At the "
+    "end `w.grad` is that of the second round alone, `[6]`.",
+    given="w = torch.tensor([2.0], requires_grad=True)\n",
+    start="y = (w * w).sum()\ny.backward()",
+    hints=[
+        "Gradients add up: set `w.grad` to `None` between the rounds.",
+        "Write inside `with torch.no_grad():`; compute the second `y` after it.",
+    ],
+    solution="y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()",
     wrong={
-        _RUNNING + "for x in (1.0, 2.0, 3.0):\n    state.data += (w * x).data\n    total = total + state * state * w\n"
-        "total.backward()": "w.grad is [46]",
-        _RUNNING + "for x in (1.0, 2.0, 3.0):\n    state = state.detach() + w * x\n    total = total + state * state\n"
-        "total.backward()": "w.grad is [50]",
-        _RUNNING
-        + "for x in (1.0, 2.0, 3.0):\n    state = w * x\n    total = total + state * state\ntotal.backward()": "total shows [14]",
-        _RUNNING
-        + "for x in (1.0, 2.0, 3.0):\n    state = state + w * x\n    total = total + state * state": "w.grad is None",
+        "y = (w * w).sum()\ny.backward()\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()": "w.grad is [10]",
+        "w.data += 1\ny = (w * w).sum()\ny.backward()": "past the counter",
+        "y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1": "y shows 4",
+        "w = w + 1": "w is not a leaf: its node is AddBackward0",
+        "with torch.no_grad():\n    w += 2": "w shows [4]",
     },
-    title="Exercise 2",
+    title="Exercise 3",
 )
-
-
-def _check_twice(w, y):
+def twice(w, y):
     yield leaf(w=w)
     yield shows([3], w=w)
     yield written(w=w)
     yield tensors(y=y)
     yield shows(9, y=y)
     yield has_grad([6], w=w)
-
-
-_TWICE = "w = torch.tensor([2.0], requires_grad=True)\n"
-
-twice = exercise(
-    "in_place/rounds",
-    "Add a second round: add 1 to `w` in place, counted but not recorded; compute `y` again; call `backward`. At the "
-    "end `w.grad` is that of the second round alone, `[6]`.",
-    check=_check_twice,
-    start=_TWICE + "y = (w * w).sum()\ny.backward()",
-    hints=[
-        "Gradients add up: set `w.grad` to `None` between the rounds.",
-        "Write inside `with torch.no_grad():`; compute the second `y` after it.",
-    ],
-    solution=_TWICE
-    + "y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()",
-    wrong={
-        _TWICE
-        + "y = (w * w).sum()\ny.backward()\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()": "w.grad is [10]",
-        _TWICE + "w.data += 1\ny = (w * w).sum()\ny.backward()": "past the counter",
-        _TWICE + "y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1": "y shows 4",
-        _TWICE + "w = w + 1": "w is not a leaf: its node is AddBackward0",
-        _TWICE + "with torch.no_grad():\n    w += 2": "w shows [4]",
-    },
-    title="Exercise 3",
-)

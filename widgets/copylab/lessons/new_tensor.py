@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from copylab import Misconception, Question, exercise, predict
-from copylab.questions import requires_grad, value
-from copylab.questions import same_storage as shared
+from copylab import Misconception, Question, predict
+from copylab.lessons import task
+from copylab.questions import requires_grad, same_storage, value
 from copylab.quiz.seen import Fact, apart, has_grad, leads, needs_no_grad, shows, tensors
 from tinytorch.viz.catalogue import gettext
 
@@ -46,7 +46,7 @@ pattern = predict(
         value("a", wrong={"[2, 3]": RECEIVER, "[1, 2]": RECEIVER}),
         _dtype("a", "torch.int64"),
         _dtype("b", "torch.float64"),
-        shared("k", "a", wrong={"yes": "a copy shares memory"}),
+        same_storage("k", "a", wrong={"yes": "a copy shares memory"}),
         value("k", wrong={"[8, 9]": "a copy shares memory"}),
         requires_grad("a", wrong={"yes": "new_tensor keeps the history"}),
         requires_grad("b", wrong={"yes": "new_tensor keeps the history"}),
@@ -55,8 +55,24 @@ pattern = predict(
 )
 
 
-def _check_targets(scores, target):
-    yield tensors(target=target)
+@task(
+    "new_tensor/targets",
+    "`target` should hold the numbers 0 and 1, with the dtype and the device of `scores`, whatever they are. Change the "
+    "last line, without naming a dtype.",
+    start="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\ntarget = torch.tensor([0, 1])",
+    hints=["`scores` is the pattern.", "Put `scores` before the dot and the list in the call."],
+    solution="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\n"
+    "target = scores.new_tensor([0, 1])",
+    wrong={
+        "target = torch.tensor([0.0, 1.0])": "of the dtype torch.float32",
+        "target = scores.detach().round()\ntarget[0] = 1": "target shows [1, 1]",
+        "target = scores.detach()": "target and scores look at the same cells",
+        "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
+        "target = [0, 1]": "of the type list",
+    },
+    title="Exercise 1",
+)
+def targets(scores, target):
     yield apart(target=target, scores=scores)
     yield needs_no_grad(target=target)
     yield shows([0, 1], target=target)
@@ -73,48 +89,10 @@ def _check_targets(scores, target):
     )
 
 
-targets = exercise(
-    "new_tensor/targets",
-    "`target` should hold the numbers 0 and 1, with the dtype and the device of `scores`, whatever they are. Change the "
-    "last line, without naming a dtype.",
-    check=_check_targets,
-    start="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\ntarget = torch.tensor([0, 1])",
-    hints=["`scores` is the pattern.", "Put `scores` before the dot and the list in the call."],
-    solution="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\n"
-    "target = scores.new_tensor([0, 1])",
-    wrong={
-        "target = torch.tensor([0.0, 1.0])": "of the dtype torch.float32",
-        "target = scores.detach().round()\ntarget[0] = 1": "target shows [1, 1]",
-        "target = scores.detach()": "target and scores look at the same cells",
-        "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
-        "target = [0, 1]": "of the type list",
-    },
-    title="Exercise 1",
-)
-
-
-def _check_weights(weighted, torch):
-    for dtype in (torch.float32, torch.float64, torch.float16):
-        x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
-        got = weighted(x)
-        result = {"weighted(x)": got}
-        yield tensors(**result)
-        yield shows(21, **result)
-        yield Fact(
-            got.dtype == dtype,
-            gettext("Its dtype is that of x, for float32, float64 and float16."),
-            gettext("given {dtype}, it returns {other}.", dtype=dtype, other=got.dtype),
-        )
-        yield leads(**result, x=x)
-        got.backward()
-        yield has_grad([1, 10], x=x)
-
-
-weights = exercise(
+@task(
     "new_tensor/weights",
     "`weighted(x)` should return a result with the dtype of `x`. As it is, a `float16` `x` gives a `float32` result. "
     "Change the first line of the function.",
-    check=_check_weights,
     start="def weighted(x):\n    factors = torch.tensor([1.0, 10.0])\n    return (x * factors).sum()",
     hints=[
         "The factors have the dtype that `torch.tensor` gives Python's numbers.",
@@ -129,3 +107,18 @@ weights = exercise(
     },
     title="Exercise 2",
 )
+def weights(weighted, torch):
+    for dtype in (torch.float32, torch.float64, torch.float16):
+        x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
+        got = weighted(x)
+        result = {"weighted(x)": got}
+        yield tensors(**result)
+        yield shows(21, **result)
+        yield Fact(
+            got.dtype == dtype,
+            gettext("Its dtype is that of x, for float32, float64 and float16."),
+            gettext("given {dtype}, it returns {other}.", dtype=dtype, other=got.dtype),
+        )
+        yield leads(**result, x=x)
+        got.backward()
+        yield has_grad([1, 10], x=x)

@@ -1,8 +1,9 @@
 """Start: a bet; names, tensors, storages, counters and nodes; a view, and a gradient of one's own."""
 
-from copylab import exercise, predict
+from copylab import predict
+from copylab.lessons import task
 from copylab.questions import count, gradient, names_showing, names_that, value, version
-from copylab.quiz.seen import has_grad, leads, shares, shows, tensors
+from copylab.quiz.seen import has_grad, leads, shares, shows
 
 bet = predict(
     """
@@ -73,17 +74,10 @@ recorded = predict(
 )
 
 
-def _check_part(x, t):
-    yield tensors(t=t)
-    yield shares(t=t, x=x)
-    yield shows([2, 3], t=t)
-
-
-part = exercise(
+@task(
     "start/part",
     "Replace `None`: `t` should be a tensor of shape `(2,)` that shows `[2., 3.]`, without copying a number, so that a "
     "write into `t` is seen in `x`.",
-    check=_check_part,
     start="x = torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])\nt = None",
     hints=[
         "`x[1:]` is a view that begins at the second cell of `x`.",
@@ -101,19 +95,15 @@ part = exercise(
     },
     title="Exercise 1",
 )
+def part(x, t):
+    yield shares(t=t, x=x)
+    yield shows([2, 3], t=t)
 
 
-def _check_twelve(x, y):
-    yield tensors(y=y)
-    yield leads(y=y, x=x)
-    yield has_grad(12, x=x)
-
-
-twelve = exercise(
+@task(
     "start/twelve",
     "Compute `y` from `x` so that, after `y.backward()`, `x.grad` is 12. Replace `None`, and call `backward` in the same "
     "cell.",
-    check=_check_twelve,
     start="x = torch.tensor(6.0, requires_grad=True)\ny = None",
     hints=[
         "If `y = x * 3`, then `x.grad` is 3.",
@@ -131,3 +121,6 @@ twelve = exercise(
     },
     title="Exercise 2",
 )
+def twelve(x, y):
+    yield leads(y=y, x=x)
+    yield has_grad(12, x=x)

@@ -1,6 +1,7 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that gets no gradient."""
 
-from copylab import Misconception, exercise, predict
+from copylab import Misconception, predict
+from copylab.lessons import task
 from copylab.looks import grad
 from copylab.questions import gradient, on_graph, requires_grad, value
 from copylab.quiz.seen import Fact, has_grad, leads, shows, tensors
@@ -40,7 +41,29 @@ parts = predict(
 )
 
 
-def _check_frozen(A, B, loss):  # noqa: N803
+def _loss(first, second):
+    a, c = (p.item() for p in first.parameters())
+    b, d = (p.item() for p in second.parameters())
+    return float((b * (a * 2.0 + c) + d - 1.0) ** 2)
+
+
+@task(
+    "stop_gradient/frozen",
+    "After `loss.backward()` the parameters of `B` should have gradients and those of `A` none (`None`), and `A` should "
+    "still be trainable elsewhere. Change the line of the loss.",
+    given="torch.manual_seed(0)\nA = torch.nn.Linear(1, 1)\nB = torch.nn.Linear(1, 1)\nx = torch.tensor([2.0])\n",
+    start="loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()",
+    hints=["Between `A` and `B`.", "`B` takes the numbers that `A` made, without their history."],
+    solution="loss = (B(A(x).detach()) - 1.0).pow(2).sum()\nloss.backward()",
+    wrong={
+        "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "A parameter of A has a gradient",
+        "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "A parameter of B has no gradient: it cannot learn",
+        "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
+        "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
+    },
+    title="Exercise 1",
+)
+def frozen(A, B, loss):  # noqa: N803
     own, others = list(A.parameters()), list(B.parameters())
     yield tensors(loss=loss)
     yield Fact(
@@ -66,49 +89,13 @@ def _check_frozen(A, B, loss):  # noqa: N803
     yield shows(_loss(A, B), loss=loss).but(gettext("loss is not what B makes of A."))
 
 
-def _loss(first, second):
-    a, c = (p.item() for p in first.parameters())
-    b, d = (p.item() for p in second.parameters())
-    return float((b * (a * 2.0 + c) + d - 1.0) ** 2)
-
-
-_PARTS = "torch.manual_seed(0)\nA = torch.nn.Linear(1, 1)\nB = torch.nn.Linear(1, 1)\nx = torch.tensor([2.0])\n"
-
-frozen = exercise(
-    "stop_gradient/frozen",
-    "After `loss.backward()` the parameters of `B` should have gradients and those of `A` none (`None`), and `A` should "
-    "still be trainable elsewhere. Change the line of the loss.",
-    check=_check_frozen,
-    start=_PARTS + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()",
-    hints=["Between `A` and `B`.", "`B` takes the numbers that `A` made, without their history."],
-    solution=_PARTS + "loss = (B(A(x).detach()) - 1.0).pow(2).sum()\nloss.backward()",
-    wrong={
-        _PARTS
-        + "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "A parameter of A has a gradient",
-        _PARTS + "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "A parameter of B has no gradient: it cannot learn",
-        _PARTS + "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
-        _PARTS + "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
-    },
-    title="Exercise 1",
-)
-
-
-def _check_hidden(w, h):
-    yield tensors(h=h)
-    yield shows(4.375, h=h)
-    yield Fact(
-        grad(w) != 46.8125, "", gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it.")
-    )
-    yield has_grad(35.3125, w=w)
-
-
 _HIDDEN = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
 
-hidden = exercise(
+
+@task(
     "stop_gradient/hidden",
     "Each `backward` should go through its own step only, without `retain_graph`. `h` keeps its value from round "
     "to round, not its history.",
-    check=_check_hidden,
     start="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
     "    h = h * w + x\n    (h * h).backward(retain_graph=True)",
     hints=["Cut where the state passes to the next round.", "`h.detach()` on the right side."],
@@ -123,32 +110,33 @@ hidden = exercise(
     },
     title="Exercise 2",
 )
+def hidden(w, h):
+    yield tensors(h=h)
+    yield shows(4.375, h=h)
+    yield Fact(
+        grad(w) != 46.8125, "", gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it.")
+    )
+    yield has_grad(35.3125, w=w)
 
 
-def _check_bootstrap(value, goal, loss):
+@task(
+    "stop_gradient/goal",
+    "`value[0]` should move towards the goal, and the goal should stay put: `value.grad` is `[-3.6, 0]`. "
+    "Change one line.",
+    given="value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n",
+    start="goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()",
+    hints=["The goal is computed from `value`. Treat it as a number.", "Cut the goal, not the difference."],
+    solution="goal = reward + 0.9 * value[1].detach()\nloss = (value[0] - goal) ** 2\nloss.backward()",
+    wrong={
+        "goal = reward + 0.9 * value[1].clone()\nloss = (value[0] - goal) ** 2\nloss.backward()": "value.grad is [-3.6, 3.24]",
+        "goal = (reward + 0.9 * value[1]).detach()\nloss = (value.detach()[0] - goal) ** 2": "value.grad is None",
+        "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal shows 1",
+        "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss shows -1.8",
+    },
+    title="Exercise 3",
+)
+def bootstrap(value, goal, loss):
     yield tensors(loss=loss)
     yield shows(2.8, goal=goal)
     yield shows(3.24, loss=loss)
     yield has_grad([-3.6, 0], value=value)
-
-
-_VALUE = "value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n"
-
-bootstrap = exercise(
-    "stop_gradient/goal",
-    "`value[0]` should move towards the goal, and the goal should stay put: `value.grad` is `[-3.6, 0]`. "
-    "Change one line.",
-    check=_check_bootstrap,
-    start=_VALUE + "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()",
-    hints=["The goal is computed from `value`. Treat it as a number.", "Cut the goal, not the difference."],
-    solution=_VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = (value[0] - goal) ** 2\nloss.backward()",
-    wrong={
-        _VALUE
-        + "goal = reward + 0.9 * value[1].clone()\nloss = (value[0] - goal) ** 2\nloss.backward()": "value.grad is [-3.6, 3.24]",
-        _VALUE
-        + "goal = (reward + 0.9 * value[1]).detach()\nloss = (value.detach()[0] - goal) ** 2": "value.grad is None",
-        _VALUE + "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal shows 1",
-        _VALUE + "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss shows -1.8",
-    },
-    title="Exercise 3",
-)

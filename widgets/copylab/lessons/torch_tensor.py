@@ -1,10 +1,10 @@
 """`torch.tensor(t)`: a new leaf from numbers, a sum that lost its graph, a fresh start from trained numbers."""
 
-from copylab import exercise, predict
+from copylab import predict
+from copylab.lessons import task
 from copylab.looks import values
-from copylab.questions import gradient, is_leaf, node, requires_grad, value
-from copylab.questions import same_storage as shared
-from copylab.quiz.seen import apart, has_grad, leads, leaf, shows, tensors
+from copylab.questions import gradient, is_leaf, node, requires_grad, same_storage, value
+from copylab.quiz.seen import apart, has_grad, leads, leaf, shows
 
 fresh = predict(
     """
@@ -16,7 +16,7 @@ fresh = predict(
     y.data += 100
     """,
     [
-        shared("y", "w", wrong={"yes": "a copy shares memory"}),
+        same_storage("y", "w", wrong={"yes": "a copy shares memory"}),
         value("w", wrong={"[103, 106]": "a copy shares memory"}),
         requires_grad("w", wrong={"yes": "torch.tensor keeps the history"}),
         node("z", wrong={"MulBackward0": "torch.tensor keeps the history"}),
@@ -28,18 +28,10 @@ fresh = predict(
 )
 
 
-def _check_stacked(w, total):
-    yield tensors(total=total)
-    yield leads(total=total, w=w)
-    yield shows(11, total=total)
-    yield has_grad([3, 4], w=w)
-
-
-stacked = exercise(
+@task(
     "torch_tensor/sum",
     "`total` should be the sum of the parts, and after `total.backward()`, `w.grad` should be `[3, 4]`. Change the last "
     "line, and call `backward` below it.",
-    check=_check_stacked,
     start="w = torch.tensor([1.0, 2.0], requires_grad=True)\nparts = [w[0] * 3, w[1] * 4]\n"
     "total = torch.tensor(parts).sum()",
     hints=[
@@ -57,20 +49,16 @@ stacked = exercise(
     },
     title="Exercise 1",
 )
+def stacked(w, total):
+    yield leads(total=total, w=w)
+    yield shows(11, total=total)
+    yield has_grad([3, 4], w=w)
 
 
-def _check_rebuilt(trained, start):
-    yield tensors(start=start)
-    yield leaf(start=start)
-    yield apart(start=start, trained=trained)
-    yield shows(values(trained), start=start)
-
-
-rebuilt = exercise(
+@task(
     "torch_tensor/start",
     "`start` should have the numbers of `trained`, in its own cells, as a leaf that requires grad. Change the "
     "last line. (Which way is clearest to a reader?)",
-    check=_check_rebuilt,
     start="trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\nstart = trained",
     hints=[
         "It needs three things: no history, its own cells, and to require grad.",
@@ -87,3 +75,7 @@ rebuilt = exercise(
     },
     title="Exercise 2",
 )
+def rebuilt(trained, start):
+    yield leaf(start=start)
+    yield apart(start=start, trained=trained)
+    yield shows(values(trained), start=start)

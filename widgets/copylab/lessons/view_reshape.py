@@ -1,8 +1,8 @@
 """view and reshape: what shares and what copies, columns as rows, a copy in another shape, rows that can be written."""
 
-from copylab import exercise, predict
-from copylab.questions import count, same_tensor, value, version
-from copylab.questions import same_storage as shared
+from copylab import predict
+from copylab.lessons import task
+from copylab.questions import count, same_storage, same_tensor, value, version
 from copylab.quiz.seen import Fact, apart, shares, shows, tensors
 from tinytorch.viz.catalogue import gettext
 
@@ -16,9 +16,9 @@ shapes = predict(
     """,
     [
         same_tensor("x", "v"),
-        shared("x", "v", wrong={"no": "a view is a copy"}),
-        shared("x", "r", wrong={"no": "reshape is a copy"}),
-        shared("x", "s", wrong={"yes": "reshape is a view"}),
+        same_storage("x", "v", wrong={"no": "a view is a copy"}),
+        same_storage("x", "r", wrong={"no": "reshape is a copy"}),
+        same_storage("x", "s", wrong={"yes": "reshape is a view"}),
         count("storages"),
         value("r", wrong={"[1, 2, 3, 4]": "reshape is a copy"}),
         value("s", wrong={"[11, 13, 12, 14]": "reshape is a view"}),
@@ -29,16 +29,9 @@ shapes = predict(
 )
 
 
-def _check_columns(x, y):
-    yield tensors(y=y)
-    yield shows([[0, 3], [1, 4], [2, 5]], y=y)
-    yield shares(y=y, x=x)
-
-
-columns = exercise(
+@task(
     "view_reshape/columns",
     "The rows of `y` should be the columns of `x`: `[0, 3]`, `[1, 4]`, `[2, 5]`, without copying a number.",
-    check=_check_columns,
     start="x = torch.arange(6.0).view(2, 3)\ny = x.view(3, 2)",
     hints=["`view` reads the cells in their order.", "Which call swaps the strides?"],
     solution="x = torch.arange(6.0).view(2, 3)\ny = x.t()",
@@ -51,52 +44,36 @@ columns = exercise(
     },
     title="Exercise 1",
 )
+def columns(x, y):
+    yield shows([[0, 3], [1, 4], [2, 5]], y=y)
+    yield shares(y=y, x=x)
 
 
-def _check_independent(x, flat):
-    yield tensors(flat=flat)
+@task(
+    "view_reshape/independent",
+    "`flat` should show `[11, 12, 13, 14]`, and `x` shouldn't change, whatever its layout in memory. Change "
+    "the second line.",
+    given="x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n",
+    start="flat = x.reshape(4)\nflat += 10",
+    hints=["Here `reshape` gives a view.", "Copy first, then reshape."],
+    solution="flat = x.clone().view(4)\nflat += 10",
+    wrong={
+        "flat = x.view(4)\nflat += 5\nflat += 5\nx = flat.view(2, 2)": "flat and x look at the same cells",
+        "flat = x.clone().view(4)": "flat shows [1, 2, 3, 4]",
+        "flat = x.clone()\nflat += 10": "flat shows [[11, 12], [13, 14]]",
+        "x += 10\nflat = x.clone().view(4)": "x shows [[11, 12], [13, 14]]",
+    },
+    title="Exercise 2",
+)
+def independent(x, flat):
     yield apart(flat=flat, x=x)
     yield shows([[1, 2], [3, 4]], x=x)
     yield shows([11, 12, 13, 14], flat=flat)
 
 
-_INDEPENDENT = "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n"
-
-independent = exercise(
-    "view_reshape/independent",
-    "`flat` should show `[11, 12, 13, 14]`, and `x` shouldn't change, whatever its layout in memory. Change "
-    "the second line.",
-    check=_check_independent,
-    start=_INDEPENDENT + "flat = x.reshape(4)\nflat += 10",
-    hints=["Here `reshape` gives a view.", "Copy first, then reshape."],
-    solution=_INDEPENDENT + "flat = x.clone().view(4)\nflat += 10",
-    wrong={
-        _INDEPENDENT
-        + "flat = x.view(4)\nflat += 5\nflat += 5\nx = flat.view(2, 2)": "flat and x look at the same cells",
-        _INDEPENDENT + "flat = x.clone().view(4)": "flat shows [1, 2, 3, 4]",
-        _INDEPENDENT + "flat = x.clone()\nflat += 10": "flat shows [[11, 12], [13, 14]]",
-        _INDEPENDENT + "x += 10\nflat = x.clone().view(4)": "x shows [[11, 12], [13, 14]]",
-    },
-    title="Exercise 2",
-)
-
-
-def _check_stretched(row, table):
-    yield tensors(table=table)
-    yield Fact(
-        0 not in table.stride(),
-        "",
-        gettext("table has the stride {stride}: its rows are the same cells.", stride=table.stride()),
-    )
-    yield apart(table=table, row=row)
-    yield shows([1, 2], row=row)
-    yield shows([[101, 102], [1, 2], [1, 2]], table=table)
-
-
-stretched = exercise(
+@task(
     "view_reshape/rows",
     "`table` should have three rows `[1, 2]`; then add 100 to the first row alone (`table[0] += 100`). `row` shouldn't change.",
-    check=_check_stretched,
     start="row = torch.tensor([1.0, 2.0])\ntable = row.expand(3, 2)",
     hints=["An expanded tensor has one row of cells, read three times.", "`repeat` copies. So does `clone`."],
     solution="row = torch.tensor([1.0, 2.0])\ntable = row.repeat(3, 1)\ntable[0] += 100",
@@ -109,3 +86,13 @@ stretched = exercise(
     },
     title="Exercise 3",
 )
+def stretched(row, table):
+    yield tensors(table=table)
+    yield Fact(
+        0 not in table.stride(),
+        "",
+        gettext("table has the stride {stride}: its rows are the same cells.", stride=table.stride()),
+    )
+    yield apart(table=table, row=row)
+    yield shows([1, 2], row=row)
+    yield shows([[101, 102], [1, 2], [1, 2]], table=table)

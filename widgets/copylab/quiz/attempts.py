@@ -1,13 +1,11 @@
-"""A learner's variables, looked at: their values, and a print of them by which two states can be compared."""
+"""A learner's variables, looked at: their values, and plain data by which two states of them can be compared."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import textwrap
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -21,29 +19,16 @@ STEPS = 5000
 SECONDS = 20.0
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """The values of some variables, and a print of them: equal prints are equal states. None if there can be none."""
-
-    values: Mapping[str, Any]
-    print: Any
-
-    @contextlib.contextmanager
-    def quiet(self) -> Iterator[None]:
-        """Keep what a check prints and warns from the learner."""
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
+def look(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The variables called `names`, as far as they are there."""
+    return {name: found[name] for name in names if name in found}
 
 
-def look(found: Mapping[str, Any], names: Sequence[str]) -> Attempt:
-    """Look at the variables called `names`, as far as they are there."""
-    values = {name: found[name] for name in names if name in found}
-    return Attempt(values, _print(values))
+def state(values: Mapping[str, Any]) -> Any:
+    """Plain data that is equal for equal states: tensors with all they share, plain values, code of functions.
 
-
-def _print(values: Mapping[str, Any]) -> Any:
-    """Plain data that is equal for equal states: tensors with all they share, plain values, code of functions."""
+    None where there can be none.
+    """
     try:
         tensors = dict(collect((dict(values),), {}, None))
         shapes = {name: tensor.tolist() for name, tensor in tensors.items() if tensor.numel() <= 10_000}

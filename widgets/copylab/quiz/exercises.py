@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
 import os
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -20,7 +23,7 @@ from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, Told, elemen
 from ..run.program import compiled
 from ..run.surroundings import describe_error, engine_for, meant, notebook_names, steady
 from ..ui.exhibit import Panel
-from .attempts import Attempt, look, play
+from .attempts import look, play, state
 from .progress import note, recall
 from .seen import Fact
 from .verify import Verification, mutations
@@ -207,54 +210,42 @@ class Exercise(Told):
         names: where to look; by default the global variables of the code that calls this.
         """
         found = sys._getframe(1).f_globals if names is None else names
-        return self._checked(found)
-
-    def _checked(self, found: Mapping[str, Any]) -> Verdict:
         if not __debug__:
             return Verdict("not attempted", gettext("Python was started with -O, and then no check asserts anything."))
-        engine = self._engine or engine_for(found)
         try:
-            verdict = self._judge(look(found, self.names), engine)
+            verdict = self._judge(look(found, self.names), self._engine or engine_for(found))
         except KeyboardInterrupt:
             return Verdict("not attempted", gettext("the check was interrupted before it had an answer."))
         if self._view is not None:
             self._view.state = verdict.state
         if verdict.state != "not attempted":
-            note("exercises", self.key, {"state": self._best(verdict)})
+            solved = recall("exercises", self.key).get("state") == "right"  # once is solved
+            note("exercises", self.key, {"state": "right" if solved else verdict.state})
         return verdict
 
-    def _judge(self, attempt: Attempt, engine: ModuleType) -> Verdict:
-        untouched = self._missing(attempt) or self._unchanged(attempt, engine)
-        return Verdict("not attempted", untouched) if untouched else self._judged(attempt, engine)
+    def _judge(self, values: Mapping[str, Any], engine: ModuleType) -> Verdict:
+        untouched = self._untouched(values, engine)
+        return Verdict("not attempted", untouched) if untouched else self._judged(values, engine)
 
-    def _best(self, verdict: Verdict) -> str:
-        """Solved once is solved."""
-        return "right" if recall("exercises", self.key).get("state") == "right" else verdict.state
-
-    def _missing(self, attempt: Attempt) -> str:
-        absent = [name for name in self.names if name not in attempt.values]
-        if absent:
-            return gettext("there is no variable {name} yet. Run your cell first.", name=absent[0])
-        blank = [name for name in self.names if attempt.values[name] is None or attempt.values[name] is ...]
-        if blank:
-            still = "None." if attempt.values[blank[0]] is None else "..."
-            return gettext("{name} is still {value}", name=blank[0], value=still)
-        return ""
-
-    def _unchanged(self, attempt: Attempt, engine: ModuleType) -> str:
-        begun = look(play(self.start, None, engine)[0], self.names) if self.start else attempt
-        same = bool(self.start) and begun.print is not None and begun.print == attempt.print
-        said = gettext(
+    def _untouched(self, values: Mapping[str, Any], engine: ModuleType) -> str:
+        """Why there is nothing to judge; empty where there is."""
+        for name in self.names:
+            if name not in values:
+                return gettext("there is no variable {name} yet. Run your cell first.", name=name)
+        for name in self.names:
+            if values[name] is None or values[name] is ...:
+                return gettext("{name} is still {value}", name=name, value="None." if values[name] is None else "...")
+        begun = state(look(play(self.start, None, engine)[0], self.names)) if self.start else None
+        if begun is None or begun != state(values):
+            return ""
+        return gettext(
             "everything is as it was at the start. If you changed the program, that made no difference here."
         )
-        return said if same else ""
 
-    def _judged(self, attempt: Attempt, engine: ModuleType) -> Verdict:
-        given = {name: attempt.values[name] for name in self.names}
-        if self._wants_torch:
-            given["torch"] = engine
+    def _judged(self, values: Mapping[str, Any], engine: ModuleType) -> Verdict:
+        given = {**values, "torch": engine} if self._wants_torch else values
         try:
-            with attempt.quiet():
+            with warnings.catch_warnings(action="ignore"), contextlib.redirect_stdout(io.StringIO()):
                 said: Any = self._check(**given)
                 if isinstance(said, Iterator):
                     return self._told(said)
@@ -370,9 +361,10 @@ class Exercise(Told):
         names, error = play(self.start, code, engine)
         if error and code in (None, self.code, *self.also):  # what is wrong may raise
             faults.append(f"{code if code is not None else self.start!r} raises {error.partition(chr(10))[0]}")
-        attempt = look(names, self.names)
-        verdict = self._judge(attempt, engine)
-        if look(names, self.names).print != attempt.print:
+        values = look(names, self.names)
+        before = state(values)
+        verdict = self._judge(values, engine)
+        if state(values) != before:
             faults.append(f"the check changes what it looks at, after: {code if code is not None else self.start}")
         return verdict
 

@@ -400,8 +400,7 @@ class PredictionView(View):
     """The form, and below it, once asked for, the player of the run."""
 
     def __init__(self, prediction: Prediction) -> None:
-        self._prediction = prediction
-        self.form = PredictionForm(prediction)
+        self._prediction, self.form = prediction, PredictionForm(prediction)
         super().__init__(prediction, [self.form])
         self.form.on_msg(self._asked)
 

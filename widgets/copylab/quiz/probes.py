@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,28 +25,27 @@ def _live(names: Mapping[str, Any], name: str) -> Any:
     return found[name]
 
 
-def write_is_seen(run: Run, x: str, through: str, at: int | None = None) -> tuple[bool, str]:
+def _once(probe: Callable[..., tuple[bool, str]]) -> Callable[..., tuple[bool, str]]:
+    """Let a probe be made once of a run: its answer and what decides it are asked for one after the other."""
+
+    @functools.wraps(probe)
+    def tried(run: Run, *what: Any) -> tuple[bool, str]:
+        key = (probe.__name__, *what)
+        if key not in run.tried:
+            run.tried[key] = probe(run, *what)
+        return run.tried[key]
+
+    return tried
+
+
+@_once
+def write_is_seen(run: Run, x: str, through: str, at: int | None) -> tuple[bool, str]:
     """Whether `x` shows a number written into every element of `through`, and what the run showed."""
-    return _once(_write, run, x, through, at)
-
-
-def gradient_arrives(run: Run, x: str, of: str, at: int | None = None) -> tuple[bool, str]:
-    """Whether `of.sum().backward()` brings a gradient to `x`, and by which way."""
-    return _once(_backward, run, x, of, at)
-
-
-def _once(probe: Callable[..., tuple[bool, str]], run: Run, *what: Any) -> tuple[bool, str]:
-    key = (probe.__name__, *what)
-    if key not in run.tried:
-        run.tried[key] = probe(run, *what)
-    return run.tried[key]
-
-
-def _write(run: Run, x: str, through: str, at: int | None) -> tuple[bool, str]:
     names = run.fresh(at)
     source, target = _live(names, x), _live(names, through)
     before = list(flat(source.tolist()))
-    mark: Any = not before[0] if before and isinstance(before[0], bool) else _unused(before)
+    unused = next(n for n in range(7, 9 + len(before)) if n not in before)
+    mark: Any = not before[0] if before and isinstance(before[0], bool) else unused
     with run.engine.no_grad():
         target.fill_(mark)
     after = list(flat(source.tolist()))
@@ -60,11 +60,9 @@ def _write(run: Run, x: str, through: str, at: int | None) -> tuple[bool, str]:
     return seen, gettext(said, code=code, name=x)
 
 
-def _unused(taken: list[Any]) -> int:
-    return next(n for n in range(7, 9 + len(taken)) if n not in taken)
-
-
-def _backward(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
+@_once
+def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
+    """Whether `of.sum().backward()` brings a gradient to `x`, and by which way."""
     names = run.fresh(at)
     source, result = _live(names, x), _live(names, of)
     way = _way(run.snapshot(at), x, of)
@@ -76,8 +74,7 @@ def _backward(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
         )
         return False, said
     code = f"{of}.sum().backward()"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         source.grad = None
         if not source.is_leaf:
             source.retain_grad()

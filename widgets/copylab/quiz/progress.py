@@ -86,7 +86,7 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
             known = load()
             known[kind][key] = {**known[kind].get(key, {}), **entry}
             text = json.dumps({"version": 1, **known}, ensure_ascii=False, indent=1, sort_keys=True)
-            _replace(file, (text + "\n").encode("utf-8", "backslashreplace"))  # of half a character the JSON escape
+            replace(file, (text + "\n").encode("utf-8", "backslashreplace"))  # of half a character the JSON escape
     except OSError as error:
         _warn(
             gettext(
@@ -114,7 +114,7 @@ def _free(file: Path) -> Path:
     return aside
 
 
-def _replace(file: Path, content: bytes) -> None:
+def replace(file: Path, content: bytes) -> None:
     """Put a whole file in place of another: whoever reads sees the one or the other, whenever this is cut off."""
     part = file.with_name(f"{file.name}.part")
     part.unlink(missing_ok=True)  # left by a process that was ended, or a link to somewhere else

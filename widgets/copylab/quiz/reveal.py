@@ -25,40 +25,42 @@ class UnreadError(ValueError):
 
 @dataclass(frozen=True)
 class Row:
-    """One answered question: what was written, what the run says, and what speaks against the answer if it is wrong."""
+    """One answered question: what was written, what the run says, and what speaks against the answer if it is wrong.
 
+    against: the sentences of that; a misconception that comes again is named and not explained again.
+    """
+
+    number: int
     question: Question
     given: str
     right: str
     refutation: Refutation | None
+    against: Sequence[str]
 
     @property
     def is_right(self) -> bool:
         """Whether the answer was right."""
         return self.refutation is None
 
-    def told(self, number: int, against: Sequence[str]) -> list[str]:
+    def told(self) -> str:
         """The row in words: the question with its number, how it went, and what speaks against the answer."""
-        asked = f"{number}. {self.question.asks}"
-        if self.is_right:
-            return [asked, "   " + gettext("right: {answer}", answer=label(self.right))]
-        verdict = gettext(
-            "not so: you wrote {given}, the run says {right}", given=label(self.given), right=label(self.right)
-        )
-        return [asked, *(f"   {plain(sentence)}" for sentence in (verdict, *against))]
+        given, right = label(self.given), label(self.right)
+        verdict = gettext("not so: you wrote {given}, the run says {right}", given=given, right=right)
+        said = [gettext("right: {answer}", answer=right)] if self.is_right else map(plain, (verdict, *self.against))
+        return "\n   ".join([f"{self.number}. {self.question.asks}", *said])
 
-    def cells(self, number: int, against: Sequence[str]) -> list[list[Cell]]:
+    def cells(self) -> list[list[Cell]]:
         """The row in a table; below it, over all columns, what speaks against the answer."""
         kind = "cl-right" if self.is_right else "cl-wrong"
         verdict = gettext("✔ right") if self.is_right else gettext("✖ not so")
         row = [
-            Cell(str(number), class_=f"{kind} cl-number"),
+            Cell(str(self.number), class_=f"{kind} cl-number"),
             Cell(self.question.asks, head=True, class_=kind),
             Cell(label(self.given), class_=kind, data_label=gettext("You wrote")),
             Cell(label(self.right), class_=kind, data_label=gettext("The run says")),
             Cell(verdict, class_=f"{kind} cl-verdict"),
         ]
-        below = Box(*map(Paragraph, against))
+        below = Box(*map(Paragraph, self.against))
         return [row] if self.is_right else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
 
 
@@ -83,10 +85,11 @@ def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tu
                 takes=question.takes,
             )
             raise UnreadError(said)
-    rows = []
-    for question, given, right in asked:
-        fits = question.holds(given, right)
-        rows.append(Row(question, given, shown(right), None if fits else question.refute(run, given)))
+    rows, met = [], set[str]()
+    for number, (question, given, right) in enumerate(asked, 1):
+        refutation = None if question.holds(given, right) else question.refute(run, given)
+        against = [] if refutation is None else refutation.sentences(met)
+        rows.append(Row(number, question, given, shown(right), refutation, against))
     return tuple(rows)
 
 
@@ -139,14 +142,11 @@ class Reveal(Told):
 
     def found(self, *, live: bool) -> Part:
         """What stands below the headline; `live`: in a page that sets the colours of pictures."""
-        against = self._against()
-        rows = [(n, row, said) for n, (row, said) in enumerate(zip(self.rows, against, strict=True), 1)]
-        words = ["\n".join(row.told(n, said)) for n, row, said in rows]
         head = ("", gettext("Question"), gettext("You wrote"), gettext("The run says"), gettext("Verdict"))
-        cells = [line for n, row, said in rows for line in row.cells(n, said)]
-        ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.aftermath]
+        cells = [line for row in self.rows for line in row.cells()]
+        ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.trace.effects]
         return Box(
-            InText(Code("\n\n".join(words), by="")),
+            InText(Code("\n\n".join(row.told() for row in self.rows), by="")),
             InPage(Table(head, cells, class_="cl-reveal")),
             Box(*map(Paragraph, ending)) if ending else None,
             self._memory(live=live),
@@ -161,8 +161,3 @@ class Reveal(Told):
             InText(Paragraph(gettext("At the end of the run:"))),
             Picture(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live),
         )
-
-    def _against(self) -> list[list[str]]:
-        """What speaks against each row; a misconception that comes again is named and not explained again."""
-        met: set[str] = set()
-        return [[] if row.refutation is None else row.refutation.sentences(met) for row in self.rows]

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from ..player.steps import Steps
 
-MAX_STEPS = 500
-SECONDS = 10.0
+_LIMITS = Limits(max_steps=500, seconds=10.0)
 _MOST_VALUES = 1000
 _PLAIN = (bool, int, float, complex, str, type(None))
 
@@ -49,8 +48,7 @@ class _Reader(Looker):
         known = {name for name, _ in seen.snapshot.names}
         values: dict[str, Any] = {name: value for name, value in names.items() if type(value) in _PLAIN}
         grads: dict[str, Any] = {}
-        with undisturbed(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with undisturbed(), warnings.catch_warnings(action="ignore"):
             for name, tensor in collect((names,), {}, None):
                 if name not in known:
                     continue
@@ -71,25 +69,19 @@ def _listed(tensor: Any) -> Any:
 class Run:
     """A program and what came of it, under one engine. Everything is computed when it is first asked for."""
 
-    def __init__(self, code: str, engine: ModuleType, *, max_steps: int = MAX_STEPS, seconds: float = SECONDS) -> None:
+    def __init__(self, code: str, engine: ModuleType) -> None:
         self.code = tidy(code)
         self.engine = engine
         self.tried: dict[tuple[Any, ...], tuple[bool, str]] = {}
         """What probes found in runs of their own: each is made once."""
-        self._limits = Limits(max_steps, seconds)
 
     def __repr__(self) -> str:
-        return f"Run({len(self.lines)} lines, {self.engine.__name__})"
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines of the code."""
-        return self.code.splitlines()
+        return f"Run({len(self.code.splitlines())} lines, {self.engine.__name__})"
 
     @cached_property
     def trace(self) -> Trace:
         """The run, step by step. Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted."""
-        made = Trace(self.code, self.engine, _Reader(), limits=self._limits, apart=True)
+        made = Trace(self.code, self.engine, _Reader(), limits=_LIMITS, apart=True)
         if made.ended == "interrupted":  # half a run says nothing, and is not kept
             raise RuntimeError("the run was interrupted, so there is nothing to compare with: commit again")
         return made
@@ -110,11 +102,6 @@ class Run:
     def endless(self) -> bool:
         """Whether the run was stopped at its limits, and so is taken not to end by itself."""
         return self.trace.ended in ("steps", "time")
-
-    @property
-    def aftermath(self) -> tuple[str, ...]:
-        """Sentences on what the run did to files and the like. Random numbers are put back."""
-        return self.trace.effects
 
     @property
     def error_line(self) -> int | None:
@@ -182,7 +169,7 @@ class Run:
         """The names of another run of the same code, up to line `at`: live objects, to write into and to call."""
         names: dict[str, Any] = {}
         code = self.code if at is None else head(self.code, at)
-        Trace(code, self.engine, lambda _: None, names=names, limits=self._limits, apart=True)
+        Trace(code, self.engine, lambda _: None, names=names, limits=_LIMITS, apart=True)
         return names
 
 

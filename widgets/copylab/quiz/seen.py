@@ -10,8 +10,9 @@ seen. The tensors are named by their keywords.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +43,17 @@ def tensors(**named: Any) -> Fact:
     name, kind = kinds[0] if kinds else ("", "")
     said = gettext("{name} is of the type {kind}, and a tensor is asked for.", name=name, kind=kind)
     return Fact(not kinds, "", said)
+
+
+def _of_tensors(fact: Callable[..., Fact]) -> Callable[..., Fact]:
+    """Make of a fact about tensors one that anything may be asked of: what is no tensor is said."""
+
+    @functools.wraps(fact)
+    def told(*how: Any, **named: Any) -> Fact:
+        all_are = tensors(**named)
+        return fact(*how, **named) if all_are.holds else all_are
+
+    return told
 
 
 def each(**one: Any) -> dict[str, Any]:
@@ -94,6 +106,7 @@ def shows(expected: Any, **one: Any) -> Fact:
     )
 
 
+@_of_tensors
 def apart(**named: Any) -> Fact:
     """No two of these tensors have a cell in common."""
     close = [(a, b) for a, b in itertools.combinations(named, 2) if _meet(named[a], named[b])]
@@ -116,6 +129,7 @@ def _cells(tensor: Any) -> set[int]:
     return cells
 
 
+@_of_tensors
 def shares(**two: Any) -> Fact:
     """Two tensors, and not one tensor twice, look at one storage."""
     (a, one), (b, other) = two.items()
@@ -136,17 +150,17 @@ def needs_no_grad(**one: Any) -> Fact:
     return Fact(not getattr(tensor, "requires_grad", False), gettext("{name} requires no grad.", name=name), no)
 
 
+@_of_tensors
 def leaf(**one: Any) -> Fact:
     """A leaf that requires grad."""
     ((name, tensor),) = one.items()
-    if not is_tensor(tensor):
-        return tensors(**one)
     no = gettext("{name} requires no grad.", name=name)
     if tensor.requires_grad:
         no = gettext("{name} is not a leaf: its node is {node}.", name=name, node=node_of(tensor))
     return Fact(tensor.is_leaf and tensor.requires_grad, gettext("{name} is a leaf that requires grad.", name=name), no)
 
 
+@_of_tensors
 def leads(**two: Any) -> Fact:
     """The nodes behind one tensor lead to the other, so that `backward` gets there."""
     (start, result), (goal, source) = two.items()
@@ -187,6 +201,7 @@ def has_grad(expected: Any, **one: Any) -> Fact:
     return Fact(_shape(got) == _shape(expected) and same(got, _floats(expected)), yes, said)
 
 
+@_of_tensors
 def written(least: int = 1, **one: Any) -> Fact:
     """A tensor's counter has counted so many writes, at the least."""
     ((name, tensor),) = one.items()
