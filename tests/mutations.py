@@ -77,8 +77,8 @@ MUTATIONS = (
     Mutation(
         "views share the version counter",
         "tinytorch/ops/calling.py",
-        "        out._counter = counter",
-        "        out._counter = [*counter]",
+        "    out._counter = counter",
+        "    out._counter = [*counter]",
         _PROGRAM.format("views/v03_in_place"),
     ),
     Mutation(

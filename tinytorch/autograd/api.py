@@ -19,6 +19,7 @@ from ..ops.define import python
 from ..ops.parts import stack
 from ..tensor import Tensor, fresh
 from . import engine
+from .gradients import expected, fitted, know
 from .history import edge_of
 from .hooks import retain_grad
 
@@ -35,8 +36,7 @@ def backward(
     if inputs is not None:
         inputs = _inputs(inputs, "backward")
     outputs = _as_tuple(tensors)
-    grads = _start_gradients(outputs, grad_tensors)
-    _run(outputs, grads, create_graph if retain_graph is None else retain_graph, create_graph, inputs, True)
+    _run(outputs, grad_tensors, retain_graph, create_graph, inputs, True)
 
 
 def grad(
@@ -51,8 +51,7 @@ def grad(
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")  # fmt: skip
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outs, ins = _as_tuple(outputs), _inputs(inputs, "grad")
-    starts = _start_gradients(outs, grad_outputs)
-    found = _run(outs, starts, create_graph if retain_graph is None else retain_graph, create_graph, ins, False)
+    found = _run(outs, grad_outputs, retain_graph, create_graph, ins, False)
     for i, g in enumerate(found):
         if g is None and not allow_unused:
             raise RuntimeError(f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")  # fmt: skip
@@ -137,8 +136,12 @@ def _start_gradients(outputs: tuple, grads: Any) -> list:
     return found
 
 
-def _run(outputs: tuple, grads: list, keep: Any, create: Any, inputs: tuple | None, accumulate: bool) -> list:
-    """One walk of the engine, after the checks that torch makes on the way to it."""
+_CYCLE = "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak."
+
+
+def _run(outputs: tuple, given: Any, keep: Any, create: Any, inputs: tuple | None, accumulate: bool) -> list:
+    """One walk of the engine, after torch's checks; gradients of `inputs` (None: of all leaves) are added or returned."""
+    grads, keep = _start_gradients(outputs, given), create if keep is None else keep
     if len(outputs) != len(grads):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     edges: list = []
@@ -155,7 +158,19 @@ def _run(outputs: tuple, grads: list, keep: Any, create: Any, inputs: tuple | No
             retain_grad(t)
         if not t.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return engine.run(edges, grads, bool(keep), bool(create), goals, accumulate) if edges else [None] * len(goals or ())
+    if not edges:
+        return [None] * len(goals or ())
+    starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
+    know(*starts)  # hooks are given the very tensors
+    if not create:
+        starts = [g if g is None else g._data for g in starts]
+    root, nr, first = (*edges[0], starts[0]) if len(edges) == 1 else (engine.Root(edges, starts), 0, None)
+    task = engine.Task(root, bool(keep), not create, goals, accumulate)
+    if create and accumulate:
+        task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
+    del grads, starts  # so that the walk alone holds them
+    engine.go(task, root, nr, first)
+    return task.captured
 
 
 backward.__module__ = grad.__module__ = "torch.autograd"

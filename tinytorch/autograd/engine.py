@@ -8,7 +8,6 @@ standard library would let them.
 
 from __future__ import annotations
 
-from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -25,13 +24,12 @@ from .gradients import (
     devices,
     expected,
     fitted,
-    know,
     laid,
     resolved,
     state_fitted,
     state_of,
     through,
-)
+)  # fmt: skip
 from .meta import LAST
 from .modes import MODES, check_gradients, explain
 from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
@@ -40,7 +38,7 @@ from .saved import hold
 ndarray = np.ndarray
 
 
-class _Root(MultiNode):
+class Root(MultiNode):
     """Stands before several roots, so that backward starts from one node."""
 
     __slots__ = ("grads",)
@@ -52,23 +50,6 @@ class _Root(MultiNode):
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients that the walk starts with."""
         return Outputs(self.grads, [SHARED] * len(self.grads))
-
-
-def _dependencies(root: Any) -> dict[Any, int]:
-    """How many gradients each node below `root` waits for."""
-    waits: dict[Any, int] = {}
-    stack = [root]
-    while stack:
-        for edge in stack.pop()._edges:
-            if edge is not None:
-                fn = edge[0]
-                if fn in waits:
-                    waits[fn] += 1
-                else:
-                    waits[fn] = 1
-                    if fn._edges:
-                        stack.append(fn)
-    return waits
 
 
 def _on_the_way(nodes: Any, goals: set) -> set:
@@ -96,7 +77,16 @@ class Task:
     def __init__(
         self, root: Any, keep_graph: bool, raw: bool, inputs: list | None = None, accumulate: bool = True
     ) -> None:
-        self.keep_graph, self.raw, self.waits = keep_graph, raw, _dependencies(root)
+        self.keep_graph, self.raw = keep_graph, raw
+        waits: dict[Any, int] = {}  # how many gradients each node below the root waits for
+        self.waits, stack = waits, [root]
+        while stack:
+            for edge in stack.pop()._edges:
+                if edge is not None:
+                    fn = edge[0]
+                    waits[fn] = count = waits.get(fn, 0) + 1
+                    if count == 1 and fn._edges:
+                        stack.append(fn)
         self.warnings: list = []  # what torch's engine has to say comes when the walk is over
         self.captured: list[Any] = []
         self.captures: dict[Any, list] = {}
@@ -112,35 +102,6 @@ class Task:
     def will_run(self, fn: Any) -> bool:
         """Whether this walk comes to a node, or to a leaf."""
         return fn in self.waits if self.needed is None else fn in self.needed or fn in self.captures
-
-
-_CYCLE = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
-    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
-    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
-    "the leak."
-)
-
-
-def run(
-    edges: list, grads: list, keep_graph: bool, create_graph: bool, inputs: list | None = None, accumulate: bool = True
-) -> list[Any]:  # fmt: skip
-    """Walk backward from `edges` with `grads` (tensors); gradients of `inputs` are returned, or accumulated into leaves.
-
-    `inputs`: edges to stop at, or None for every leaf. Returns one gradient (or None) for each of `inputs` if not
-    `accumulate`.
-    """
-    raw = not create_graph
-    starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
-    know(*starts)  # hooks are given the very tensors
-    arrays = [g if g is None or not raw else g._data for g in starts]
-    (root, nr), first = (edges[0], arrays[0]) if len(edges) == 1 else ((_Root(edges, arrays), 0), None)
-    del arrays
-    task = Task(root, keep_graph, raw, inputs, accumulate)
-    if create_graph and accumulate:
-        task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
-    go(task, root, nr, first)
-    return task.captured
 
 
 def go(task: Task, fn: Any, nr: int, first: Any) -> None:
@@ -170,40 +131,36 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
     waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
     watched, saving, release = MODES.anomaly, here.saving, not task.keep_graph
     simply = not watched and not captures
-    buffers: dict[Any, tuple] = {fn: _room(fn)}
-    buffers[fn][0][nr] = first
+    buffers: dict[Any, tuple] = {}  # of nodes that wait for more
+    heap: list = [(0, 0, fn, *_room(fn))]  # what is ready, and its gradients
+    heap[0][3][nr] = first
     del first
-    heap: list = [(0, 0, fn)]  # what is ready
     pushed = 0
     try:
         while heap:
-            fn = heappop(heap)[2]
+            _, _, fn, grads, given = heappop(heap)
             here.node = fn
-            grads, given = buffers.pop(fn)
-            first = grads[0]
             here.grad = not raw  # whatever hooks of the node before have set
             if here.saving is not saving:
                 hold(saving)
             if fn._leaf:
-                _at_leaf(fn, first, given[0], task, buffers, ())
+                _at_leaf(fn, grads[0], resolved(given[0], grads[0], (*buffers.values(), *heap)), task)
                 continue
-            if simply and fn._hooks is None and not fn._on_tensors:
-                outputs = fn.apply(grads, raw)
-                if first is not None and first.ndim > 1 and fn._laid and raw:
-                    outputs = laid(fn, first, outputs)
-                if fn._hooks is not None:  # since its formulas ran
-                    outputs = _hooked(fn, grads, given, outputs, task)
-                if release:
-                    fn.release()
-            else:
-                given = [resolved(s, g, buffers) for s, g in zip(given, grads, strict=True)]
+            if fn._hooks is not None or not simply or fn._on_tensors:
+                given = [resolved(s, g, (*buffers.values(), *heap)) for s, g in zip(given, grads, strict=True)]
                 grads, given = _met(fn, grads, given, task)
                 if grads is None:
                     continue
-                outputs = _call(fn, grads, given, task)
-                if watched:
-                    check_gradients(fn, outputs)
-                here.grad, first = not raw, grads[0]
+            outputs, first = fn.apply(grads, raw), grads[0]
+            if fn._laid and raw and first is not None and first.ndim > 1:
+                outputs = laid(fn, first, outputs)
+            if fn._hooks is not None:
+                outputs = _hooked(fn, grads, given, outputs, task)
+            if release:
+                fn.release()
+            if watched:
+                check_gradients(fn, outputs)
+            here.grad = not raw
             known = outputs.states if type(outputs) is Outputs else None
             several, made, grad = fn._several, fn._made, None
             for i, edge in enumerate(fn._edges):
@@ -231,26 +188,32 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                         same = grad is first and len(outputs) == 1
                         state = given[0] if same else state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)
-                if buffer is None and leaf and not left and not watched and (not heap or heap[0][0] != -LAST):
-                    outputs[i] = None
-                    _at_leaf(below, grad, state, task, buffers, outputs)  # at once, as nothing goes before a leaf
-                    here.grad = not raw
-                    continue
-                if buffer is None and below._outputs == 1:
-                    buffers[below] = [grad], [state]
+                if buffer is None and not left and below._outputs == 1:  # the usual node, which waits for nothing else
+                    if leaf and not watched and (not heap or heap[0][0] != -LAST):
+                        outputs[i] = None  # at once, as nothing goes before a leaf
+                        if state & TWICE:
+                            state = resolved(state, grad, (*buffers.values(), *heap), outputs)
+                        _at_leaf(below, grad, state, task)
+                        here.grad = not raw
+                        continue
+                    waiting, states = [grad], [state]
                 else:
-                    waiting, states = buffer or buffers.setdefault(below, _room(below))
+                    if buffer is None:
+                        buffer = buffers[below] = _room(below)
+                    waiting, states = buffer
                     before = waiting[position]
                     if before is None:
                         waiting[position], states[position] = grad, state
                     elif grad is not None:
                         waiting[position] = None
                         if raw:
-                            state = resolved(states[position], before, buffers, outputs[i:])
+                            state = resolved(states[position], before, (*buffers.values(), *heap), outputs[i:])
                         waiting[position], states[position] = _added(before, grad, state)
-                if not left:
-                    pushed += 1
-                    heappush(heap, (-below._seq, pushed, below))
+                    if left:
+                        continue
+                    del buffers[below]
+                pushed += 1
+                heappush(heap, (-below._seq, pushed, below, waiting, states))
             del outputs, grads, grad, first
     except Exception:
         if watched:
@@ -289,28 +252,17 @@ def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
             return None, ()
         states = [s - s % VERSION for s in states]  # since somebody holds them now
     if fn._hooks is not None:
-        grads = through(lambda seen: hooks.before_node(fn, hooks.before(fn, seen)), grads, states, places, raw)
-    return grads, grads.states if type(grads) is Outputs else states
-
-
-def _call(fn: Any, grads: list, states: list[int], task: Task) -> list:
-    """Run a node that is watched: its formulas, the check of what came out, its posthooks; then free what it saved."""
-    raw, given = task.raw, list(grads)
-    if raw and fn._on_tensors:
-        outputs: list = through(partial(fn.apply, raw=False), grads, states, devices(fn), raw)
-    else:
-        outputs = fn.apply(grads, raw)
-        if fn._laid and raw:
-            outputs = laid(fn, grads[0], outputs)
-    outputs = _hooked(fn, given, states, outputs, task)
-    if not task.keep_graph:
-        fn.release()
-    return outputs
+        grads = through(
+            lambda seen: hooks.run_node_hooks(fn._hooks.pre, hooks.before(fn, seen)), grads, states, places, raw
+        )
+    if raw and type(grads) is not Outputs:
+        grads = Outputs(grads, states)  # which a custom Function asks for
+    return grads, grads.states if raw else states
 
 
 def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) -> list:
     """What the posthooks of a node make of what it has computed, which they see as the nodes that it goes to expect it."""
-    if fn._hooks is None or not fn._hooks.post:
+    if not fn._hooks.post:
         return outputs
     raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
@@ -325,34 +277,30 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
             elif type(outputs) is not Outputs and raw:
                 known[i] = state_of(fn, grads, states, outputs, i)
     given = as_tensors(grads, states, devices(fn))
-    return through(lambda seen: hooks.after_node(fn, seen, given), found, known, places, raw)
+    return through(lambda seen: hooks.run_node_hooks(fn._hooks.post, seen, given), found, known, places, raw)
 
 
-def _at_leaf(leaf: Any, grad: Any, state: int, task: Task, buffers: dict, outputs: Any) -> None:
+def _at_leaf(leaf: Any, grad: Any, state: int, task: Task) -> None:
     """A leaf's gradient is complete: its hooks, then its `.grad`, then the hooks of its accumulator."""
     m = leaf._meta
-    if state & TWICE:
-        state = resolved(state, grad, buffers, outputs)
     if m.accumulator is None and m.on_grad is None and task.needed is None:
         accumulate(leaf, grad, state, task.warnings)
         return
-    node, before = m.accumulator and m.accumulator(), m.on_grad
-    after = None if node is None else node._hooks
-    wanted = task.needed is None or leaf in task.needed
-
-    def hooked(seen: tuple) -> tuple:
-        if before:
-            seen = (hooks.run_tensor_hooks(before, seen[0]),)
-        return hooks.before_node(node, hooks.before(node, seen)) if after is not None and wanted else seen
-
-    if not wanted:
-        seen = hooked(as_tensors([grad], [state], [leaf.device]))
+    node, before = m.accumulator and m.accumulator(), m.on_grad or {}
+    after, places = None if node is None else node._hooks, [leaf.device]
+    if task.needed is not None and leaf not in task.needed:
+        seen = hooks.run_tensor_hooks(before, as_tensor(grad, leaf.device, state))
         for _, at in task.captures[leaf]:
-            task.captured[at] = seen[0]
+            task.captured[at] = seen
         return
     if before or after is not None:
-        found = through(hooked, [grad], [state], [leaf.device], task.raw)
+
+        def hooked(seen: tuple) -> tuple:
+            seen = (hooks.run_tensor_hooks(before, seen[0]),)
+            return seen if after is None else hooks.run_node_hooks(after.pre, seen)
+
+        found = through(hooked, [grad], [state], places, task.raw)
         grad, state = found[0], found.states[0] if type(found) is Outputs else state
     accumulate(leaf, grad, state, task.warnings)
     if after is not None and after.post:
-        hooks.after_node(node, (), (as_tensor(grad, leaf.device, state),))
+        hooks.run_node_hooks(after.post, (), as_tensors([grad], [state], places))

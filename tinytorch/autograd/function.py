@@ -15,11 +15,11 @@ import numpy as np
 
 from ..errors import missing, type_name, warn_in_torch
 from ..tensor import Tensor, fresh
-from .gradients import as_tensor
+from .gradients import devices, through
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
 from .meta import needs_grad
 from .modes import MODES, bump, no_grad
-from .node import MultiNode, NotImplementedNode, as_object, expectation
+from .node import ALONE, MultiNode, NotImplementedNode, Outputs, as_object, expectation
 from .saved import FREED, kept, kept_result, read
 
 
@@ -75,7 +75,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple:
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
-        return self._each(lambda i: read(self, i, False, False))
+        return self._each(lambda i: read(self, i, for_formula=False))
 
     @property
     def _raw_saved_tensors(self) -> tuple:
@@ -116,11 +116,13 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def apply(self, grads: list, raw: bool) -> list:
         """Call the user's backward, with tensors in any case, and check what it returns."""
-        if raw:
-            grads = [as_tensor(g, self._expects[nr][2]) for nr, g in enumerate(grads)]
+        states = grads.states if type(grads) is Outputs else [ALONE] * len(grads)
+        return through(self._backward, grads, states, devices(self), raw)
+
+    def _backward(self, grads: tuple) -> list:
         if self._materialize:
-            known: Any = self._zeros
-            grads = [_zeros(*m) if g is None and m else g for g, m in zip(grads, known, strict=True)]
+            zeros: Any = self._zeros
+            grads = tuple([_zeros(*m) if g is None and m else g for g, m in zip(grads, zeros, strict=True)])
         out = self._forward_cls.backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
@@ -128,15 +130,12 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             out = out[:wanted]
         if len(out) != wanted:
             raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})")  # fmt: skip
-        found = []
         for i, (g, is_tensor) in enumerate(zip(out, self._takes, strict=True)):
-            if is_tensor:
-                if not (g is None or isinstance(g, Tensor)):
-                    raise RuntimeError(f"expected Variable or None (got {type_name(g)})")
-                found.append(g)
-            elif g is not None:
+            if is_tensor and not (g is None or isinstance(g, Tensor)):
+                raise RuntimeError(f"expected Variable or None (got {type_name(g)})")
+            if not is_tensor and g is not None:
                 raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
-        return [g if g is None else g._data for g in found] if raw else found
+        return [g for g, is_tensor in zip(out, self._takes, strict=True) if is_tensor]
 
 
 def _zeros(shape: tuple, kind: Any, device: Any) -> Tensor:
@@ -210,7 +209,7 @@ class Function(metaclass=FunctionMeta):
 
 def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: bool) -> tuple:
     """The outputs as outputs of `ctx`; inputs that were returned as they are become views."""
-    given = {id(x) for x in inputs if isinstance(x, Tensor)}
+    given = {id(x) for x in inputs}
     dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
     for t in ctx.dirty_tensors or ():
         bump(t)
@@ -223,8 +222,10 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
         out = t
         if isinstance(t, Tensor):
             is_input, is_dirty = id(t) in given, id(t) in dirty
-            if not smooth[nr]:
-                out = _without_gradient(t, is_input, is_dirty)
+            if not smooth[nr] and not needs_grad(t):
+                out = _same(t) if is_input and not is_dirty else t
+            elif not smooth[nr]:
+                out = t.detach() if is_input else t if t._view is not None else t.detach_()
             elif is_dirty:
                 _written(ctx, t, nr, is_input, len(outputs))
             else:
@@ -244,18 +245,9 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
 
 
 def _marked(tensors: tuple | None, complaint: str) -> set[int]:
-    for t in tensors or ():
-        if not isinstance(t, Tensor):
-            raise RuntimeError(complaint)
+    if not all(isinstance(t, Tensor) for t in tensors or ()):
+        raise RuntimeError(complaint)
     return {id(t) for t in tensors or ()}
-
-
-def _without_gradient(t: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
-    if not needs_grad(t):
-        return _same(t) if is_input and not is_dirty else t
-    if is_input:
-        return t.detach()
-    return t if t._view is not None else t.detach_()
 
 
 def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: int) -> None:
@@ -293,9 +285,7 @@ class Error(NotImplementedNode):
     __module__ = "builtins"
     _called = "torch::autograd::Error"
 
-    def apply(self, grads: list, raw: bool) -> list:
-        """RuntimeError: there is no second derivative."""
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+    _says = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
 def once_differentiable(fn: Callable) -> Callable:

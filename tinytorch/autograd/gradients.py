@@ -25,7 +25,6 @@ from .modes import bump
 from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
 
 ndarray = np.ndarray
-_add = np.add
 
 
 def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> int:
@@ -73,11 +72,11 @@ def state_fitted(before: Any, after: Any) -> int:
     return VIEW if before.ndim > after.ndim > 0 and before.dtype == after.dtype else ALONE
 
 
-def resolved(state: int, grad: Any, buffers: dict, outputs: Any = ()) -> int:
-    """A state without TWICE, from how often the walk does hold the gradient now besides where it is looked at."""
+def resolved(state: int, grad: Any, waiting: tuple, outputs: Any = ()) -> int:
+    """A state without TWICE, from whether the walk does hold the gradient now besides where it is looked at."""
     if state & TWICE:
         state -= TWICE
-        if any(b is grad for waiting, _ in buffers.values() for b in waiting) or any(o is grad for o in outputs):
+        if any(b is grad for *_, grads, _ in waiting for b in grads) or any(o is grad for o in outputs):
             state -= state % TWICE
     return state
 
@@ -136,28 +135,31 @@ def through(call: Callable, grads: list, states: list[int], places: list, raw: b
     del seen
     know(*tensors)
     arrays = [None if t is None else t._data for t in tensors]
-    memory = [None if a is None else owner(a) for a in arrays]
-    twice = [t is not None and sum(t is other for other in tensors) > 1 for t in tensors]
-    same = [id(t) in ids for t in tensors]
-    held = [
-        None if t is None
-        else (weakref.ref(t), None if t._storage is None else weakref.ref(t._storage), t._counter, VIEW if t._view else ALONE)
-        for t in tensors
-    ]  # fmt: skip
+    before = {id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None}
+    looks: list = []  # of each tensor the most that its state may be, and what tells whether somebody holds it
+    t = storage = None
+    for t in tensors:
+        if t is None:
+            looks.append(None)
+            continue
+        memory, storage = owner(t._data), t._storage
+        known = before.get(id(memory), ALONE)
+        kind = min(VIEW if t._view else ALONE, known if id(t) in ids else max(known, VIEW))
+        if sum(a is not None and owner(a) is memory for a in arrays) > 1:
+            kind = min(kind, VIEW) if sum(t is other for other in tensors) == 1 else SHARED
+        looks.append((kind, t._counter, weakref.ref(t), None if storage is None else weakref.ref(storage)))
+    del t, storage
     tensors.clear()
-    known = {id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None}
     found = []
-    for i, look in enumerate(held):
+    for look in looks:
         if look is None:
             found.append(SHARED)
             continue
-        tensor, storage, counter, kind = look
-        if twice[i] or tensor() is not None:
+        kind, counter, tensor, memory = look
+        if tensor() is not None:
             kind = SHARED
-        elif sum(m is memory[i] for m in memory) > 1 or (storage is not None and storage() is not None):
-            kind = VIEW
-        before = known.get(id(memory[i]), ALONE)
-        kind = min(kind, before if same[i] else max(before, VIEW))
+        elif memory is not None and memory() is not None:
+            kind = min(kind, VIEW)
         found.append(kind + VERSION * (counter[0] if type(counter) is list else 0))
     return Outputs(arrays, found)
 
@@ -228,7 +230,10 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     like = leaf._data
     if type(grad) is ndarray:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
-            t = as_tensor(grad, device_of(leaf), state)
+            device = device_of(leaf)
+            if state % TWICE == ALONE and grad.size:  # as nearly always
+                return over(grad, device, state // VERSION)
+            t = as_tensor(grad, device, state)
             return t if t._view is None else t.detach()
         if grad.shape == like.shape and is_dense(like):
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
@@ -250,7 +255,7 @@ def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
         not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
         and type(old._counter) is list and device_of(old) is device_of(leaf)
     ):  # fmt: skip
-        _add(a, grad, a)
+        np.add(a, grad, a)
         bump(old)
     elif recorded:
         leaf._meta.grad = old = old + as_tensor(grad, leaf.device)

@@ -61,12 +61,8 @@ def view_of(out: Any, source: Any, creation: int | None = None) -> None:
     if view is None:
         out._view = (source, counter[0], creation)
     else:
-        out._view = (view[0], counter[0], inherited(creation, view[2]))
-
-
-def inherited(creation: int, outer: int) -> int:
-    """How a view of a view came about, from how it was made itself and how the outer one was."""
-    return outer if creation == DEFAULT or outer == INFERENCE else creation
+        outer = view[2]
+        out._view = (view[0], counter[0], outer if creation == DEFAULT or outer == INFERENCE else creation)
 
 
 def check_view(t: Any, indirect: bool = False) -> None:
@@ -76,17 +72,14 @@ def check_view(t: Any, indirect: bool = False) -> None:
         return
     what = "its base or another view of its base has been" if indirect else "is being"
     fn, nr = t._edge or (None, 0)
+    head = "A view" if fn is None else f"Output {nr} of {short_name(fn.name())} is a view"
     if creation in (INFERENCE, NO_GRAD) or fn is None:
-        head = (
-            "A view was created in"
-            if fn is None
-            else f"Output {nr} of {short_name(fn.name())} is a view of a view which was created in"
+        where, when = (
+            ("inference", "in normal mode") if creation == INFERENCE else ("no_grad", "with grad mode enabled")
         )
-        where = "inference mode" if creation == INFERENCE else "no_grad mode"
-        when = "in normal mode" if creation == INFERENCE else "with grad mode enabled"
-        head = f"{head} {where} and {what} modified inplace {when}. "
+        head += f"{'' if fn is None else ' of a view which'} was created in {where} mode and {what} modified inplace {when}. "
     else:
-        head = f"Output {nr} of {short_name(fn.name())} is a view and {what} modified inplace. "
+        head += f" and {what} modified inplace. "
     raise RuntimeError(head + _FORBIDDEN[creation])
 
 
@@ -94,13 +87,9 @@ _AMBIGUOUS = "Given that this use case is ambiguous and error-prone, it is forbi
 _FORBIDDEN = {
     NO_GRAD: _AMBIGUOUS.format("no_grad"),
     INFERENCE: _AMBIGUOUS.format("inference_mode"),
-    MULTI_OUTPUT: (
-        "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
-    ),
-    IN_FUNCTION: (
-        "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
-    ),
-}
+    MULTI_OUTPUT: "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+    IN_FUNCTION: "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
+}  # fmt: skip
 
 
 def check_inplace(t: Any) -> None:

@@ -145,22 +145,18 @@ def before(node: Any, grads: Any) -> tuple:
     return tuple(out)
 
 
-def before_node(node: Any, grads: tuple) -> tuple:
-    """The gradients that reach a node, after its own prehooks."""
-    for hook in list(node._hooks.pre.values()):
-        new = hook(grads)
-        if new is not None:
-            grads = _replacements(hook, grads, new)
-    return grads
-
-
-def after_node(node: Any, outputs: tuple, grads: tuple) -> tuple:
-    """The gradients that a node computed from `grads`, after its posthooks."""
-    for hook in list(node._hooks.post.values()):
-        new = hook(outputs, grads)
-        if new is not None:
-            outputs = _replacements(hook, outputs, new)
-    return outputs
+def run_node_hooks(hooks: dict[int, Callable], seen: tuple, *given: tuple) -> tuple:
+    """The gradients of a node after its prehooks; or after its posthooks, which also see what it was `given`."""
+    for hook in list(hooks.values()):
+        new = hook(seen, *given)
+        if new is None:
+            continue
+        if not isinstance(new, tuple):
+            raise TypeError(f"expected tuple, but hook returned '{type_name(new)}'")
+        if len(new) != len(seen):
+            raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(seen)})")  # fmt: skip
+        seen = tuple([None if n is None else _replacement(hook, g, n) for g, n in zip(seen, new, strict=True)])
+    return seen
 
 
 def after_accumulate(leaf: Any) -> None:
@@ -184,15 +180,6 @@ def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
     if grad.shape != new.shape:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
     return new
-
-
-def _replacements(hook: Callable, grads: tuple, new: Any) -> tuple:
-    """What a hook on a node returned in place of its gradients, checked one by one."""
-    if not isinstance(new, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type_name(new)}'")
-    if len(new) != len(grads):
-        raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(grads)})")  # fmt: skip
-    return tuple(None if n is None else _replacement(hook, g, n) for g, n in zip(grads, new, strict=True))
 
 
 def _name(hook: Callable) -> str:

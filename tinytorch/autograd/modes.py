@@ -7,11 +7,11 @@ Each switch works as a context manager, those of grad mode as decorators, too. S
 from __future__ import annotations
 
 import contextvars
-import functools
 import os
 import threading
 import warnings
 from collections.abc import Callable
+from contextlib import ContextDecorator
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ def bump(t: Any) -> None:
         raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")  # fmt: skip
 
 
-class _Switch:
+class _Switch(ContextDecorator):
     """A mode that holds inside a `with` block or inside a decorated function."""
 
     mode: bool  # whether operations are recorded; of inference mode, whether it holds
@@ -101,25 +101,15 @@ class _Switch:
         switch = super().__new__(cls)
         return switch(given) if callable(given) else switch
 
-    def __call__(self, function: Callable) -> Callable:
-        """Decorate a function, inside which the mode holds."""
-
-        @functools.wraps(function)
-        def decorate_context(*args: Any, **kwargs: Any) -> Any:
-            with self.clone():
-                return function(*args, **kwargs)
-
-        return decorate_context
-
     def clone(self) -> _Switch:
         """Another switch to the same mode."""
-        other = object.__new__(type(self))
-        other.mode = self.mode
-        other._before = _now()
-        return other
+        return type(self)(self.mode)
+
+    _recreate_cm = clone  # which a decorated function calls
 
     def __enter__(self) -> None:
-        self._before = _now()
+        here = MODES.here
+        self._before = here.grad, here.inference, here.asked
         self._turn()
 
     def __exit__(self, *exc: object) -> None:
@@ -128,11 +118,6 @@ class _Switch:
     def _turn(self) -> None:
         here = MODES.here
         here.asked, here.grad = self.mode, self.mode and not here.inference
-
-
-def _now() -> tuple[bool, bool, bool]:
-    here = MODES.here
-    return here.grad, here.inference, here.asked
 
 
 class no_grad(_Switch):
@@ -160,7 +145,7 @@ class set_grad_enabled(_Switch):
         self.mode = mode
         super().__enter__()
 
-    def __call__(self, function: Callable) -> Callable:
+    def __call__(self, function: Any) -> Any:
         """Decorate a function, inside which the mode holds."""
         self.__exit__()  # as a decorator it acts inside the function alone
         return super().__call__(function)
@@ -197,9 +182,8 @@ def is_inference_mode_enabled() -> bool:
 
 # anomaly mode: nodes remember where they were made, and backward says where what failed was made ------------------------
 
-MADE: list[
-    Callable
-] = []  # what anomaly mode has called with each new node; mostly empty, which is all that making one asks
+# what anomaly mode has called with each new node; mostly empty, which is all that making one asks
+MADE: list[Callable[[Any], None]] = []
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
 
 

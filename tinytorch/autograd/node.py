@@ -18,15 +18,11 @@ import numpy as np
 from .hooks import RemovableHandle, hooks_of
 from .meta import LAST, meta
 from .modes import MADE
-from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, read
+from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, objects, read
 
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
-_new = object.__new__
-
-
 _SHOWN: Any = weakref.WeakKeyDictionary()
-
 
 # The state of a gradient that is an array, see `gradients`: VERSION times the version that torch's tensor would have, plus
 # what somebody else holds (that tensor, its memory, nothing), plus TWICE if the walk itself may hold it in two places.
@@ -143,16 +139,18 @@ class Node:
 
     def release(self) -> None:
         """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        saved = self._saved
-        versions = saved[1::2]
-        if None not in versions and OBJECT not in versions:
+        versions = self._saved[1::2]
+        if OBJECT not in versions and None not in versions:
             self._saved = (None, GONE) * len(versions)
         elif versions != (None,):
-            self._saved = tuple([x for pair in zip(saved[::2], versions, strict=True) for x in _left(*pair)])
-
-    def unused(self, at: int) -> bool:
-        """Whether no formula that runs reads saved value number `at`, as the one input whose gradient needs it needs none."""
-        return bool(self.users) and (user := self.users[at]) is not None and self._edges[user] is None
+            saved = list(self._saved)
+            for at, version in enumerate(versions):
+                if version == OBJECT:
+                    for one in objects(saved[2 * at]):
+                        one.release()
+                elif version is not None:
+                    saved[2 * at], saved[2 * at + 1] = None, GONE
+            self._saved = tuple(saved)
 
     def result_nr(self, at: int) -> int | None:
         """Which of the node's outputs its saved value number `at` is; None if it is an input."""
@@ -164,15 +162,6 @@ class Node:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
         out = tuple(self.apply(list(grads), False))
         return out[0] if len(out) == 1 else out
-
-
-def _left(value: Any, version: Any) -> tuple:
-    """What is left of a saved value and its version when its node lets go of it."""
-    if version == OBJECT:
-        value.release()
-    elif version is not None:
-        return None, (GONE,) * len(version) if type(version) is tuple else GONE
-    return value, version
 
 
 class MultiNode(Node):
@@ -238,7 +227,7 @@ class NotImplementedNode(Node):
 
     __slots__ = ()
     _called = "torch::autograd::NotImplemented"
-    what: str
+    _says: str
     computes_all = True  # so that it raises even where nobody asked for the gradients
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
@@ -247,12 +236,13 @@ class NotImplementedNode(Node):
 
     def apply(self, grads: list, raw: bool) -> list:
         """Raise torch's RuntimeError."""
-        raise RuntimeError(f"derivative for {self.what} is not implemented")
+        raise RuntimeError(self._says)
 
 
 def not_differentiable(what: str) -> Any:
     """The kind of node of an operation that torch's table of derivatives does not name, by the name that the error says."""
-    return type("NotImplemented", (NotImplementedNode,), {"__slots__": (), "__module__": "builtins", "what": what})
+    body = {"__slots__": (), "__module__": "builtins", "_says": f"derivative for {what} is not implemented"}
+    return type("NotImplemented", (NotImplementedNode,), body)
 
 
 # declaring kinds of nodes -----------------------------------------------------------------------------------------
@@ -268,39 +258,29 @@ def _as_torch_shows(value: Any) -> Any:
     return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
 
 
-class _Saved:
-    """The attribute of a kind of node under which a saved value is read, as torch shows it: `grad_fn._saved_other`."""
+def _shown(name: str, at: int) -> tuple[property, property]:
+    """The attributes of a kind of node under which saved value number `at` is read: `_saved_other`, `_raw_saved_other`."""
 
-    def __init__(self, name: str, at: int, raw: bool = False) -> None:
-        self.name, self.at, self.raw = name, at, raw
+    def saved(fn: Any) -> Any:
+        value = read(fn, at, for_formula=False)
+        return _as_torch_shows(value) if name in _INTS else value
 
-    def __get__(self, fn: Any, kind: type | None = None) -> Any:
-        if fn is None:
-            return self
-        if self.raw:
-            value, version = fn._saved[2 * self.at : 2 * self.at + 2]
-            if version is None and value is not None:
-                raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{self.name}'")
-            return as_object(fn, self.at)
-        value = read(fn, self.at, False, False)
-        return _as_torch_shows(value) if self.name in _INTS else value
+    def raw(fn: Any) -> Any:
+        if fn._saved[2 * at] is not None and fn._saved[2 * at + 1] is None:
+            raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{name}'")
+        return as_object(fn, at)
+
+    return property(saved), property(raw)
 
 
 def as_object(fn: Any, at: int) -> Any:
     """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
-    saved, nr = list(fn._saved), fn.result_nr(at)
+    saved = list(fn._saved)
     value, version = saved[2 * at : 2 * at + 2]
-    if version == GONE and fn.unused(at):
-        version = None
-
-    def made(value: Any, version: Any) -> SavedTensor:
-        found = value if version == OBJECT else SavedTensor(value, version, nr=nr)
-        found.node = weakref.ref(fn)
-        return found
-
-    many = type(version) is tuple
-    found = tuple(map(made, value, version)) if many else made(value, version)
-    saved[2 * at : 2 * at + 2] = found, (OBJECT,) * len(version) if many else OBJECT
+    found = value if version == OBJECT else SavedTensor(value, version, nr=fn.result_nr(at))
+    for one in objects(found):
+        one.node = weakref.ref(fn)
+    saved[2 * at : 2 * at + 2] = found, OBJECT
     fn._saved = tuple(saved)
     return found
 
@@ -349,7 +329,7 @@ def kind_of_node(
     }
     for at, n in enumerate(names):
         if n[0] != "_":
-            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _Saved(n, at), _Saved(n, at, raw=True)
+            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _shown(n, at)
     return type(name, (base,), body)
 
 
@@ -361,7 +341,7 @@ def _values(node: Any, saved: tuple, raw: bool) -> list:
         if version is None:
             values.append(value)
         elif (
-            raw and type(version) is int and version >= 0 and value._counter[0] == version
+            raw and 0 <= version == value._counter[0]
             and ((m := value._meta) is None or not m.detached)
         ):  # fmt: skip
             values.append(value._data)
@@ -400,12 +380,12 @@ def _apply_two(rules: list) -> Callable:
         x, seen, y, other = self._saved
         b = None
         if left is not None:
-            if raw and type(seen) is int and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
+            if raw and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
                 x = x._data
             elif seen != NUMBER:
                 x = read(self, 0, raw)
         if right is not None:  # its name goes before the other's
-            if raw and type(other) is int and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):  # fmt: skip
+            if raw and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):
                 y = y._data
             else:
                 y = read(self, 1, raw)

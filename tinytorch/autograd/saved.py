@@ -22,9 +22,8 @@ FREED = "Trying to backward through the graph a second time (or directly access 
 
 DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead"
 
-# What stands in place of a version: for a value that is no tensor (None), for a number that torch saves as a 0-d tensor,
-# for a `SavedTensor`, for a tensor that was let go
-# or that no formula that runs would read.
+# What stands in place of a version: for a value that is no tensor, or that no formula that runs would read (None), for a
+# number that torch saves as a 0-d tensor, for a `SavedTensor` or a tuple of them, for a tensor that was let go.
 NUMBER, OBJECT, GONE = -1, -2, -3
 
 
@@ -51,8 +50,13 @@ def kept(value: Any) -> tuple[Any, Any]:
     many = type(value) in (tuple, list) and value and type(value[0]) is not int
     if many and any([isinstance(v, TensorBase) for v in value]):
         pairs = [kept(v) for v in value]
-        return tuple([v for v, _ in pairs]), tuple([n for _, n in pairs])
+        return tuple([v if version == OBJECT else SavedTensor(v, version) for v, version in pairs]), OBJECT
     return value, None
+
+
+def objects(value: Any) -> tuple:
+    """The `SavedTensor`s that stand for one saved value: for a sequence of tensors as many as it has."""
+    return value if type(value) is tuple else (value,)
 
 
 def kept_result(out: TensorBase, nr: int = 0) -> tuple[Any, Any]:
@@ -68,35 +72,19 @@ def kept_result(out: TensorBase, nr: int = 0) -> tuple[Any, Any]:
 # reading -----------------------------------------------------------------------------------------------------------------
 
 
-def read(node: Any, at: int, raw: bool, for_formula: bool = True) -> Any:
+def read(node: Any, at: int, raw: bool = False, for_formula: bool = True) -> Any:
     """The kept value number `at`: the tensor, or its array if `raw`. RuntimeError if it was freed or written to since."""
-    value, version = node._saved[2 * at], node._saved[2 * at + 1]
-    if version is None:
-        return value
-    if type(version) is tuple:
-        value = (None,) * len(version) if value is None else value
-        return tuple([_read_one(node, at, v, n, raw, for_formula) for v, n in zip(value, version, strict=True)])
-    return _read_one(node, at, value, version, raw, for_formula)
-
-
-def _read_one(node: Any, at: int, value: Any, version: Any, raw: bool, for_formula: bool) -> Any:
-    if version is None or (version == NUMBER and for_formula) or (version == GONE and node.unused(at)):
+    value, version = node._saved[2 * at : 2 * at + 2]
+    if version is None or (version == NUMBER and for_formula):
         return value
     nr = node.result_nr(at)
+    if type(value) is tuple:
+        tensors = [v.unpack(node) for v in value]
+        return tuple([t if t is None else t._data for t in tensors] if raw else tensors)
     if version >= 0 and for_formula and nr is None and (m := value._meta) is not None and node._seq < m.detached:
         raise RuntimeError(DETACHED)
-    t = _read_kept(node, value, version, nr)
+    t = checked(node, value, version, nr)
     return t._data if raw and t is not None else t
-
-
-def _read_kept(node: Any, value: Any, version: Any, nr: int | None) -> Any:
-    if version is None:
-        return value
-    if version == NUMBER:
-        return number_tensor(value)
-    if version == GONE:
-        raise RuntimeError(FREED)
-    return value.unpack(node, nr) if version == OBJECT else checked(node, value, version, nr)
 
 
 def number_tensor(number: Any) -> Any:
@@ -106,8 +94,16 @@ def number_tensor(number: Any) -> Any:
     return fresh(np.array(number, np.float64 if isinstance(number, float) else of_number(number).np))
 
 
-def checked(node: Any, t: Any, version: int, nr: int | None) -> Any:
-    """A tensor that was saved at a version, as it is read now; `nr`: which output of the node it is, None for an input."""
+def checked(node: Any, t: Any, version: Any, nr: int | None) -> Any:
+    """What was saved at a version, as it is read now; `nr`: which output of the node it is, None for an input."""
+    if version is None:
+        return t
+    if version == NUMBER:
+        return number_tensor(t)
+    if version == GONE:
+        raise RuntimeError(FREED)
+    if version == OBJECT:
+        return t.unpack(node)
     now = t._counter[0]
     if now != version:
         raise RuntimeError(stale(node, t, version, now, nr))
@@ -179,12 +175,12 @@ class SavedTensor:
         if pair is not None:
             self._pack(pair, shown if shown is not None else tensor)
 
-    def unpack(self, node: Any = None, nr: Any = ...) -> Any:
+    def unpack(self, node: Any = None) -> Any:
         """The saved tensor. RuntimeError, in torch's words, if it was freed or changed in place since."""
         node = node or self.node()
         if self._hooks is not None:
             return self._unpack_hook(node)
-        return _read_kept(node, self._kept, self._version, self._nr)
+        return checked(node, self._kept, self._version, self._nr)
 
     def release(self) -> None:
         """Let the tensor go; reading it afterwards says that it was freed."""

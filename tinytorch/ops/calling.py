@@ -22,7 +22,7 @@ from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
 from ..autograd.meta import needs_grad
 from ..autograd.modes import MADE, MODES, InferenceCounter, bump
 from ..autograd.node import next_number
-from ..autograd.saved import GONE, HOOKS, NUMBER
+from ..autograd.saved import HOOKS, NUMBER
 from ..devices import CPU
 from ..tensor import Tensor, as_result
 from .kernels import pointwise
@@ -330,7 +330,7 @@ def _saved(o: Any, values: list[str]) -> str:
             pair = [values[at], f"({values[at]}._counter[0]{' if pair else NUMBER' * (at == 1 and o.numbers)})"]
             if user is not None:
                 needed = f" if {('edge', 'second')[user]} is not None else "
-                pair = [pair[0] + needed + "None", pair[1] + needed + "GONE"]
+                pair = [pair[0] + needed + "None", pair[1] + needed + "None"]
             pairs += pair
     return f"{', '.join(pairs)}," if pairs else "()"
 

@@ -24,7 +24,7 @@ from ..autograd.history import MULTI_OUTPUT, check_inplace, edge_of, rebase_hist
 from ..autograd.meta import TensorBase, needs_grad
 from ..autograd.modes import MODES, bump
 from ..autograd.node import MultiNode, Node, kind_of_node
-from ..autograd.saved import GONE, NUMBER, kept
+from ..autograd.saved import NUMBER, kept
 from ..devices import CPU, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
 from ..errors import ShownAs, not_taken, warn_in_torch
@@ -122,7 +122,7 @@ class Op:
             if not holds or x is None:
                 saved += (x, None)
             elif user is not None and edges[user] is None and type(x) is not list:
-                saved += (None, GONE)
+                saved += (None, None)
             elif self.numbers and not isinstance(x, TensorBase):
                 saved += (x, NUMBER)
             else:

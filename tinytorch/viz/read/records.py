@@ -55,6 +55,7 @@ class Tensor:
     grad_of: str | None
     base: str | None
     """The tensor that this one is a view of, if the snapshot knows it."""
+    is_view: bool
     role: str = "named"
     """"named", "grad" (reached as .grad), "leaf" (reached through AccumulateGrad) or "saved"."""
     notes: tuple[str, ...] = ()

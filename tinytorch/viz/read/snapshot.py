@@ -254,6 +254,7 @@ class _Reader:
             grad=None if one.grad is None else ids[one.grad],
             grad_of=grad_of,
             base=None if base is None or id(base) not in self.index else ids[self.index[id(base)]],
+            is_view=base is not None,
             role=one.role,
             key=key,
             **vars(place) | {"notes": (*one.notes, *own, *place.notes)},
