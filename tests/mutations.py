@@ -70,7 +70,7 @@ MUTATIONS = (
     Mutation(
         "gradients add up in .grad",
         "tinytorch/autograd/gradients.py",
-        "_add(a, grad, a)",
+        "np.add(a, grad, a)",
         "a[...] = grad",
         _PROGRAM.format("rules/r19_grad_accumulates_in_place"),
     ),
