@@ -13,11 +13,13 @@ import math
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tinytorch.viz.catalogue import gettext
+
 from ..doc import element, inline
 from ..ui.theme import colours, web
 from .answers import label, names, shown
 from .question import Question, Refutation
-from .reveal import headline
+from .reveal import Row, headline, result, table
 from .runs import Run
 
 if TYPE_CHECKING:
@@ -35,8 +37,17 @@ def page(prediction: Prediction, engine: ModuleType | None = None) -> str:
     run, texts = prediction.run(engine), dict[str, int]()
     if run.endless:
         raise ValueError("a program that does not end is not run for a page")
-    rows = [_row(question, run, texts) for question in prediction.questions]
-    told = {"rows": rows, "texts": list(texts), "all": headline(len(rows), len(rows))}
+    asked = prediction.questions
+    rows = [_row(question, run, texts) for question in asked]
+    wrong = Refutation("", None, "")
+    blank = (Row(n, one, "", shown(one.right(run)), wrong, ()) for n, one in enumerate(asked, 1))
+    told = {
+        "form": prediction.form("cl-0"),
+        "revealed": result("", table(blank), reset=gettext("Start again")),
+        "rows": rows,
+        "texts": list(texts),
+        "all": headline(len(rows), len(rows)),
+    }
     hidden = base64.b64encode(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()).decode()
     sheet = web(*_SHEETS)
     place = element("div", prediction.html, class_="cl-page", data_told=hidden)
@@ -57,26 +68,24 @@ def _row(question: Question, run: Run, texts: dict[str, int]) -> dict[str, Any]:
 
     row = {
         "name": question.name,
-        "kind": _kind(question, right),
         "right": shown(right) if question.options else _plain(right),
-        "shown": inline(label(shown(right))),
         "no": [[given, said(question.refute(run, given))] for given in wrong if not question.holds(given, right)],
     }
     if question.options:
-        return row | {"choices": [[choice, label(choice)] for choice in question.options]}
+        return row | {"choices": {choice: label(choice) for choice in question.options}}
     known: set[str] = set()
     if question.like:
         known = {name.casefold() for name in question.nodes(right, run)}
     elif isinstance(right, frozenset):
         known = names(list(run.at().values)) | names(right)
-    other = said(Refutation(question.facts(run), None, ""))
-    return row | {"near": "." in shown(right), "like": question.like, "names": sorted(known), "other": other}
-
-
-def _kind(question: Question, right: Any) -> str:
-    if question.options:
-        return "choice"
-    return "names" if isinstance(right, frozenset) else "text" if isinstance(right, str) else "value"
+    return row | {
+        "kind": "names" if isinstance(right, frozenset) else "text" if isinstance(right, str) else "value",
+        "near": "." in shown(right),
+        "like": question.like,
+        "names": sorted(known),
+        "other": said(Refutation(question.facts(run), None, "")),
+        "takes": question.takes,
+    }
 
 
 def _plain(right: Any) -> Any:

@@ -26,7 +26,7 @@ from .answers import label
 from .page import page
 from .progress import load, note, recall
 from .question import Question
-from .reveal import Reveal, UnreadError, judge
+from .reveal import Reveal, UnreadError, judge, result
 from .runs import Run
 from .verify import Verification
 from .view import View
@@ -354,8 +354,11 @@ class PredictionForm(Live):
 
     @traitlets.default("page")
     def _shown(self) -> str:
-        told = self._prediction.reveal
-        return self._prediction.program().html() + (self._form if told is None else result(told))
+        told, form = self._prediction.reveal, self._form
+        if told is not None:
+            buttons = {"steps": gettext("Step through the run"), "reset": gettext("Start again")}
+            form = result(told.headline, told.found(live=True), **buttons)
+        return self._prediction.program().html() + form
 
     @cached_property
     def _form(self) -> str:
@@ -385,15 +388,6 @@ class PredictionForm(Live):
         if self.comm is not None:
             self._prediction.unobserve(self._follow, ["answers", "committed"])
         super().close()
-
-
-def result(told: Reveal) -> str:
-    """What the run says, and what can be done then, as HTML."""
-    headline = element("p", inline(told.headline), class_="cl-headline", tabindex=-1)
-    buttons = (("steps", gettext("Step through the run")), ("reset", gettext("Start again")))
-    bar = "".join(element("button", said, type="button", data_do=do) for do, said in buttons)
-    inside = headline + told.found(live=True).html() + element("div", bar, class_="cl-bar")
-    return element("div", inside, role="group", aria_label=told.headline)
 
 
 class PredictionView(View):

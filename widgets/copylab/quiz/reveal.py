@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tinytorch import viz
 from tinytorch.viz.catalogue import gettext, ngettext
 
-from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Picture, Table, Told, plain
+from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Picture, Table, Told, element, inline, plain
 from .answers import label, shown
 from .evidence import stopped
 from .question import Question, Refutation
@@ -71,6 +71,19 @@ def headline(right: int, count: int) -> str:
     return gettext(
         "{right} of {count} right. A row that turned out wrong is one you can learn from.", right=right, count=count
     )
+
+
+def table(rows: Iterable[Row]) -> Table:
+    """The rows, and below each wrong one what speaks against it."""
+    head = ("", gettext("Question"), gettext("You wrote"), gettext("The run says"), gettext("Verdict"))
+    return Table(head, [line for row in rows for line in row.cells()], class_="cl-reveal")
+
+
+def result(said: str, found: Part, **buttons: str) -> str:
+    """What the run says below its headline, and buttons for what can be done then, as HTML."""
+    headline = element("p", inline(said), class_="cl-headline", tabindex=-1)
+    bar = "".join(element("button", words, type="button", data_do=do) for do, words in buttons.items())
+    return element("div", headline + found.html() + element("div", bar, class_="cl-bar"), role="group", aria_label=said)
 
 
 def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tuple[Row, ...]:
@@ -142,12 +155,10 @@ class Reveal(Told):
 
     def found(self, *, live: bool) -> Part:
         """What stands below the headline; `live`: in a page that sets the colours of pictures."""
-        head = ("", gettext("Question"), gettext("You wrote"), gettext("The run says"), gettext("Verdict"))
-        cells = [line for row in self.rows for line in row.cells()]
         ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.trace.effects]
         return Box(
             InText(Code("\n\n".join(row.told() for row in self.rows), by="")),
-            InPage(Table(head, cells, class_="cl-reveal")),
+            InPage(table(self.rows)),
             Box(*map(Paragraph, ending)) if ending else None,
             self._memory(live=live),
             apart=True,

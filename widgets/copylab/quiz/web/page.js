@@ -16,36 +16,16 @@ const plain = (text) =>
 const bare = (text) => text.toLowerCase().replace(/\.+$/, "");
 const words = (text) => plain(text).replace(/^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]/g, "").trim().split(/\s+/).join(" ").toLowerCase();
 
-/** A number, a list or a text in quotes as Python writes it; undefined for anything else. */
+/** A number, a list or a text in quotes as Python writes it, by way of JSON; undefined for anything else. */
 function literal(text) {
-  const sign = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
-  const known = { True: true, False: false, None: null };
-  const pieces = text.match(/[[\](),]|"[^"]*"|'[^']*'|[^\s[\](),]+/g) ?? [];
-  let at = 0;
-  function one() {
-    const piece = pieces[at++];
-    if (piece === "[" || piece === "(") return many(piece === "[" ? "]" : ")");
-    if (sign.test(piece)) return Number(piece);
-    if (/^["']/.test(piece)) return piece.slice(1, -1);
-    if (Object.hasOwn(known, piece)) return known[piece];
-    throw new SyntaxError();
-  }
-  function many(end) {
-    const found = [];
-    let comma = true;
-    while (pieces[at] !== end) {
-      if (at >= pieces.length || !comma) throw new SyntaxError();
-      found.push(one());
-      comma = pieces[at] === ",";
-      if (comma) at++;
-    }
-    at++;
-    return end === ")" && found.length === 1 && pieces[at - 2] !== "," ? found[0] : found;
-  }
+  const known = { "(": "[", ")": "]", "[": "[", "]": "]", True: "true", False: "false", None: "null" };
+  const json = text.replace(/"[^"]*"|'[^']*'|[[\]()]|[^\s,[\]()]+/g, (piece) => {
+    if (/^["']/.test(piece)) return JSON.stringify(piece.slice(1, -1));
+    return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(piece) ? Number(piece) : known[piece];
+  });
   try {
-    pieces.push(undefined);
-    const found = many(undefined);
-    return found.length === 1 && pieces[at - 2] !== "," ? found[0] : found.length ? found : undefined;
+    const found = JSON.parse(`[${json.replace(/,\s*(?=\]|$)/g, "")}]`);
+    return found.length === 1 ? found[0] : found; // (2) is 2; so is (2,) to who compares
   } catch {
     return undefined;
   }
@@ -83,7 +63,7 @@ function equal(given, right, near) {
 
 /** Whether `given` means the answer `right` in a row. */
 function same(given, right, row) {
-  if (row.kind === "choice") return given.toLowerCase() === String(right).toLowerCase();
+  if (row.choices) return given.toLowerCase() === String(right).toLowerCase();
   if (row.kind === "names") return String(names(given)) === String(Array.isArray(right) ? right : names(right));
   if (row.kind === "text") return NOTHING.has(bare(right)) ? value(given) === null : words(given) === words(right);
   return equal(value(given), typeof right === "string" ? value(right) : right, row.near);
@@ -95,79 +75,37 @@ function readable(given, row) {
   return row.kind !== "value" || typeof value(given) !== "string" || value(given) === row.right;
 }
 
-/** The task as a form: a menu or a field in each row, as Python makes it for a live view. */
-function form(task, rows) {
-  const made = task.cloneNode(true);
-  const [program, asked] = made.children;
-  const form = Object.assign(document.createElement("form"), { noValidate: true });
-  form.setAttribute("aria-label", program.firstElementChild.textContent.trim());
-  form.append(...asked.childNodes);
-  const own = Math.random().toString(36).slice(2);
-  form.querySelectorAll("tbody tr").forEach(({ cells: [, asks, answer] }, at) => {
-    const { name, choices } = rows[at];
-    const id = `cl-${own}-${at}`;
-    const field = document.createElement(choices ? "select" : "input");
-    const label = document.createElement("label");
-    const place = Object.assign(document.createElement("div"), { className: "cl-answer" });
-    Object.assign(field, { id, name, autocomplete: "off" }, choices ? {} : { maxLength: 2000, spellcheck: false });
-    Object.assign(label, { htmlFor: id }).append(...asks.childNodes);
-    if (choices) field.append(...[["", say("choose …")], ...choices].map(([value, said]) => new Option(said, value)));
-    place.append(field);
-    if (!choices) {
-      const hint = Object.assign(document.createElement("span"), { id: `${id}-hint`, className: "cl-hint" });
-      hint.innerHTML = answer.innerHTML.replace(/: …$/, "");
-      field.type = "text";
-      field.setAttribute("aria-describedby", hint.id);
-      place.append(hint);
-    }
-    asks.replaceChildren(label);
-    answer.replaceChildren(place);
-  });
-  const bar = `<div class="cl-bar"><button class="cl-commit">${say("Commit")}</button><span class="cl-count"></span></div>`;
-  form.insertAdjacentHTML("beforeend", bar);
-  asked.replaceWith(form);
-  return made.innerHTML;
-}
-
-const escaped = (text) => Object.assign(document.createElement("i"), { textContent: text }).innerHTML;
-const marked = (text) => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
-
-/** What the run says to the answers, as reveal.py has it. */
-function result(task, { rows, texts, all }, given) {
+/** What the run says to the answers: of the page that has every row wrong, those that are right are made so. */
+function result({ revealed, rows, texts, all }, given) {
+  const page = document.createElement("template");
+  page.innerHTML = revealed;
+  const lines = page.content.querySelectorAll("tbody tr");
   let right = 0;
-  const questions = [...task.querySelectorAll('th[scope="row"]')].map((asks) => asks.innerHTML);
-  const lines = rows.map((row, at) => {
-    const wrote = given[at];
-    const fits = same(wrote, row.right, row);
-    const kind = fits ? "cl-right" : "cl-wrong";
-    const cell = (inside, more = "", label = "") => `<td class="${kind}${more}"${label}>${inside}</td>`;
-    const told = row.no.find(([key]) => same(wrote, key, row))?.[1] ?? row.other;
-    const against = fits ? "" : told.map((one) => `<p>${texts[one]}</p>`).join("");
-    right += fits;
-    return [
-      `<tr>${cell(at + 1, " cl-number")}<th scope="row" class="${kind}">${questions[at]}</th>`,
-      cell(marked(row.choices?.find(([value]) => value === wrote)[1] ?? wrote), "", ` data-label="${say("You wrote")}"`),
-      cell(row.shown, "", ` data-label="${say("The run says")}"`),
-      cell(fits ? say("✔ right") : say("✖ not so"), " cl-verdict"),
-      fits ? "</tr>" : `</tr><tr><td class="cl-against" colspan="5">${against}</td></tr>`,
-    ].join("");
-  });
+  for (const [at, row] of rows.entries()) {
+    const [line, below] = [lines[2 * at], lines[2 * at + 1]];
+    line.cells[2].textContent = row.choices?.[given[at]] ?? given[at];
+    if (same(given[at], row.right, row)) {
+      right++;
+      below.remove();
+      for (const cell of line.cells) cell.classList.replace("cl-wrong", "cl-right");
+      line.cells[4].textContent = say("✔ right");
+    } else {
+      const told = row.no.find(([key]) => same(given[at], key, row))?.[1] ?? row.other;
+      below.cells[0].innerHTML = told.map((one) => `<p>${texts[one]}</p>`).join("");
+    }
+  }
   const count = rows.length;
   const some = say("{right} of {count} right. A row that turned out wrong is one you can learn from.", { right, count });
-  const headline = right === count ? all : some;
-  const head = [say("Question"), say("You wrote"), say("The run says"), say("Verdict")];
-  return [
-    task.firstElementChild.outerHTML,
-    `<div role="group" aria-label="${headline}"><p class="cl-headline" tabindex="-1">${headline}</p>`,
-    `<table class="cl-reveal"><thead><tr><td></td><th scope="col">${head.join('</th><th scope="col">')}</th></tr></thead><tbody>${lines.join("")}</tbody></table>`,
-    `<div class="cl-bar"><button type="button" data-do="reset">${say("Start again")}</button></div></div>`,
-  ].join("");
+  const headline = page.content.querySelector(".cl-headline");
+  headline.textContent = right === count ? all : some;
+  headline.parentElement.ariaLabel = headline.textContent;
+  return page.innerHTML;
 }
 
 /** What a form is given in place of a model of the kernel's. */
-function judging(task, told) {
-  const open = form(task, told.rows);
-  const state = { answers: {}, page: open, problem: "", says: "" };
+function judging(program, told) {
+  const form = told.form.replaceAll('"cl-0', `"cl-${Math.random().toString(36).slice(2)}`); // ids of its own
+  const state = { answers: {}, page: program + form, problem: "", says: "" };
   const heard = {};
   const change = (name, to) => {
     state[name] = to;
@@ -176,8 +114,8 @@ function judging(task, told) {
   function commit(answers) {
     const given = told.rows.map((row) => answers[row.name]);
     const at = told.rows.findIndex((row, index) => !readable(given[index], row));
-    if (at < 0) return change("page", result(task, told, given));
-    const takes = task.querySelectorAll("tbody tr")[at].cells[2].textContent.replace(/: …$/, "");
+    if (at < 0) return change("page", program + result(told, given));
+    const { takes } = told.rows[at];
     change("problem", say("Row {number}: “{given}” cannot be read. Write it as {takes}.", { number: at + 1, given: given[at], takes }));
   }
   return {
@@ -187,7 +125,7 @@ function judging(task, told) {
     send({ do: what, answers }) {
       if (what === "commit") return commit(answers);
       state.answers = {};
-      change("page", open);
+      change("page", program + form);
     },
     on: (event, handler) => (heard[event] = handler),
     off() {},
@@ -200,6 +138,6 @@ for (const el of document.querySelectorAll(".cl-page[data-told]")) {
   whenSeen(el, () => {
     const task = el.querySelector(".copylab-predict");
     task.remove();
-    render({ model: judging(task, JSON.parse(new TextDecoder().decode(bytes))), el });
+    render({ model: judging(task.firstElementChild.outerHTML, JSON.parse(new TextDecoder().decode(bytes))), el });
   });
 }
