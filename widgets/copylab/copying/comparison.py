@@ -28,26 +28,19 @@ KINDS = {
 }
 
 
-def compare(*methods: str | Method, source: object = None, engine: ModuleType | None = None) -> Comparison:
-    """Compare ways to copy `x`: what they share, what autograd sees, what a write does.
+class Comparison(Exhibit, Live):
+    """Ways to copy `x` side by side: what they share, what autograd sees, what a write does.
 
     methods: names such as "clone", or a Method of your own; all there are if none is given.
     source: "leaf", "result" or "plain", a Source, or a tensor of yours: a stand-in is copied, yours is not touched.
     engine: the module to ask; by default your global `torch`, otherwise tinytorch.
 
-    Returns a Comparison. In a notebook it is a table to sort and to filter, and each cell opens the program that proves
-    its answer. `c["clone"]["same_storage"].proof` is the same program as text.
+    In a notebook it is a table to sort and to filter, and each cell opens the program that proves its answer.
+    `c["clone"]` are the Facts of one way, `list(c)` are their names, `c.items()` both;
+    `c["clone"]["same_storage"].proof` is that program as text. Traits to observe: `kind`, of the source ("leaf",
+    "result", "plain", or "given" for what was passed in), which may be set, and `results`, the Facts by name.
 
     Raises ValueError for an unknown method, or a source that cannot be built, TypeError for what is neither.
-    """
-    return Comparison(*methods, source=source, engine=checked(engine) or engine_for(sys._getframe(1).f_globals))
-
-
-class Comparison(Exhibit, Live):
-    """A table of ways to copy: `c["clone"]` are the Facts of one, `list(c)` are their names, `c.items()` both.
-
-    Traits to observe: `kind`, of the source ("leaf", "result", "plain", or "given" for what was passed in), which may
-    be set, and `results`, the Facts by name.
     """
 
     SCRIPTS = ("copying/compare.js",)
@@ -74,7 +67,7 @@ Then choose another kind of source and watch which cells change.
 
     def __init__(self, *methods: str | Method, source: object = None, engine: ModuleType | None = None) -> None:
         self.methods = tuple({one.name: one for one in map(method, methods or METHODS.values())}.values())
-        self._engine = checked(engine) or engine_for({})
+        self._engine = checked(engine) or engine_for(sys._getframe(1).f_globals)
         self._given = Source.of(source)
         self._known_kind = next((kind for kind in KINDS if Source.of(kind) == self._given), None)
         # All that is shown is a default: a view may be made of what the model has when it is opened.
@@ -162,3 +155,6 @@ Then choose another kind of source and watch which cells change.
     def _compute(self, _change: object) -> None:
         self.set_trait("results", self._results())
         self.set_trait("form", self._form())
+
+
+compare = Comparison

@@ -59,7 +59,16 @@ def _lesson(path: Path) -> Lesson:
 
 
 class Progress(Told):
-    """What is noted, as tables: `.predictions`, `.exercises`, `.misconceptions` by key, `.text`, HTML in a notebook."""
+    """What has been predicted and solved so far, what is left, and which misconceptions were met and settled.
+
+    lesson: `"clone"`, `"02_clone"` or `"02"` shows what that lesson asks, by the titles in it; None shows the whole
+    course, lesson by lesson. A misconception is settled when a later answer was right where it could have come again.
+
+    Tables in a notebook, `.text` in words, `.csv` for a spreadsheet; `.predictions`, `.exercises` and `.misconceptions`
+    are the notes of the progress file as data, by key. A file that cannot be understood is set aside, with a warning.
+
+    Raises ValueError if there is no such lesson.
+    """
 
     def __init__(self, lesson: str | None = None) -> None:
         known = load()
@@ -165,15 +174,4 @@ def _attempted(note: Mapping[str, Any]) -> str:
     return ", ".join(how)
 
 
-def progress(lesson: str | None = None) -> Progress:
-    """Show what has been predicted and solved so far, what is left, and which misconceptions were met and settled.
-
-    lesson: `"clone"`, `"02_clone"` or `"02"` shows what that lesson asks, by the titles in it; None shows the whole
-    course, lesson by lesson. A misconception is settled when a later answer was right where it could have come again.
-
-    Returns a Progress: tables in a notebook, `.text` in words, `.csv` for a spreadsheet, the notes of the progress file
-    as data. A file that cannot be understood is set aside, with a warning.
-
-    Raises ValueError if there is no such lesson.
-    """
-    return Progress(lesson)
+progress = Progress

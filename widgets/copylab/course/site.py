@@ -195,6 +195,8 @@ def _entry(name: str) -> str:
     thing = getattr(copylab, name)
     if not callable(thing):
         return f"### {name}\n\n{', '.join(f'`{one}`' for one in thing)}\n"
+    if thing.__name__ != name:
+        return f"### {name}\n\nThe same as `{thing.__name__}`.\n"
     said = inspect.getdoc(thing) or ""
     kind = "class " if inspect.isclass(thing) else ""
     return f"### {name}\n\n```python\n{kind}{name}{_signature(thing)}\n```\n\n{_markdown(said)}\n"

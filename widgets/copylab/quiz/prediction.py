@@ -35,14 +35,8 @@ if TYPE_CHECKING:
     from ..player.steps import Steps
 
 
-def predict(
-    code: str,
-    questions: Sequence[Question] | None = None,
-    key: str | None = None,
-    engine: ModuleType | None = None,
-    title: str | None = None,
-) -> Prediction:
-    """Ask what a program will do; all rows are filled in and committed before anything of the run is shown.
+class Prediction(Told, traitlets.HasTraits):
+    """What a program will do; all rows are filled in and committed before anything of the run is shown.
 
         p = predict(
             "x = torch.tensor([1.0, 2.0]); y = x.clone(); x += 1",
@@ -60,19 +54,14 @@ def predict(
     engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
     title: a line above the code.
 
-    Returns a Prediction, which a notebook shows as a table to fill in; `p.commit(answers)` does the same from Python.
+    A notebook shows it as a table to fill in; `p.commit(answers)` does the same from Python. Traits to observe:
+    `answers` and `committed`.
 
     Raises:
         SyntaxError: the code is no Python program.
         TypeError, ValueError: a question that can be none (two of one name, one choice), or none at all.
 
     """
-    caller = named(sys._getframe(1).f_globals)
-    return Prediction(code, questions, key=key, engine=checked(engine) or caller, title=title)
-
-
-class Prediction(Told, traitlets.HasTraits):
-    """A program and questions about it. Observe `answers` and `committed`; see `predict`."""
 
     answers = traitlets.Dict(help="What has been answered so far: text by the name of the question.")
     committed = traitlets.Bool(False, help="Whether the answers were committed; then the reveal is there.")
@@ -81,7 +70,6 @@ class Prediction(Told, traitlets.HasTraits):
         self,
         code: str,
         questions: Sequence[Question] | None = None,
-        *,
         key: str | None = None,
         engine: ModuleType | None = None,
         title: str | None = None,
@@ -104,7 +92,7 @@ class Prediction(Told, traitlets.HasTraits):
         if twice:
             raise ValueError(f"two questions are called {twice[0]!r}: give one of them another name")
         self.key, self._title = key, title
-        self._engine = engine
+        self._engine = checked(engine) or named(sys._getframe(1).f_globals)
         self._runs: dict[str, Run] = {}
         self.reveal: Reveal | None = None  # what the run says to the committed answers
         self._view: PredictionView | None = None
@@ -304,6 +292,9 @@ class Prediction(Told, traitlets.HasTraits):
     def _display_(self) -> PredictionForm:
         """What marimo shows, which knows the widgets of anywidget, but no boxes of them."""
         return self.live().form
+
+
+predict = Prediction
 
 
 def _default(tree: ast.Module) -> list[Question]:
