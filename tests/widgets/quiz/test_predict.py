@@ -351,7 +351,7 @@ def test_what_cannot_be_read_is_asked_again() -> None:
     assert copied.commit(["<CopyBackwards>"]).headline == "Right."
     form = p.live().form
     form.answers = {question.name: "what?" for question in p.questions}
-    form.commit()
+    p.live().commit()
     assert form.problem == "Row 1: “what?” cannot be read. Write it as a number, or numbers such as [1, 2]."
     assert len(form.answers) == 3
     assert p.commit(["1.", "just a", "five"]).headline == "All 3 right."
@@ -560,7 +560,7 @@ def test_a_question_that_fails_is_said_and_loses_nothing() -> None:
     p = predict(CLONE, [Question("?", None, lambda _: 1 // 0, name="q")])
     form = p.live().form
     form.answers = {"q": "1"}
-    form.commit()
+    p.live().commit()
     assert form.problem == "These answers could not be judged. ZeroDivisionError: integer division or modulo by zero"
     assert form.answers == {"q": "1"}
 

@@ -27,7 +27,7 @@ from .attempts import look, play, state
 from .progress import note, recall
 from .seen import Fact
 from .verify import Verification, mutations
-from .view import View
+from .view import Asked, View
 
 
 class _State(NamedTuple):
@@ -105,7 +105,7 @@ def wrong(says: str) -> NoReturn:
     raise _ObjectionError(says)
 
 
-class Exercise(Told):
+class Exercise(Asked):
     r"""A task that is solved in a cell of the learner's own: `exercise(...)`.
 
         def check(x, t):
@@ -148,6 +148,12 @@ class Exercise(Told):
 
     """
 
+    HELP = gettext_noop("""\
+An exercise: solve the task in a cell of your own, and run that cell.
+check() says how it stands: not attempted, not yet (and why), or right. It looks at your variables and changes nothing.
+hint() gives one hint after another, hint(2) the second one. solution() shows code that solves it.""")
+    UNTITLED = gettext_noop("Exercise")
+
     def __init__(
         self,
         key: str,
@@ -178,16 +184,6 @@ class Exercise(Told):
         self._view: ExerciseView | None = None
         for code in (self.start, self.code, *self.also, *(one.code for one in self.wrong)):
             compiled(textwrap.dedent(code))
-
-    @property
-    def named(self) -> bool:
-        """Whether it has a title of its own."""
-        return bool(self._title)
-
-    @property
-    def title(self) -> str:
-        """What stands above the task."""
-        return gettext(self._title) if self._title else gettext("Exercise")
 
     @property
     def task(self) -> str:
@@ -305,17 +301,6 @@ class Exercise(Told):
         hints = max(known.get("hints", 0), what.pop("hints", 0))
         note("exercises", self.key, {"state": known.get("state", "begun"), "hints": hints, **what})
 
-    def help(self) -> None:
-        """Say how to use it."""
-        print(
-            gettext(
-                "An exercise: solve the task in a cell of your own, and run that cell.\n"
-                "check() says how it stands: not attempted, not yet (and why), or right. "
-                "It looks at your variables and changes nothing.\n"
-                "hint() gives one hint after another, hint(2) the second one. solution() shows code that solves it."
-            )
-        )
-
     # -- for the teacher
 
     def verify(self, engine: ModuleType | None = None) -> Verification:
@@ -395,9 +380,6 @@ class Exercise(Told):
             self._view = ExerciseView(self)
         return self._view
 
-    def _ipython_display_(self) -> None:
-        self.live()._ipython_display_()
-
 
 exercise = Exercise
 
@@ -419,12 +401,6 @@ class ExerciseView(View):
         self.card.on_msg(self._asked)
         self._say()
         super().__init__(exercise, [self.card])
-
-    def close(self) -> None:
-        """Close the card, and let it go: the exercise makes another when it is looked at again."""
-        super().close()
-        if self._exercise._view is self:
-            self._exercise._view = None
 
     def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:

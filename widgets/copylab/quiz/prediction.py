@@ -6,7 +6,6 @@ import ast
 import contextlib
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from html import escape
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -14,9 +13,9 @@ from uuid import uuid4
 
 import traitlets
 
-from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
-from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, Told, element, inline
+from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, element, inline
 from ..questions import state_table
 from ..run.program import tidy
 from ..run.surroundings import checked, describe_error, meant, named
@@ -29,13 +28,13 @@ from .question import Question
 from .reveal import Reveal, UnreadError, judge, result
 from .runs import Run
 from .verify import Verification
-from .view import View
+from .view import Asked, View
 
 if TYPE_CHECKING:
     from ..player.steps import Steps
 
 
-class Prediction(Told, traitlets.HasTraits):
+class Prediction(Asked, traitlets.HasTraits):
     """What a program will do; all rows are filled in and committed before anything of the run is shown.
 
         p = predict(
@@ -62,6 +61,14 @@ class Prediction(Told, traitlets.HasTraits):
         TypeError, ValueError: a question that can be none (two of one name, one choice), or none at all.
 
     """
+
+    HELP = gettext_noop("""\
+A prediction: read the code, and say what it will do before it runs.
+1. Fill in every row. A wrong guess teaches more than none.
+2. Commit. Only then the code is run, and each row is compared with the run.
+3. Read what speaks against the rows that turned out wrong, and look at the memory.
+From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() steps through the run; p.reset().""")
+    UNTITLED = gettext_noop("Predict, then run")
 
     answers = traitlets.Dict(help="What has been answered so far: text by the name of the question.")
     committed = traitlets.Bool(False, help="Whether the answers were committed; then the reveal is there.")
@@ -100,16 +107,6 @@ class Prediction(Told, traitlets.HasTraits):
     def __repr__(self) -> str:
         named = f"{self.key!r}, " if self.key else ""
         return f"Prediction({named}{len(self.questions)} questions)"
-
-    @property
-    def named(self) -> bool:
-        """Whether it has a title of its own."""
-        return bool(self._title)
-
-    @property
-    def title(self) -> str:
-        """The line above the code."""
-        return gettext(self._title) if self._title else gettext("Predict, then run")
 
     # -- answering
 
@@ -229,19 +226,6 @@ class Prediction(Told, traitlets.HasTraits):
         answers = ngettext("{number} wrong answer listed", "{number} wrong answers listed", listed)
         return Verification(f"{asked}, {answers}", tuple(faults))
 
-    def help(self) -> None:
-        """Say how to use it."""
-        print(
-            gettext(
-                "A prediction: read the code, and say what it will do before it runs.\n"
-                "1. Fill in every row. A wrong guess teaches more than none.\n"
-                "2. Commit. Only then the code is run, and each row is compared with the run.\n"
-                "3. Read what speaks against the rows that turned out wrong, and look at the memory.\n"
-                'From Python: p.commit(["yes", "no", 2]), one answer for each row; '
-                "p.steps() steps through the run; p.reset()."
-            )
-        )
-
     # -- showing
 
     def tree(self) -> Part:
@@ -286,9 +270,6 @@ class Prediction(Told, traitlets.HasTraits):
             self._view = PredictionView(self)
         return self._view
 
-    def _ipython_display_(self) -> None:
-        self.live()._ipython_display_()
-
     def _display_(self) -> PredictionForm:
         """What marimo shows, which knows the widgets of anywidget, but no boxes of them."""
         return self.live().form
@@ -322,7 +303,7 @@ def _field(question: Question, ident: str) -> tuple[str, str]:
 
 
 class PredictionForm(Live):
-    """The form in the browser. What is filled in goes to the prediction, what the prediction reveals comes back."""
+    """The form in the browser, or what the run says."""
 
     SCRIPTS = ("quiz/predict.js",)
     SHEETS = ("quiz/predict.css",)
@@ -331,62 +312,21 @@ class PredictionForm(Live):
     problem = traitlets.Unicode("", help="Why the answers could not be judged.").tag(sync=True)
     says = traitlets.Unicode("", help="What a screen reader is told.").tag(sync=True)
 
-    def __init__(self, prediction: Prediction) -> None:
-        self._prediction = prediction  # before the model is opened, for a view may be made of what it has then
-        super().__init__()
-        self._follow()
-        prediction.observe(self._follow, ["answers", "committed"])
-
-    def _follow(self, _: object = None) -> None:
-        """Show what the prediction holds."""
-        with self.hold_sync():
-            self.answers = dict(self._prediction.answers)
-            self.page = self._shown()
-
-    @traitlets.default("page")
-    def _shown(self) -> str:
-        told, form = self._prediction.reveal, self._form
-        if told is not None:
-            buttons = {"steps": gettext("Step through the run"), "reset": gettext("Start again")}
-            form = result(told.headline, told.found(live=True), **buttons)
-        return self._prediction.program().html() + form
-
-    @cached_property
-    def _form(self) -> str:
-        # The ids are of this form alone: another notebook on the page has forms as well.
-        return self._prediction.form(f"cl-{uuid4().hex}")
-
-    @traitlets.observe("answers")
-    def _filled(self, _: object) -> None:
-        prediction = getattr(self, "_prediction", None)
-        if prediction is None or prediction.committed:
-            return
-        known = {question.name for question in prediction.questions}
-        prediction.answers = {name: str(text) for name, text in self.answers.items() if name in known and text}
-
-    def commit(self) -> None:
-        """Commit what is filled in; what cannot be judged is said in `problem`."""
-        try:
-            self.problem = ""
-            self._prediction.commit()
-        except UnreadError as error:
-            self.problem = str(error)
-        except Exception as error:  # noqa: BLE001  # whatever a question raises: it is said, and the answers stay
-            self.problem = gettext("These answers could not be judged. {error}", error=describe_error(error))
-
-    def close(self) -> None:
-        """Close the view and stop following."""
-        if self.comm is not None:
-            self._prediction.unobserve(self._follow, ["answers", "committed"])
-        super().close()
-
 
 class PredictionView(View):
-    """The form, and below it, once asked for, the player of the run."""
+    """The form, and below it, once asked for, the player of the run.
+
+    What is filled in goes to the prediction, what the prediction reveals comes back.
+    """
 
     def __init__(self, prediction: Prediction) -> None:
-        self._prediction, self.form = prediction, PredictionForm(prediction)
+        self._prediction = prediction
+        self._empty = prediction.form(f"cl-{uuid4().hex}")  # another notebook on the page has forms as well
+        # A view may be made of what the model has when it is opened.
+        self.form = PredictionForm(page=self._page(), answers=dict(prediction.answers))
         super().__init__(prediction, [self.form])
+        prediction.observe(self._follow, ["answers", "committed"])
+        self.form.observe(self._filled, "answers")
         self.form.on_msg(self._asked)
 
     @property
@@ -397,11 +337,28 @@ class PredictionView(View):
         except Exception:  # noqa: BLE001  # whatever a question raises: it is said when the answers are committed
             return self._prediction.html
 
+    def _page(self) -> str:
+        told, below = self._prediction.reveal, self._empty
+        if told is not None:
+            buttons = {"steps": gettext("Step through the run"), "reset": gettext("Start again")}
+            below = result(told.headline, told.found(live=True), **buttons)
+        return self._prediction.program().html() + below
+
+    def _follow(self, _: object) -> None:
+        with self.form.hold_sync():
+            self.form.answers = dict(self._prediction.answers)
+            self.form.page = self._page()
+
+    def _filled(self, change: Any) -> None:
+        known = {question.name for question in self._prediction.questions}
+        if not self._prediction.committed:
+            self._prediction.answers = {name: str(text) for name, text in change.new.items() if name in known and text}
+
     def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
             case {"do": "commit", "answers": dict(answers)} if not self._prediction.committed:
                 self.form.answers = answers
-                self.form.commit()
+                self.commit()
             case {"do": "reset"}:
                 self._prediction.reset()
                 for player in self.children[1:]:
@@ -410,3 +367,19 @@ class PredictionView(View):
             case {"do": "steps"} if self._prediction.reveal is not None and len(self.children) == 1:
                 self.children = [self.form, self._prediction.reveal.steps.live()]
                 self.form.says = gettext("The player of the run is below.")
+
+    def commit(self) -> None:
+        """Commit what is filled in; what cannot be judged is said in the form's `problem`."""
+        try:
+            self.form.problem = ""
+            self._prediction.commit()
+        except UnreadError as error:
+            self.form.problem = str(error)
+        except Exception as error:  # noqa: BLE001  # whatever a question raises: it is said, and the answers stay
+            self.form.problem = gettext("These answers could not be judged. {error}", error=describe_error(error))
+
+    def close(self) -> None:
+        """Close the view and stop following."""
+        if self.comm is not None:
+            self._prediction.unobserve(self._follow, ["answers", "committed"])
+        super().close()
