@@ -99,7 +99,7 @@ def tries() -> dict[str, Callable[[], object]]:
 
         return layout._wasm() is not None  # where there is no wasmtime
 
-    task = copylab.exercise("two", "Make y.", names=("y",), check=is_two, solution="y = 2")
+    task = copylab.exercise("two", "Make y.", check=is_two, solution="y = 2")
     return {
         "memory": lambda: copylab.memory(x, y).svg,
         "graph": lambda: "MulBackward0" in copylab.graph(y)._repr_mimebundle_()["text/html"],

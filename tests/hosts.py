@@ -44,7 +44,7 @@ CELLS = (
     'compare("clone", "detach")',
     "CopyLab()",
     'race(["clone"], [1, 100], rounds=2)',
-    'exercise("two", "Make y.", names=("y",), check=lambda y: y == 2, solution="y = 2").live()',
+    'exercise("two", "Make y.", check=lambda y: y == 2, solution="y = 2").live()',
     "predict(code)",
 )
 NAMES = "CopyLab, code, compare, exercise, graph, memory, predict, race, steps, torch, x, y"

@@ -93,8 +93,8 @@ def _double(answer: object) -> str:
 def _exercise(name: str, exercise: Exercise) -> list[dict[str, Any]]:
     rows = []
     for wrong in exercise.wrong:
-        verdict = exercise._try(wrong.code, tinytorch, [])
-        rows.append(f"```python\n{wrong.code}\n```\n\n> {verdict}\n")
+        verdict = exercise._try(wrong, tinytorch, [])
+        rows.append(f"```python\n{wrong}\n```\n\n> {verdict}\n")
     more = "\n".join(rows)
     return [
         _text(f"task-{name}", f"## {exercise.title}\n\n{exercise.task}"),

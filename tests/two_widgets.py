@@ -33,7 +33,7 @@ def makers() -> dict[str, Callable[[], Any]]:
     def is_one(y: object) -> bool:
         return y == 1
 
-    exercise = {"names": ("y",), "check": is_one, "solution": "y = 1"}
+    exercise = {"check": is_one, "solution": "y = 1"}
     return {
         "steps": lambda: copylab.steps(CODE, engine=tinytorch).live(),
         "CopyLab": lambda: copylab.CopyLab(engine=tinytorch),

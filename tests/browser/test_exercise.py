@@ -25,7 +25,7 @@ from copylab import exercise
 def check(t):
     return None if t.tolist() == [2, 3] else f"t shows <b>{{t.tolist()}}</b>."
 
-part = exercise("test/part", "`t` shall show <i>[2, 3]</i>.", ["t"], check, start="t = None",
+part = exercise("test/part", "`t` shall show <i>[2, 3]</i>.", check, start="t = None",
                 hints=["A slice `picks` a part.", "From 2 on."], solution="t = torch.arange(6)[2:4]")
 """
 

@@ -30,7 +30,7 @@ made = steps('x = torch.ones(2)\\ny = x.clone()\\nz = y.detach()')
 def check(t):
     return None if t.tolist() == [2, 3] else f"t shows {t.tolist()}."
 
-part = exercise("many/part", "`t` shall show `[2, 3]`.", ["t"], check, start="t = None", hints=["A slice.", "From 2."],
+part = exercise("many/part", "`t` shall show `[2, 3]`.", check, start="t = None", hints=["A slice.", "From 2."],
                 solution="t = torch.arange(6)[2:4]")
 t = torch.arange(3)
 before = comms()

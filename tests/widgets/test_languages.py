@@ -125,7 +125,7 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
     parts = [one for one in vars(import_module(lesson.__name__)).values() if isinstance(one, copylab.Exercise)]
     predictions = [one for one in vars(lesson).values() if isinstance(one, copylab.Prediction)]
     for part in parts:
-        tried = [play(part.start, code, tinytorch)[0] for code in (part.code, *(one.code for one in part.wrong))]
+        tried = [play(part.start, code, tinytorch)[0] for code in (part.code, *part.wrong)]
         for text in (part.task, *part.hints, part.title, *(repr(part.check(names)) for names in tried)):
             assert english(re.sub("`[^`]*`", "§", text)) == set()
             assert re.search(r"[\u4e00-\u9fff]" if language == "zh" else r"[\uac00-\ud7a3]", text)

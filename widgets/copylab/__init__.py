@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .course.overview import Progress, progress
     from .lab.explorer import CopyLab
     from .player.steps import Steps, steps
-    from .quiz.exercises import Exercise, Wrong, exercise, wrong
+    from .quiz.exercises import Exercise, exercise, wrong
     from .quiz.misconceptions import Misconception, misconception
     from .quiz.prediction import Prediction, predict
     from .quiz.question import Question
@@ -49,7 +49,6 @@ __all__ = [
     "Source",
     "Steps",
     "Watch",
-    "Wrong",
     "compare",
     "exercise",
     "explain",
@@ -86,7 +85,6 @@ _HOMES = {
     "Source": ".copying.sources",
     "Steps": ".player.steps",
     "Watch": ".watching.observer",
-    "Wrong": ".quiz.exercises",
     "compare": ".copying.comparison",
     "exercise": ".quiz.exercises",
     "explain": "tinytorch.viz",

@@ -24,7 +24,7 @@ CELLS = {
     "CopyLab": "CopyLab()",
     "compare": "compare('clone', 'detach')",
     "predict": f"predict('{PROGRAM}')",
-    "exercise": "exercise('stored', 'Make y.', names=('y',), check=lambda y: y == 1, solution='y = 1')",
+    "exercise": "exercise('stored', 'Make y.', check=lambda y: y == 1, solution='y = 1')",
     "race": "race()",
 }
 SAY_THE_WORD = {"steps", "live", "magic", "CopyLab", "compare"}

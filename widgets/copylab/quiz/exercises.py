@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 import traitlets
@@ -31,36 +31,25 @@ from .view import Asked, View
 
 
 class _State(NamedTuple):
-    """How an exercise stands: a sign and a word, for colour alone says nothing, and what a verdict is told in."""
+    """How an exercise stands: a sign and a word, for colour alone says nothing, and what a verdict is told in.
+
+    colour: its name among those of the pictures; elsewhere: what notebooks call it.
+    """
 
     sign: str
     word: str
     verdict: str
     colour: str
+    elsewhere: str
 
 
 _STATES = {
-    "not attempted": _State("○", gettext_noop("Not attempted"), gettext_noop("Not attempted: {why}"), "new"),
-    "wrong": _State("✖", gettext_noop("Not yet"), gettext_noop("Not yet: {why}"), "bad"),
-    "right": _State("✔", gettext_noop("Solved"), gettext_noop("Right: {why}"), "leaf"),
+    "not attempted": _State(
+        "○", gettext_noop("Not attempted"), gettext_noop("Not attempted: {why}"), "new", "--jp-warn-color1, #946200"
+    ),
+    "wrong": _State("✖", gettext_noop("Not yet"), gettext_noop("Not yet: {why}"), "bad", "--jp-error-color1, #c4231c"),
+    "right": _State("✔", gettext_noop("Solved"), gettext_noop("Right: {why}"), "leaf", "--jp-success-color1, #1b7a38"),
 }
-_ELSEWHERE = {
-    "new": "--jp-warn-color1, #946200",
-    "bad": "--jp-error-color1, #c4231c",
-    "leaf": "--jp-success-color1, #1b7a38",
-}
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """An answer that is wrong, and words that have to stand in what the check says to it.
-
-    code: what the learner's cell holds, or what of it differs from `start`.
-    says: a part of the verdict that no other listed answer gets.
-    """
-
-    code: str
-    says: str
 
 
 @dataclass(frozen=True)
@@ -77,11 +66,6 @@ class Verdict(Told):
         return gettext(_STATES[self.state].verdict, why=self.says)
 
     def __bool__(self) -> bool:
-        return self.is_right
-
-    @property
-    def is_right(self) -> bool:
-        """Whether the exercise is solved."""
         return self.state == "right"
 
     @property
@@ -91,18 +75,14 @@ class Verdict(Told):
 
     def tree(self) -> Part:
         """The sentence with its sign, and a line in its colour."""
-        sign, *_, colour = _STATES[self.state]
-        line = f"border-left: 4px solid var(--tt-{colour}-line, var({_ELSEWHERE[colour]})); padding-left: 10px"
+        sign, *_, colour, elsewhere = _STATES[self.state]
+        line = f"border-left: 4px solid var(--tt-{colour}-line, var({elsewhere})); padding-left: 10px"
         return Paragraph(repr(self), mark=sign, style=line)
 
 
-class _ObjectionError(Exception):
-    """Raised by `wrong()` to end a check."""
-
-
 def wrong(says: str) -> NoReturn:
-    """End the check that calls this: the answer is not right, for the reason `says`."""
-    raise _ObjectionError(says)
+    """End the check that calls this: the answer is not right, for the reason `says`. The same as a failed `assert`."""
+    raise AssertionError(says)
 
 
 class Exercise(Asked):
@@ -124,15 +104,13 @@ class Exercise(Asked):
 
     key: what it is called in the progress file, such as "clone/readings".
     task: what to do; `code` between backticks, paragraphs between blank lines.
-    names: the variables that the check looks at; by default all that it takes.
-    check: called with their values as keyword arguments (and with `torch`, if it takes that). None or True is right; a
-        sentence says what is not, and so do `assert ..., sentence` and `wrong(sentence)`. An error in it becomes a
-        sentence. Or it yields facts (copylab.quiz.seen): all have to hold, and who is right is told what was seen.
-        It looks and never changes: copylab.looks helps.
+    check: called with the variables that it takes, and with the engine as `torch` if it takes that. None or True is
+        right; a sentence says what is not, and so do `assert ..., sentence` and `wrong(sentence)`. An error in it
+        becomes a sentence. Or it yields facts (copylab.quiz.seen): all have to hold, and who is right is told what was
+        seen. It looks and never changes: copylab.looks helps.
     hints: from the gentlest to the plainest.
     solution, also, wrong: code that solves it, other code that does, and the answers to expect that do not, each with
-        words that the check says to it and to no other: {code: words}, or a list of `Wrong(code, says)`. All of it runs
-        after `start`.
+        words that the check says to it and to no other: {code: words}. All of it runs after `start`.
     start: what stands in the learner's cell at first. Variables that are as they were then are not attempted yet, and
         so are variables that are missing, None or `...`.
     right: a sentence for who has solved it.
@@ -143,7 +121,7 @@ class Exercise(Asked):
     the exercise itself.
 
     Raises:
-        TypeError: the check cannot be called with these names.
+        TypeError: the check is no function of variables, or wrong is no dict.
         SyntaxError: start, solution or a wrong answer is no Python program.
 
     """
@@ -158,31 +136,29 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self,
         key: str,
         task: str,
-        names: Sequence[str] | None = None,
-        check: Callable[..., str | bool | Iterator[Fact] | None] | None = None,
+        check: Callable[..., str | bool | Iterator[Fact] | None],
         *,
         solution: str,
         hints: Sequence[str] = (),
         also: Sequence[str] = (),
-        wrong: Mapping[str, str] | Sequence[Wrong] = (),
+        wrong: Mapping[str, str] = MappingProxyType({}),
         start: str = "",
         right: str = "",
         engine: ModuleType | None = None,
         title: str | None = None,
     ) -> None:
-        if isinstance(names, str) or (names is not None and not names):
-            raise TypeError("names must be a list of variables that the check looks at, such as ('x', 'y')")
+        takes = tuple(inspect.signature(check).parameters)
+        self._check, self._wants_torch = check, "torch" in takes
+        self.names = tuple(name for name in takes if name != "torch")
+        if not self.names or not isinstance(wrong, Mapping):
+            raise TypeError("check must be a function of variables, and wrong a dict, {code: what is said to it}")
         self.key, self._task, self._title = key, task, title
         self._hints, self.also = ((one,) if isinstance(one, str) else tuple(one) for one in (hints, also))
-        listed = [Wrong(*one) for one in wrong.items()] if isinstance(wrong, Mapping) else wrong
-        if not all(isinstance(one, Wrong) for one in listed):
-            raise TypeError("wrong must be a dict, {code: what is said to it}, or a list of Wrong(code, says)")
-        self.wrong = tuple(listed)
+        self.wrong = dict(wrong)
         self.start, self.code = textwrap.dedent(start).strip("\n"), textwrap.dedent(solution).strip("\n")
-        self._check, self.names, self._wants_torch = _callable(check, names)
         self._right, self._engine, self._hinted = right, engine, 0
         self._view: ExerciseView | None = None
-        for code in (self.start, self.code, *self.also, *(one.code for one in self.wrong)):
+        for code in (self.start, self.code, *self.also, *self.wrong):
             compiled(textwrap.dedent(code))
 
     @property
@@ -246,11 +222,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 if isinstance(said, Iterator):
                     return self._told(said)
                 said = said.item() if hasattr(said, "item") else said  # a tensor or a NumPy number that is True
-        except _ObjectionError as objection:
-            said = str(objection)
         except KeyboardInterrupt:
             raise
-        except AssertionError as failed:  # many who write tests write checks so
+        except AssertionError as failed:
             said = describe_error(failed).partition("AssertionError: ")[2].partition("\n")[0] or False
         except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit is no crash
             raised = describe_error(error).partition("\n")[0]
@@ -321,13 +295,13 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                     f"{code!r} should be right as well: {done}" if number else f"the solution does not pass: {done}"
                 )
         said: dict[str, str] = {}
-        for one in self.wrong:
-            verdict = self._try(one.code, module, faults)
-            if verdict.state != "wrong" or one.says not in verdict.says:
-                faults.append(f"{one.code!r} should be told {one.says!r}, and gets: {verdict}")
+        for code, words in self.wrong.items():
+            verdict = self._try(code, module, faults)
+            if verdict.state != "wrong" or words not in verdict.says:
+                faults.append(f"{code!r} should be told {words!r}, and gets: {verdict}")
             elif verdict.says in said:
-                faults.append(f"{one.code!r} and {said[verdict.says]!r} get the same words: {verdict.says}")
-            said[verdict.says] = one.code
+                faults.append(f"{code!r} and {said[verdict.says]!r} get the same words: {verdict.says}")
+            said[verdict.says] = code
         judged = [(what, self._try(code, module, faults).state) for what, code in mutations(self.code)]
         missed = [what for what, state in judged if state == "right"]
         caught = [what for what, state in judged if state == "wrong"]
@@ -423,7 +397,7 @@ class ExerciseView(View):
         self.card.show(element("div", "".join(inside), class_="cl-card"), says or (what.text() if what else ""))
 
     def _head(self) -> str:
-        sign, word, *_, colour = _STATES[self.state]
+        sign, word, _, colour, _ = _STATES[self.state]
         status = element("span", escape(f"{sign} {gettext(word)}"), class_=f"cl-status cl-{colour}")
         return element("p", element("strong", escape(self._exercise.title)) + status, class_="cl-title")
 
@@ -437,20 +411,3 @@ class ExerciseView(View):
             for do, name in names.items()
         )
         return element("div", "".join(made), class_="cl-bar")
-
-
-def _callable(
-    check: Callable[..., Any] | None, names: Sequence[str] | None
-) -> tuple[Callable[..., Any], tuple[str, ...], bool]:
-    """The check, the names it looks at, and whether it takes `torch` as well. TypeError if it cannot take the names."""
-    if not callable(check):
-        raise TypeError("check must be a function of the variables in names")
-    signature = inspect.signature(check)
-    takes = tuple(signature.parameters)
-    looked_at = tuple(name for name in takes if name != "torch") if names is None else tuple(names)
-    torch = "torch" in takes and "torch" not in looked_at
-    try:
-        signature.bind(**dict.fromkeys([*looked_at, *(["torch"] if torch else [])]))
-    except TypeError as error:
-        raise TypeError(f"check cannot be called with {', '.join(looked_at)} as keyword arguments: {error}") from None
-    return check, looked_at, torch
