@@ -88,9 +88,7 @@ def prediction() -> copylab.Prediction:
 
 def exercise() -> copylab.Exercise:
     start = f"t = {EVIL!r}"
-    return copylab.exercise(
-        "evil", EVIL, ["t"], lambda t: t and EVIL, start=start, hints=[EVIL], solution=start, title=EVIL
-    )
+    return copylab.exercise("evil", EVIL, lambda t: t and EVIL, start=start, hints=[EVIL], solution=start, title=EVIL)
 
 
 def comparison() -> copylab.Comparison:

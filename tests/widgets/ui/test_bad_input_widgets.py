@@ -290,7 +290,7 @@ class TestTeachers:
 
     def test_what_is_no_definition(self) -> None:
         with pytest.raises(TypeError, match=r"wrong a dict"):
-            exercise("t/wrong", "do", anything, solution="t = 1", wrong=["t = 2"])  # type: ignore[list-item]
+            exercise("t/wrong", "do", anything, solution="t = 1", wrong=["t = 2"])  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="code must be a string of Python, not function"):
             predict(lambda: None)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=r"copylab\.looks has functions of the same names"):
