@@ -1,6 +1,5 @@
 """Laying the course out: what a learner wrote is never lost."""
 
-import hashlib
 import json
 import os
 import re
@@ -89,22 +88,18 @@ def test_what_the_learner_wrote_stays(folder: Path) -> None:
     assert (folder / "01_one.ipynb").read_text("utf-8") == mine
 
 
-def test_a_new_edition_is_put_beside_what_the_learner_wrote(source: Path, folder: Path) -> None:
+def test_a_new_edition_is_told_of_once_and_what_the_learner_wrote_stays(source: Path, folder: Path) -> None:
     lay_out(folder)
     mine = edit(folder / "01_one.ipynb")
     for edition in (2, 3):
         (source / "01_one.ipynb").write_text(lesson(f"edition = {edition}"), "utf-8")
         (told,) = lay_out(folder)
-        assert "'01_one (new).ipynb'" in told
+        assert "01_one.ipynb. `copylab reset LESSON` gives the new edition" in told
         assert (folder / "01_one.ipynb").read_text("utf-8") == mine
-        assert f"edition = {edition}" in (folder / "01_one (new).ipynb").read_text("utf-8")
         assert lay_out(folder) == []
-
-    second = edit(folder / "01_one (new).ipynb", "my second answers")
-    (source / "01_one.ipynb").write_text(lesson("edition = 4"), "utf-8")
-    lay_out(folder)
-    assert (folder / "01_one (new).ipynb").read_text("utf-8") == second
-    assert "edition = 4" in (folder / "01_one (new 2).ipynb").read_text("utf-8")
+    reset(folder, "one")
+    assert "edition = 3" in (folder / "01_one.ipynb").read_text("utf-8")
+    assert (folder / "01_one (yours).ipynb").read_text("utf-8") == mine
 
 
 def test_an_untouched_lesson_is_brought_up_to_date(source: Path, folder: Path) -> None:
@@ -129,7 +124,7 @@ def test_what_jupyterlab_writes_anew_is_no_change(source: Path, folder: Path) ->
     cell["outputs"][0]["text"] = ["what a run of my own said\n"]
     (folder / "01_one.ipynb").write_text(json.dumps(notebook), "utf-8")
     (source / "01_one.ipynb").write_text(lesson("edition = 3"), "utf-8")
-    assert "yours is kept" in lay_out(folder)[0]
+    assert "What you have begun stays as it is" in lay_out(folder)[0]
 
 
 @pytest.mark.parametrize("state", [None, "no json", "[]"])
@@ -139,19 +134,18 @@ def test_without_a_record_every_file_counts_as_the_learners(folder: Path, state:
     (folder / "01_one.ipynb").write_text("mine", "utf-8")
     if state is not None:
         (folder / ".copylab.json").write_text(state, "utf-8")
-    lay_out(folder)
+    assert "01_one.ipynb" in lay_out(folder)[0]
     assert (folder / "01_one.ipynb").read_text("utf-8") == "mine"
-    assert "edition = 1" in (folder / "01_one (new).ipynb").read_text("utf-8")
 
 
 def test_a_lesson_that_has_another_number_now_moves(source: Path, folder: Path) -> None:
-    """With the record of the first release, which noted digests of whole files."""
-    folder.mkdir()
-    old = {name: lesson(name) for name in ("03_one.ipynb", "04_two.ipynb", "05_three.ipynb")}
-    for name, text in old.items():
-        (folder / name).write_text(text, "utf-8")
-    state = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in old.items()}
-    (folder / ".copylab.json").write_text(json.dumps(state), "utf-8")
+    for name in ("03_one", "04_two", "05_three"):
+        (source / f"{name}.ipynb").write_text(lesson(f"_{name}"), "utf-8")
+    lesson_one = (source / "01_one.ipynb").rename(source / ".one")
+    lay_out(folder)
+    lesson_one.rename(source / "01_one.ipynb")
+    for name in ("03_one", "04_two", "05_three"):
+        (source / f"{name}.ipynb").unlink()
     mine = edit(folder / "04_two.ipynb")
     (source / "02_two.ipynb").write_text(lesson("two"), "utf-8")
     assert lay_out(folder) == [

@@ -1,12 +1,11 @@
 """Laying the lessons out in a folder of the learner's own.
 
 What learners wrote is never overwritten. Of each file the digest of the edition that was laid out is kept; a file that
-has changed since is theirs, and a newer edition is then put beside it.
+has changed since is theirs.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import re
@@ -31,51 +30,39 @@ TRUST = ".copylab"
 def lay_out(folder: Path, language: str | None = None) -> list[str]:
     """Copy what of the course is missing or outdated into `folder` and return what is worth telling.
 
-    A lesson that the learner changed stays as it is; a newer edition is written beside it as `NAME (new).ipynb`.
-    language: by default that of the last time, and English at first. What the learner has begun in another language
-    stays in that one. Raises ValueError if the course is not there in the language, OSError if the folder cannot be
-    written.
+    A file that the learner changed stays as it is, and in its language; `reset` gives the edition of today.
+    language: by default that of the last time, and English at first. Raises ValueError if the course is not there in
+    the language, OSError if the folder cannot be written.
     """
     state = _read_state(folder)
     switched = language not in (None, state["language"])
     state["language"] = language = language or state["language"]
     editions = _editions(language)
-    told, begun, written = [], [], []
+    told, kept, written = [], [], []
     for name, data in editions.items():
         mine, new = folder / name, {"language": language, "digest": digest(data)}
         now = mine.read_bytes() if mine.exists() else None
         known = state["files"].get(name)
-        same_language = known is not None and known["language"] == language
-        if now is not None and digest(now) == new["digest"]:
-            pass
-        elif now is None or _untouched(now, known):
+        other = known is not None and known["language"] != language
+        if now is None or (_untouched(now, known) and known != new):
             written.append(_write(data, mine))
-            if now is not None and same_language:
+            if now is not None and not other:
                 told.append(
                     gettext("{name} has a new edition; you had not changed yours, so it was replaced.", name=name)
                 )
-        elif known == new:
-            continue
-        elif known is None or same_language:
-            beside = _beside(folder, name, state["beside"])
-            state["beside"][_name(folder, beside)] = new | {"of": name}
-            written.append(_write(data, beside))
-            told.append(
-                gettext(
-                    "{name} has a new edition; yours is kept, the new one is {beside!r}.", name=name, beside=beside.name
-                )
-            )
-        else:
-            begun.append(name)
-            continue
+        elif digest(now) != new["digest"]:
+            if known != new and (switched or not other):
+                kept.append(name)
+            if other:
+                continue
         state["files"][name] = new
     told += _gone(folder, state["files"], editions)
-    if begun and switched:
+    if kept:
         told.append(
             gettext(
-                "What you have begun stays in its language: {names}. `copylab reset LESSON` gives a lesson in the new "
-                "one and keeps yours beside it.",
-                names=", ".join(begun),
+                "What you have begun stays as it is: {names}. `copylab reset LESSON` gives the new edition of a lesson "
+                "and keeps yours beside it.",
+                names=", ".join(kept),
             )
         )
     _keep(folder, state, written)
@@ -94,7 +81,7 @@ def reset(folder: Path, lesson: str) -> list[str]:
     name = f"{meant(lesson.removesuffix('.ipynb'), stems)}.ipynb"
     mine, told = folder / name, gettext("{name} is as it was at first.", name=name)
     if mine.exists() and not _untouched(mine.read_bytes(), state["files"].get(name)):
-        kept = mine.rename(_free(mine, "yours"))
+        kept = mine.rename(_free(mine))
         told = gettext("{name} is as it was at first; yours is kept as {kept!r}.", name=name, kept=kept.name)
     state["files"][name] = {"language": state["language"], "digest": digest(editions[name])}
     _keep(folder, state, [_write(editions[name], mine)])
@@ -157,16 +144,11 @@ def _unnumbered(name: str) -> str:
 
 def _read_state(folder: Path) -> dict[str, Any]:
     """Return the language and the editions laid out before; without them every file counts as the learner's own."""
-    state: dict[str, Any] = {"language": "en", "files": {}, "beside": {}}
+    state: dict[str, Any] = {"language": "en", "files": {}}
     try:
-        read = json.loads((folder / STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return state | json.loads((folder / STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
         return state
-    if not isinstance(read, dict):
-        return state
-    if "files" not in read:  # of the first release: names and digests of whole files, in whatever language
-        return state | {"files": {name: {"language": "en", "digest": one} for name, one in read.items()}}
-    return state | read
 
 
 def _keep(folder: Path, state: dict[str, Any], written: list[Path]) -> None:
@@ -186,8 +168,8 @@ def _keep(folder: Path, state: dict[str, Any], written: list[Path]) -> None:
 
 
 def _untouched(data: bytes, known: dict[str, str] | None) -> bool:
-    """Whether a file is what was laid out; the first release noted the digests of whole files."""
-    return known is not None and known["digest"] in (digest(data), hashlib.sha256(data).hexdigest())
+    """Whether a file is what was laid out."""
+    return known is not None and known["digest"] == digest(data)
 
 
 def _write(data: bytes, to: Path) -> Path:
@@ -197,15 +179,8 @@ def _write(data: bytes, to: Path) -> Path:
     return to
 
 
-def _beside(folder: Path, name: str, laid: dict[str, dict[str, str]]) -> Path:
-    """Where a newer edition goes: over one that was put beside before, if nobody changed that."""
-    old = (folder / path for path, known in laid.items() if known["of"] == name)
-    known = (path for path in old if path.exists() and _untouched(path.read_bytes(), laid[_name(folder, path)]))
-    return next(known, _free(folder / name, "new"))
-
-
-def _free(file: Path, word: str) -> Path:
+def _free(file: Path) -> Path:
     number = 1
-    while (beside := file.with_stem(f"{file.stem} ({word}{'' if number == 1 else f' {number}'})")).exists():
+    while (beside := file.with_stem(f"{file.stem} (yours{'' if number == 1 else f' {number}'})")).exists():
         number += 1
     return beside
