@@ -6,6 +6,7 @@ has changed since is theirs.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import re
@@ -145,10 +146,9 @@ def _unnumbered(name: str) -> str:
 def _read_state(folder: Path) -> dict[str, Any]:
     """Return the language and the editions laid out before; without them every file counts as the learner's own."""
     state: dict[str, Any] = {"language": "en", "files": {}}
-    try:
-        return state | json.loads((folder / STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
-        return state
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        state |= json.loads((folder / STATE).read_text(encoding="utf-8"))
+    return state
 
 
 def _keep(folder: Path, state: dict[str, Any], written: list[Path]) -> None:

@@ -32,7 +32,7 @@ class Asked(Told):
     @property
     def title(self) -> str:
         """What stands above it."""
-        return gettext(self._title or self.UNTITLED)
+        return gettext(self._title) if self._title else gettext(self.UNTITLED)
 
     def help(self) -> None:
         """Say how to use it."""
