@@ -7,21 +7,17 @@ from typing import Any
 import pytest
 from copylab.course.translation import (
     FOLDER,
-    OPEN,
     PAGES,
     Entry,
     digest,
-    faults,
     files,
     languages,
-    main,
     opened,
     read,
-    renew,
     translate,
     translated_texts,
-    write,
 )
+from translations import OPEN, faults, main, renew, write
 
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 CATALOGUES = [
@@ -80,7 +76,7 @@ def test_a_translator_starts_with_the_english_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "00_start.ipynb").write_text(json.dumps(book()), "utf-8")
-    monkeypatch.setattr("copylab.course.translation.lessons", lambda: tmp_path)
+    monkeypatch.setattr("translations.lessons", lambda: tmp_path)
     assert main(["de", "00_start"]) == 1
     assert capsys.readouterr().out == "00_start, title: not translated\n00_start, end: not translated\n"
     catalogue = tmp_path / FOLDER / "de" / "00_start.md"
@@ -100,7 +96,7 @@ def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
     (original,) = files(path.parents[2], path.stem)
     lesson = opened(original)
     entries = read(path.read_text("utf-8"))
-    assert faults(lesson, entries) == [], f"python -m copylab.course.translation {path.parent.name} {path.stem}"
+    assert faults(lesson, entries) == [], f"python tests/translations.py {path.parent.name} {path.stem}"
     made = translate(lesson, entries)
     code = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
     assert code == [cell for cell in lesson["cells"] if cell["cell_type"] == "code"]

@@ -4,31 +4,23 @@ For each language there is a folder `translations/LANGUAGE` beside the lessons, 
 line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with that id; DIGEST stands for the English
 text that was translated, so that a text which has changed since is noticed. A page, such as the glossary, is one cell.
 The list of solutions and the pages of the site have such a folder beside them, too.
-
-    python -m copylab.course.translation zh 02_clone      write the file for a translator, or bring it up to date
-    python -m copylab.course.translation zh               say what is missing or out of date in that language
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tinytorch.viz.catalogue import gettext
 
-from .folder import lessons
 from .lesson import read as read_notebook
 
 PAGES = Path(__file__).resolve().parent / "pages"
 FOLDER = "translations"
-OPEN = "untranslated"
-"""Stands in place of the digest where a translator has not been yet."""
 
 _MARK = re.compile(r"^<!-- cell (\S+) (\S+) -->[ \t]*\n", re.MULTILINE)
 
@@ -61,11 +53,6 @@ def read(catalogue: str) -> dict[str, Entry]:
     return entries
 
 
-def write(entries: dict[str, Entry]) -> str:
-    """Return the catalogue with these entries."""
-    return "\n".join(f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items())
-
-
 def opened(path: Path) -> dict[str, Any]:
     """Return a lesson; a page of Markdown is one with a single cell."""
     if path.suffix == ".md":
@@ -78,34 +65,10 @@ def files(folder: Path, name: str = "*") -> list[Path]:
     return sorted([*folder.glob(f"{name}.ipynb"), *folder.glob(f"{name}.md")])
 
 
-def everything(name: str = "*") -> list[Path]:
-    """Return the lessons and all pages; the reference is not one of them, because what the names say is English."""
-    pages = [*(lessons() / "solutions").glob(f"{name}.md"), *sorted(PAGES.glob(f"{name}.md"))]
-    return [*files(lessons(), name), *(path for path in pages if path.stem != "reference")]
-
-
 def prose(notebook: dict[str, Any]) -> dict[str, str]:
     """Return the Markdown texts of a notebook by the ids of their cells."""
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
     return {cell["id"]: "".join(cell["source"]) for cell in cells}
-
-
-def faults(notebook: dict[str, Any], entries: dict[str, Entry]) -> list[str]:
-    """Say what is missing, out of date or superfluous in a catalogue; an empty list if it is complete."""
-    texts = prose(notebook)
-    found = [f"{name}: the lesson has no such text" for name in entries if name not in texts]
-    for name, text in texts.items():
-        entry = entries.get(name)
-        if entry is None or entry.digest == OPEN:
-            found.append(f"{name}: not translated")
-        elif entry.digest != digest(text):
-            found.append(f"{name}: the English text has changed")
-    return found
-
-
-def renew(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Entry]:
-    """Return the catalogue in the order of the lesson: translations kept, open texts in English."""
-    return {name: entries.get(name, Entry(OPEN, text)) for name, text in prose(notebook).items()}
 
 
 def translate(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Any]:
@@ -154,30 +117,3 @@ def translated_texts(folder: Path, language: str) -> Iterable[tuple[str, str]]:
             yield path.name, "".join(prose(lesson).values()).rstrip("\n") + "\n"
         else:
             yield path.name, json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Write a catalogue for a translator, or say what is missing."""
-    parser = argparse.ArgumentParser(
-        prog="python -m copylab.course.translation", description="Catalogues for translators."
-    )
-    parser.add_argument("language", help="its code, for example zh or ko")
-    parser.add_argument("lesson", nargs="?", help="for example 02_clone or glossary; without it all are looked at")
-    options = parser.parse_args(arguments)
-    status = 0
-    for path in everything(options.lesson or "*"):
-        notebook = opened(path)
-        catalogue = path.parent / FOLDER / options.language / f"{path.stem}.md"
-        entries = read(catalogue.read_text("utf-8")) if catalogue.is_file() else {}
-        if options.lesson:
-            catalogue.parent.mkdir(parents=True, exist_ok=True)
-            entries = renew(notebook, entries)
-            catalogue.write_text(write(entries), "utf-8")
-        for fault in faults(notebook, entries):
-            print(f"{path.stem}, {fault}")
-            status = 1
-    return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Catalogues of the lessons' prose: written for a translator, and looked through for what is missing or out of date.
+
+python tests/translations.py zh 02_clone      write the file for a translator, or bring it up to date
+python tests/translations.py zh               say what is missing or out of date in that language
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from copylab.course.folder import lessons
+from copylab.course.translation import FOLDER, PAGES, Entry, digest, files, opened, prose, read
+
+OPEN = "untranslated"
+"""Stands in place of the digest where a translator has not been yet."""
+
+
+def write(entries: dict[str, Entry]) -> str:
+    """Return the catalogue with these entries."""
+    return "\n".join(f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items())
+
+
+def everything(name: str = "*") -> list[Path]:
+    """Return the lessons and all pages; the reference is not one of them, because what the names say is English."""
+    pages = [*(lessons() / "solutions").glob(f"{name}.md"), *sorted(PAGES.glob(f"{name}.md"))]
+    return [*files(lessons(), name), *(path for path in pages if path.stem != "reference")]
+
+
+def faults(notebook: dict[str, Any], entries: dict[str, Entry]) -> list[str]:
+    """Say what is missing, out of date or superfluous in a catalogue; an empty list if it is complete."""
+    texts = prose(notebook)
+    found = [f"{name}: the lesson has no such text" for name in entries if name not in texts]
+    for name, text in texts.items():
+        entry = entries.get(name)
+        if entry is None or entry.digest == OPEN:
+            found.append(f"{name}: not translated")
+        elif entry.digest != digest(text):
+            found.append(f"{name}: the English text has changed")
+    return found
+
+
+def renew(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Entry]:
+    """Return the catalogue in the order of the lesson: translations kept, open texts in English."""
+    return {name: entries.get(name, Entry(OPEN, text)) for name, text in prose(notebook).items()}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write a catalogue for a translator, or say what is missing."""
+    parser = argparse.ArgumentParser(description="Catalogues for translators.")
+    parser.add_argument("language", help="its code, for example zh or ko")
+    parser.add_argument("lesson", nargs="?", help="for example 02_clone or glossary; without it all are looked at")
+    options = parser.parse_args(arguments)
+    status = 0
+    for path in everything(options.lesson or "*"):
+        notebook = opened(path)
+        catalogue = path.parent / FOLDER / options.language / f"{path.stem}.md"
+        entries = read(catalogue.read_text("utf-8")) if catalogue.is_file() else {}
+        if options.lesson:
+            catalogue.parent.mkdir(parents=True, exist_ok=True)
+            entries = renew(notebook, entries)
+            catalogue.write_text(write(entries), "utf-8")
+        for fault in faults(notebook, entries):
+            print(f"{path.stem}, {fault}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
