@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tinytorch.viz import labels
@@ -25,20 +25,7 @@ def _live(names: Mapping[str, Any], name: str) -> Any:
     return found[name]
 
 
-def _once(probe: Callable[..., tuple[bool, str]]) -> Callable[..., tuple[bool, str]]:
-    """Let a probe be made once of a run: its answer and what decides it are asked for one after the other."""
-
-    @functools.wraps(probe)
-    def tried(run: Run, *what: Any) -> tuple[bool, str]:
-        key = (probe.__name__, *what)
-        if key not in run.tried:
-            run.tried[key] = probe(run, *what)
-        return run.tried[key]
-
-    return tried
-
-
-@_once
+@functools.lru_cache(maxsize=64)  # the answer and what decides it are asked for one after the other
 def write_is_seen(run: Run, x: str, through: str, at: int | None) -> tuple[bool, str]:
     """Whether `x` shows a number written into every element of `through`, and what the run showed."""
     names = run.fresh(at)
@@ -50,17 +37,15 @@ def write_is_seen(run: Run, x: str, through: str, at: int | None) -> tuple[bool,
         target.fill_(mark)
     after = list(flat(source.tolist()))
     seen = after != before
-    code = f"{through}.fill_({mark})"
+    said = gettext_noop("Tried: `{code}`; `{name}` stays.")
     if len(after) <= 12:
-        value = number(source.tolist())
-        return seen, gettext("Tried: `{code}`; `{name}` then shows {value}.", code=code, name=x, value=value)
-    said = (
-        gettext_noop("Tried: `{code}`; `{name}` changes.") if seen else gettext_noop("Tried: `{code}`; `{name}` stays.")
-    )
-    return seen, gettext(said, code=code, name=x)
+        said = gettext_noop("Tried: `{code}`; `{name}` then shows {value}.")
+    elif seen:
+        said = gettext_noop("Tried: `{code}`; `{name}` changes.")
+    return seen, gettext(said, code=f"{through}.fill_({mark})", name=x, value=number(source.tolist()))
 
 
-@_once
+@functools.lru_cache(maxsize=64)  # the answer and what decides it are asked for one after the other
 def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
     """Whether `of.sum().backward()` brings a gradient to `x`, and by which way."""
     names = run.fresh(at)
@@ -69,10 +54,10 @@ def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, s
     if not source.requires_grad:
         return False, gettext("`{name}` does not require grad, so no gradient is computed for it.", name=x)
     if not result.requires_grad:
-        said = gettext(
-            "`{name}` does not require grad: there is no node to begin at, and `backward` raises an error.", name=of
+        said = gettext_noop(
+            "`{name}` does not require grad: there is no node to begin at, and `backward` raises an error."
         )
-        return False, said
+        return False, gettext(said, name=of)
     code = f"{of}.sum().backward()"
     with warnings.catch_warnings(action="ignore"):
         source.grad = None
@@ -84,11 +69,11 @@ def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, s
             reason = str(error).partition(". ")[0].partition("\n")[0]
             return False, gettext("Tried: `{code}` raises an error: {reason}.", code=code, reason=reason)
         arrived = quietly(source, "grad")
+    said = gettext_noop("Tried: `{code}`; `{name}.grad` is then {value}. {way}")
     if arrived is None:
-        return False, gettext("Tried: `{code}`; `{name}.grad` stays None. {way}", code=code, name=x, way=way)
-    value = number(arrived.tolist())
-    said = gettext("Tried: `{code}`; `{name}.grad` is then {value}. {way}", code=code, name=x, value=value, way=way)
-    return True, said
+        said = gettext_noop("Tried: `{code}`; `{name}.grad` stays None. {way}")
+    value = arrived if arrived is None else number(arrived.tolist())
+    return arrived is not None, gettext(said, code=code, name=x, value=value, way=way)
 
 
 def _way(snapshot: Snapshot, x: str, of: str) -> str:

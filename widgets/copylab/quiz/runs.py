@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tinytorch.viz.read.naming import collect
-from tinytorch.viz.read.probe import is_tensor, quietly, undisturbed
+from tinytorch.viz.read.probe import quietly, undisturbed
 
 from ..player.frames import Looker, Seen
 from ..run.program import tidy
@@ -72,8 +72,6 @@ class Run:
     def __init__(self, code: str, engine: ModuleType) -> None:
         self.code = tidy(code)
         self.engine = engine
-        self.tried: dict[tuple[Any, ...], tuple[bool, str]] = {}
-        """What probes found in runs of their own: each is made once."""
 
     def __repr__(self) -> str:
         return f"Run({len(self.code.splitlines())} lines, {self.engine.__name__})"
@@ -144,10 +142,8 @@ class Run:
 
     def printed(self, line: int) -> str:
         """What `line` printed, in all its runs, without the last line break."""
-        parts = [
-            text for step in self.trace.steps if step.site.line == line for kind, text in step.output if kind == "out"
-        ]
-        return "".join(parts).rstrip("\n")
+        outputs = (step.output for step in self.trace.steps if step.site.line == line)
+        return "".join(text for output in outputs for kind, text in output if kind == "out").rstrip("\n")
 
     def history(self, ask: Callable[[Moment], Any], at: int | None = None) -> list[tuple[int, str, Any]]:
         """Each step, up to line `at`, at which what `ask` tells changed: (line, its text, the new value).
@@ -177,6 +173,3 @@ def head(code: str, line: int) -> str:
     """The statements of `code` that begin at or before `line`."""
     body = [statement for statement in ast.parse(code).body if statement.lineno <= line]
     return "\n".join(code.splitlines()[: body[-1].end_lineno if body else 0])
-
-
-__all__ = ["Moment", "Run", "head", "is_tensor"]
