@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tinytorch.viz.catalogue import gettext_noop
+
 from ..quiz.exercises import Exercise
+
+_TITLES = (gettext_noop("Exercise 1"), gettext_noop("Exercise 2"), gettext_noop("Exercise 3"))
+_listed: dict[str, list[str]] = {}  # the keys of each lesson
 
 
 def task(
     key: str, says: str, *, start: str, solution: str, wrong: Mapping[str, str], given: str = "", **more: Any
 ) -> Callable[[Callable[..., Any]], Exercise]:
-    """Make an exercise of the function that checks it; `given` stands before start, solution and each wrong answer."""
+    """Make an exercise of the function that checks it, with its number in the lesson as the title.
+
+    given: stands before start, solution and each wrong answer.
+    """
+    keys = _listed.setdefault(key.partition("/")[0], [])
+    if key not in keys:
+        keys.append(key)
+    if "title" not in more:
+        more["title"] = _TITLES[keys.index(key)]
     more |= {
         "start": given + start,
         "solution": given + solution,

@@ -68,7 +68,6 @@ written = predict(
         "before = position\nposition = position * 10": "position shows [10, 20]",
         "before = [1.0, 2.0]\nposition += 10": "before is of the type list",
     },
-    title="Exercise 1",
 )
 def earlier(position, before):
     yield shows([11, 12], position=position)
@@ -91,7 +90,6 @@ def earlier(position, before):
         "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6.0, 10.0]: the function writes into it",
         "def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2": "Run the whole cell",
     },
-    title="Exercise 2",
 )
 def doubled(double, a, torch):
     t = torch.tensor([3.0, 5.0])
@@ -121,7 +119,6 @@ def doubled(double, a, torch):
         "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]": "table[0] and table[1] look at the same cells",
         "table = [torch.zeros(2) for _ in range(3)]": "table shows [[0, 0], [0, 0], [0, 0]]",
     },
-    title="Exercise 3",
 )
 def rows(table):
     yield tensor_list(3, table=table)

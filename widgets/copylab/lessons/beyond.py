@@ -42,7 +42,6 @@ families = predict(
         "def to_percent(x):\n    return x.to(torch.float32)": "to_percent(x) shows [0.5, 0.25]",
         "def to_percent(x):\n    return (x * 100).tolist()": "of the type list",
     },
-    title="Exercise 1",
 )
 def scaled(to_percent, torch):
     for dtype in (torch.float64, torch.float32):
@@ -77,7 +76,6 @@ def scaled(to_percent, torch):
         "x = x.clamp(min=0)": "x._version is 0",
         "x = [0.0, 2.0, 0.0, 4.0]": "of the type list",
     },
-    title="Exercise 2",
 )
 def picked(x):
     yield shows([0, 2, 0, 4], x=x)
@@ -100,7 +98,6 @@ def picked(x):
         "import copy\n\nlayer = torch.nn.Linear(1, 1)\nbest = copy.deepcopy(layer.state_dict())": "layer.weight shows [[-0.823045]]",
         "best = [p.detach().clone() for p in layer.parameters()]": "a dict with weight and bias",
     },
-    title="Exercise 3",
 )
 def deep(layer, best):
     yield Fact(

@@ -73,7 +73,6 @@ def _named(name: str) -> Method:
         'names = ".data"': "a list of names",
     },
     right="after a write through y, each of them gives a wrong gradient of a function of x, and no error.",
-    title="Exercise 1",
 )
 def dangerous(names, torch):
     if not isinstance(names, list | tuple | set):
@@ -147,7 +146,6 @@ def _choice(*names: str | None) -> str:
         _choice("clone", "detach().clone()", "detach", "view", None): "still open: the numbers go",
     },
     right="run on a tensor of its own, each of them does what was wanted.",
-    title="Exercise 2",
 )
 def wishes(choice, torch):
     if not isinstance(choice, dict) or set(choice) != set(WISHES):
@@ -180,7 +178,6 @@ def wishes(choice, torch):
         "def fresh_leaf(x):\n    return x.tolist()": "of the type list",
     },
     right="a leaf of its own.",
-    title="Exercise 3",
 )
 def independent(fresh_leaf, torch):
     a = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -151,7 +151,6 @@ for _ in range(3):
         _KEEP.format("reading.clone()") + "kept = kept[:2]": "The length of kept is 2",
         _KEEP.format("reading") + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
     },
-    title="Exercise 1",
 )
 def readings(reading, kept):
     yield tensor_list(3, kept=kept)
@@ -185,7 +184,6 @@ _GO = "\nout.backward()"
         "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6" + _GO: "c.grad is 6",
         "c = a.clone()\nc.retain_grad()\nout = c * 6" + _GO: "a.grad is 6",
     },
-    title="Exercise 2",
 )
 def both(a, c, out):
     yield leads(c=c, a=a)

@@ -53,7 +53,6 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
         _BACKUP + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
         "saved = layer.weight.detach().clone()": "saved is of the type Tensor",
     },
-    title="Exercise 1",
 )
 def backup(layer, saved):
     yield tensor_list(1, saved=saved)
@@ -77,7 +76,6 @@ def backup(layer, saved):
         "k = x.clone()\nc = k.detach().clone()\nk.sum().backward()": "c shows [1, 2]",
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "k requires no grad",
     },
-    title="Exercise 2",
 )
 def between(x, k, c):
     yield needs_no_grad(c=c)

@@ -49,7 +49,6 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
         _RING
         + "    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
     },
-    title="Exercise 1",
 )
 def ring(buffer, screen):
     yield tensors(buffer=buffer, screen=screen)
@@ -84,7 +83,6 @@ def ring(buffer, screen):
         "layer.weight.data = new": "weight and new look at the same cells",
         "layer.weight.data.copy_(new)": "weight._version is 1",
     },
-    title="Exercise 2",
 )
 def loaded(layer, weight, new):
     yield Fact(

@@ -43,7 +43,6 @@ past = predict(
         "out = a.sigmoid().detach()\nshown = out * 100": "out requires no grad",
         "out = a.sigmoid()\nout.data.mul_(100)\nshown = out.detach().clone()": "out shows [73.1059, 88.0797, 95.2574]",
     },
-    title="Exercise 1",
 )
 def counted(a, out, shown):
     yield leads(out=out, a=a)
@@ -71,7 +70,6 @@ def counted(a, out, shown):
         "loss.backward()\nw = w.detach() - 1.0": "w requires no grad",
         "with torch.no_grad():\n    w -= 1.0": "w.grad is None",
     },
-    title="Exercise 2",
 )
 def update(w):
     yield leaf(w=w)
@@ -96,7 +94,6 @@ def update(w):
         "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
         "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
     },
-    title="Exercise 3",
 )
 def silent(x, y):
     yield shows(9, y=y)

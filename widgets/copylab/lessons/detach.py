@@ -58,7 +58,6 @@ cut = predict(
         "total = loss.detach()\nfor _ in range(3):\n    total = total + loss.detach()": "total shows 100",
         "loss = loss.detach()\ntotal = 0.0\nfor _ in range(3):\n    total = total + loss": "loss requires no grad",
     },
-    title="Exercise 1",
 )
 def monitor(a, loss, total):
     yield shows(75, total=total)
@@ -84,7 +83,6 @@ def monitor(a, loss, total):
         "out = a.detach().exp()\nshown = out.clone()\nshown[0] = 0.0": "out requires no grad",
         "out = a.exp()\nout.detach()[0] = 0.0\nshown = out.detach().clone()": "out shows [0, 7.38906]",
     },
-    title="Exercise 2",
 )
 def protect(a, out, shown):
     yield leads(out=out, a=a)
@@ -108,7 +106,6 @@ def protect(a, out, shown):
         "y = a * 3.0 * a.detach() / 3.0\ny.backward()\n(a * 1).backward()": "a.grad is 4",
         "y = a + 3.0\ny.backward()": "y shows 6",
     },
-    title="Exercise 3",
 )
 def keep_value(a, y):
     yield leads(y=y, a=a)

@@ -91,7 +91,6 @@ breaks = predict(
         "h = h.detach().clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "loss requires no grad",
         "h.data[h < 0.5] = 0.5\nloss = h.sum() - 0.5\nloss.backward()": "a.grad is [0.25, 0.235004, 0.104994]",
     },
-    title="Exercise 1",
 )
 def activation(a, h, loss):
     yield tensors(h=h)
@@ -126,7 +125,6 @@ def activation(a, h, loss):
         "for x in (1.0, 2.0, 3.0):\n    state = w * x\n    total = total + state * state\ntotal.backward()": "total shows [14]",
         "for x in (1.0, 2.0, 3.0):\n    state = state + w * x\n    total = total + state * state": "w.grad is None",
     },
-    title="Exercise 2",
 )
 def running(w, total):
     yield leads(total=total, w=w)
@@ -152,7 +150,6 @@ def running(w, total):
         "w = w + 1": "w is not a leaf: its node is AddBackward0",
         "with torch.no_grad():\n    w += 2": "w shows [4]",
     },
-    title="Exercise 3",
 )
 def twice(w, y):
     yield leaf(w=w)

@@ -70,7 +70,6 @@ pattern = predict(
         "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
         "target = [0, 1]": "of the type list",
     },
-    title="Exercise 1",
 )
 def targets(scores, target):
     yield apart(target=target, scores=scores)
@@ -105,7 +104,6 @@ def targets(scores, target):
         "def weighted(x):\n    return x.new_tensor(21.0)": "weighted(x) requires no grad",
         "def weighted(x):\n    factors = x.new_tensor([1.0, 1.0])\n    return (x * factors).sum()": "weighted(x) shows 3",
     },
-    title="Exercise 2",
 )
 def weights(weighted, torch):
     for dtype in (torch.float32, torch.float64, torch.float16):

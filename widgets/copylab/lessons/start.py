@@ -93,7 +93,6 @@ recorded = predict(
         "t = x[1:3]": "t shows [1, 2]",
         "t = x[2::2]": "t shows [2, 4]",
     },
-    title="Exercise 1",
 )
 def part(x, t):
     yield shares(t=t, x=x)
@@ -119,7 +118,6 @@ def part(x, t):
         "y = x * 3\ny.backward()": "x.grad is 3",
         "y = x * 12\ny.backward(retain_graph=True)\ny.backward()": "x.grad is 24",
     },
-    title="Exercise 2",
 )
 def twelve(x, y):
     yield leads(y=y, x=x)

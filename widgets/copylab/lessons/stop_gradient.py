@@ -61,7 +61,6 @@ def _loss(first, second):
         "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
         "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
     },
-    title="Exercise 1",
 )
 def frozen(A, B, loss):  # noqa: N803
     own, others = list(A.parameters()), list(B.parameters())
@@ -108,7 +107,6 @@ _HIDDEN = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor
         _HIDDEN + "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
         _HIDDEN + "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
     },
-    title="Exercise 2",
 )
 def hidden(w, h):
     yield tensors(h=h)
@@ -133,7 +131,6 @@ def hidden(w, h):
         "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal shows 1",
         "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss shows -1.8",
     },
-    title="Exercise 3",
 )
 def bootstrap(value, goal, loss):
     yield tensors(loss=loss)

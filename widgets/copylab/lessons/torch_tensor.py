@@ -47,7 +47,6 @@ fresh = predict(
         "total = parts[0]\ntotal.backward()": "total shows 3",
         "total = sum(p.item() for p in parts)": "of the type float",
     },
-    title="Exercise 1",
 )
 def stacked(w, total):
     yield leads(total=total, w=w)
@@ -73,7 +72,6 @@ def stacked(w, total):
         "start = torch.zeros(2, requires_grad=True)": "start shows [0, 0]",
         "start = trained.tolist()": "of the type list",
     },
-    title="Exercise 2",
 )
 def rebuilt(trained, start):
     yield leaf(start=start)

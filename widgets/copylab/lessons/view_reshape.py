@@ -42,7 +42,6 @@ shapes = predict(
         "y = x.t().flip(0)": "y shows [[2, 5], [1, 4], [0, 3]]",
         "y = x.t().tolist()": "of the type list",
     },
-    title="Exercise 1",
 )
 def columns(x, y):
     yield shows([[0, 3], [1, 4], [2, 5]], y=y)
@@ -63,7 +62,6 @@ def columns(x, y):
         "flat = x.clone()\nflat += 10": "flat shows [[11, 12], [13, 14]]",
         "x += 10\nflat = x.clone().view(4)": "x shows [[11, 12], [13, 14]]",
     },
-    title="Exercise 2",
 )
 def independent(x, flat):
     yield apart(flat=flat, x=x)
@@ -84,7 +82,6 @@ def independent(x, flat):
         "table = row.repeat(3)\ntable[0] += 100": "table shows [101, 2, 1, 2, 1, 2]",
         "row += 100\ntable = row.repeat(3, 1)": "row shows [101, 102]",
     },
-    title="Exercise 3",
 )
 def stretched(row, table):
     yield tensors(table=table)
