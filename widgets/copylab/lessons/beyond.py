@@ -53,9 +53,7 @@ def scaled(to_percent, torch):
             gettext("given a tensor of {dtype}, it changes the caller's numbers.", dtype=dtype)
         )
         yield Fact(
-            got.dtype == torch.float32,
-            "",
-            gettext("it returns {dtype}, and torch.float32 is asked for.", dtype=got.dtype),
+            got.dtype == torch.float32, gettext("it returns {dtype}, and torch.float32 is asked for.", dtype=got.dtype)
         )
         yield shows([50, 25], **result)
         yield apart(x=x, **result)
@@ -102,7 +100,6 @@ def picked(x):
 def deep(layer, best):
     yield Fact(
         isinstance(best, dict) and set(best) == {"weight", "bias"},
-        "",
         gettext("best has to be a dict with weight and bias."),
     )
     weight, bias = {"layer.weight": layer.weight}, {"layer.bias": layer.bias}

@@ -59,7 +59,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
     },
 )
 def best_weights(layer, best):
-    yield Fact(isinstance(best, dict) and "weight" in best, "", gettext("best has to be a state dict, with a weight."))
+    yield Fact(isinstance(best, dict) and "weight" in best, gettext("best has to be a state dict, with a weight."))
     kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
     yield shows([[99]], **own)
     yield apart(**kept, **own)
@@ -86,7 +86,7 @@ def numpy_buffer(data, array):
     yield tensors(data=data)
     yield shows([0, 0], array=array.tolist())
     together = np.shares_memory(data.detach().numpy(), array)
-    yield Fact(not together, gettext("data and array share no memory."), gettext("data looks at the memory of array."))
+    yield Fact(not together, gettext("data looks at the memory of array."), gettext("data and array share no memory."))
     yield shows([1, 2], data=data)
 
 

@@ -52,7 +52,6 @@ def data_update(w):
     yield written(2, w=w)
     yield Fact(
         grad(w) is None or has_grad([6.4], w=w).holds,
-        "",
         gettext(
             "w.grad is {value}, and the second step begins at 3.2, where the gradient is [6.4].", value=number(grad(w))
         ),
@@ -91,7 +90,7 @@ def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
     yield tensors(**weight)
     held = any(one is layer.weight for group in opt.param_groups for one in group["params"])
-    yield Fact(held, gettext("opt holds layer.weight."), gettext("opt holds another tensor, and not layer.weight."))
+    yield Fact(held, gettext("opt holds another tensor, and not layer.weight."), gettext("opt holds layer.weight."))
     yield shows([[1]], **weight)
     yield shows(4, loss=loss)
 

@@ -53,11 +53,10 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
 def ring(buffer, screen):
     yield tensors(buffer=buffer, screen=screen)
     yield shows([2, 2, 2], screen=screen)
-    yield Fact(screen is buffer, gettext("screen is buffer."), gettext("screen is not the tensor buffer any more."))
+    yield Fact(screen is buffer, gettext("screen is not the tensor buffer any more."), gettext("screen is buffer."))
     yield written(3, screen=screen)
     yield Fact(
         screen._version == 3,
-        "",
         gettext(
             "screen._version is {version}, and three frames take three writes: in between it may show no whole one.",
             version=screen._version,
@@ -87,8 +86,8 @@ def ring(buffer, screen):
 def loaded(layer, weight, new):
     yield Fact(
         layer.weight is weight,
-        gettext("layer.weight is the same parameter as before."),
         gettext("the layer has another parameter now: an optimizer that holds the old one would train the old one."),
+        gettext("layer.weight is the same parameter as before."),
     )
     yield leaf(weight=weight)
     yield shows([[5, 6]], weight=weight)

@@ -98,13 +98,13 @@ def update(w):
 def silent(x, y):
     yield shows(9, y=y)
     yield leads(y=y, x=x)
-    yield Fact(grad(x) != [6], "", gettext("x.grad is [6], which is right. Do some harm."))
+    yield Fact(grad(x) != [6], gettext("x.grad is [6], which is right. Do some harm."))
     yield has_grad([200], x=x)
     yield Fact(
         values(x) == [100],
-        gettext("x shows [100], and x._version is {version}.", version=x._version),
         gettext(
             "x shows {value}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",
             value=values(x),
         ),
+        gettext("x shows [100], and x._version is {version}.", version=x._version),
     )

@@ -101,7 +101,6 @@ def activation(a, h, loss):
     only_sigmoid = "SigmoidBackward0" in recorded and recorded <= {"SigmoidBackward0", "CloneBackward0"}
     yield Fact(
         not only_sigmoid or shows([0.2689, 0.6225, 0.8808], h=h).holds,
-        "",
         gettext(
             "h shows {value}, and no node behind it makes a 0: a write past the counter changed what sigmoid has saved.",
             value=number(values(h)),

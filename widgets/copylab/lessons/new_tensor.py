@@ -77,7 +77,6 @@ def targets(scores, target):
     yield shows([0, 1], target=target)
     yield Fact(
         (target.dtype, target.device) == (scores.dtype, scores.device),
-        gettext("target and scores are of the dtype {dtype}, on one device.", dtype=scores.dtype),
         gettext(
             "target is of the dtype {dtype} on {device}, scores of {right} on {there}.",
             dtype=target.dtype,
@@ -85,6 +84,7 @@ def targets(scores, target):
             right=scores.dtype,
             there=scores.device,
         ),
+        gettext("target and scores are of the dtype {dtype}, on one device.", dtype=scores.dtype),
     )
 
 
@@ -114,8 +114,8 @@ def weights(weighted, torch):
         yield shows(21, **result)
         yield Fact(
             got.dtype == dtype,
-            gettext("Its dtype is that of x, for float32, float64 and float16."),
             gettext("given {dtype}, it returns {other}.", dtype=dtype, other=got.dtype),
+            gettext("Its dtype is that of x, for float32, float64 and float16."),
         )
         yield leads(**result, x=x)
         got.backward()

@@ -67,22 +67,21 @@ def frozen(A, B, loss):  # noqa: N803
     yield tensors(loss=loss)
     yield Fact(
         all(p.grad is None for p in own),
-        gettext("The parameters of A have no gradients."),
         gettext("A parameter of A has a gradient."),
+        gettext("The parameters of A have no gradients."),
     )
     yield Fact(
         all(p.grad is not None for p in others),
-        gettext("Those of B have."),
         gettext("A parameter of B has no gradient: it cannot learn."),
+        gettext("Those of B have."),
     )
     yield Fact(
         all(p.requires_grad for p in own),
-        gettext("A can still be trained."),
         gettext("A is frozen for good: its parameters no longer require grad. Stop the gradient here only."),
+        gettext("A can still be trained."),
     )
     yield Fact(
         not any(leads(loss=loss, p=p).holds for p in own),
-        "",
         gettext("loss leads back to A: its gradients were computed, and then thrown away."),
     )
     yield shows(_loss(A, B), loss=loss).but(gettext("loss is not what B makes of A."))
@@ -112,7 +111,7 @@ def hidden(w, h):
     yield tensors(h=h)
     yield shows(4.375, h=h)
     yield Fact(
-        grad(w) != 46.8125, "", gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it.")
+        grad(w) != 46.8125, gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it.")
     )
     yield has_grad(35.3125, w=w)
 

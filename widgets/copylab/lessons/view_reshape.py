@@ -87,7 +87,6 @@ def stretched(row, table):
     yield tensors(table=table)
     yield Fact(
         0 not in table.stride(),
-        "",
         gettext("table has the stride {stride}: its rows are the same cells.", stride=table.stride()),
     )
     yield apart(table=table, row=row)

@@ -195,16 +195,11 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             note("exercises", self.key, {"state": "right" if solved else verdict.state})
         return verdict
 
-    def _judge(self, values: Mapping[str, Any], engine: ModuleType) -> Verdict:
-        untouched = self._untouched(values, engine)
-        return Verdict("not attempted", untouched) if untouched else self._judged(values, engine)
-
     def _untouched(self, values: Mapping[str, Any], engine: ModuleType) -> str:
         """Why there is nothing to judge; empty where there is."""
         for name in self.names:
             if name not in values:
                 return gettext("there is no variable {name} yet. Run your cell first.", name=name)
-        for name in self.names:
             if values[name] is None or values[name] is ...:
                 return gettext("{name} is still {value}", name=name, value="None." if values[name] is None else "...")
         begun = state(look(play(self.start, None, engine)[0], self.names)) if self.start else None
@@ -214,13 +209,18 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             "everything is as it was at the start. If you changed the program, that made no difference here."
         )
 
-    def _judged(self, values: Mapping[str, Any], engine: ModuleType) -> Verdict:
+    def _judge(self, values: Mapping[str, Any], engine: ModuleType) -> Verdict:
+        if untouched := self._untouched(values, engine):
+            return Verdict("not attempted", untouched)
         given = {**values, "torch": engine} if self._wants_torch else values
+        seen: dict[str, None] = {}  # what was tried several times is said once
         try:
             with warnings.catch_warnings(action="ignore"), contextlib.redirect_stdout(io.StringIO()):
                 said: Any = self._check(**given)
-                if isinstance(said, Iterator):
-                    return self._told(said)
+                for fact in said if isinstance(said, Iterator) else ():
+                    if not fact.holds:
+                        return Verdict("wrong", steady(fact.no))
+                    seen[fact.yes] = None
                 said = said.item() if hasattr(said, "item") else said  # a tensor or a NumPy number that is True
         except KeyboardInterrupt:
             raise
@@ -229,24 +229,11 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit is no crash
             raised = describe_error(error).partition("\n")[0]
             return Verdict("wrong", gettext("looking at it raises {error}", error=raised))
-        if said is None or said is True:
-            return Verdict("right", self.right)
+        if said is None or said is True or isinstance(said, Iterator):
+            why = " ".join(filter(None, [*seen, gettext(self._right) if self._right else ""]))
+            return Verdict("right", why or gettext("that is what was asked for."))
         plain = steady(said) if isinstance(said, str) else ""
         return Verdict("wrong", plain or gettext("this is not what was asked for."))
-
-    def _told(self, facts: Iterator[Fact]) -> Verdict:
-        """The first fact that does not hold, or else all that were seen."""
-        seen: dict[str, None] = {}  # what was tried several times is said once
-        for fact in facts:
-            if not fact.holds:
-                return Verdict("wrong", steady(fact.no))
-            seen[fact.yes] = None
-        return Verdict("right", " ".join(filter(None, [*seen, gettext(self._right)])) or self.right)
-
-    @property
-    def right(self) -> str:
-        """What is said to who has solved it."""
-        return gettext(self._right) if self._right else gettext("that is what was asked for.")
 
     def hint(self, number: int | None = None) -> Part:
         """Show the next hint, or hint `number` (from 1). ValueError if there is no hint of that number."""

@@ -26,11 +26,11 @@ from .answers import number, same
 
 @dataclass(frozen=True)
 class Fact:
-    """Whether something holds, and what is said then (nothing, where all right answers have it) and otherwise."""
+    """Whether something holds, what is said where it does not, and where it does: nothing, if all right answers do."""
 
     holds: bool
-    yes: str
     no: str
+    yes: str = ""
 
     def but(self, no: str) -> Fact:
         """Give the same fact with another sentence for the case that it does not hold."""
@@ -39,10 +39,13 @@ class Fact:
 
 def tensors(**named: Any) -> Fact:
     """All of them are tensors."""
-    kinds = [(name, type(one).__name__) for name, one in named.items() if not is_tensor(one)]
-    name, kind = kinds[0] if kinds else ("", "")
-    said = gettext("{name} is of the type {kind}, and a tensor is asked for.", name=name, kind=kind)
-    return Fact(not kinds, "", said)
+    for name, one in named.items():
+        if not is_tensor(one):
+            kind = type(one).__name__
+            return Fact(
+                False, gettext("{name} is of the type {kind}, and a tensor is asked for.", name=name, kind=kind)
+            )
+    return Fact(True, "")
 
 
 def _of_tensors(fact: Callable[..., Fact]) -> Callable[..., Fact]:
@@ -68,12 +71,11 @@ def tensor_list(count: int, **one: Any) -> Fact:
     ((name, things),) = one.items()
     if not isinstance(things, list | tuple):
         said = gettext("{name} is of the type {kind}, and a list is asked for.", name=name, kind=type(things).__name__)
-        return Fact(False, "", said)
+        return Fact(False, said)
     if len(things) == count:
         return tensors(**each(**one))
     return Fact(
         False,
-        "",
         gettext("The length of {name} is {size}, and {right} is asked for.", name=name, size=len(things), right=count),
     )
 
@@ -89,7 +91,7 @@ def kept_from(**two: Any) -> Fact:
         source=source,
         version=version,
     )
-    return Fact((version or 0) < 2, "", no)
+    return Fact((version or 0) < 2, no)
 
 
 def shows(expected: Any, **one: Any) -> Fact:
@@ -99,10 +101,10 @@ def shows(expected: Any, **one: Any) -> Fact:
     alike = _shape(got) == _shape(expected) and same(got, _floats(expected))
     return Fact(
         alike,
-        gettext("{name} shows {value}.", name=name, value=number(got)),
         gettext(
             "{name} shows {value}, and {right} is asked for.", name=name, value=number(got), right=number(expected)
         ),
+        gettext("{name} shows {value}.", name=name, value=number(got)),
     )
 
 
@@ -114,7 +116,7 @@ def apart(**named: Any) -> Fact:
     no = gettext("{a} and {b} are one tensor.", a=a, b=b)
     if close and named[a] is not named[b]:
         no = gettext("{a} and {b} look at the same cells: a write through one is seen in the other.", a=a, b=b)
-    return Fact(not close, gettext("{names} have no cell in common.", names=listed(list(named))), no)
+    return Fact(not close, no, gettext("{names} have no cell in common.", names=listed(list(named))))
 
 
 def _meet(one: Any, other: Any) -> bool:
@@ -137,7 +139,7 @@ def shares(**two: Any) -> Fact:
     if one is other:
         said = gettext("{a} is {b} itself, under a second name.", a=a, b=b)
     yes = gettext("{a} and {b} look at the same storage.", a=a, b=b)
-    return Fact(one is not other and same_storage(one, other), yes, said)
+    return Fact(one is not other and same_storage(one, other), said, yes)
 
 
 def needs_no_grad(**one: Any) -> Fact:
@@ -147,7 +149,7 @@ def needs_no_grad(**one: Any) -> Fact:
     no = gettext("{name} requires grad.", name=name)
     if node is not None:
         no = gettext("{name} requires grad: its node is {node}.", name=name, node=node)
-    return Fact(not getattr(tensor, "requires_grad", False), gettext("{name} requires no grad.", name=name), no)
+    return Fact(not getattr(tensor, "requires_grad", False), no, gettext("{name} requires no grad.", name=name))
 
 
 @_of_tensors
@@ -157,7 +159,7 @@ def leaf(**one: Any) -> Fact:
     no = gettext("{name} requires no grad.", name=name)
     if tensor.requires_grad:
         no = gettext("{name} is not a leaf: its node is {node}.", name=name, node=node_of(tensor))
-    return Fact(tensor.is_leaf and tensor.requires_grad, gettext("{name} is a leaf that requires grad.", name=name), no)
+    return Fact(tensor.is_leaf and tensor.requires_grad, no, gettext("{name} is a leaf that requires grad.", name=name))
 
 
 @_of_tensors
@@ -170,7 +172,7 @@ def leads(**two: Any) -> Fact:
     elif not result.requires_grad:
         no = gettext("{result} requires no grad: backward cannot get from it to {source}.", result=start, source=goal)
     yes = gettext("{result} leads back to {source} through its nodes.", result=start, source=goal)
-    return Fact(result is not source and any(_is_at(node, source) for node in nodes(result)), yes, no)
+    return Fact(result is not source and any(_is_at(node, source) for node in nodes(result)), no, yes)
 
 
 def nodes(tensor: Any) -> Iterator[Any]:
@@ -194,11 +196,11 @@ def has_grad(expected: Any, **one: Any) -> Fact:
     yes = gettext("{name}.grad is {value}.", name=name, value=number(got))
     if got is None and not tensor.is_leaf:
         no = gettext("{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name)
-        return Fact(False, yes, no)
+        return Fact(False, no, yes)
     said = gettext(
         "{name}.grad is {value}, and {right} is asked for.", name=name, value=number(got), right=number(expected)
     )
-    return Fact(_shape(got) == _shape(expected) and same(got, _floats(expected)), yes, said)
+    return Fact(_shape(got) == _shape(expected) and same(got, _floats(expected)), said, yes)
 
 
 @_of_tensors
@@ -213,7 +215,7 @@ def written(least: int = 1, **one: Any) -> Fact:
         version=version,
         least=least,
     )
-    return Fact((version or 0) >= least, gettext("{name}._version is {version}.", name=name, version=version), no)
+    return Fact((version or 0) >= least, no, gettext("{name}._version is {version}.", name=name, version=version))
 
 
 def _shape(value: Any) -> Any:
