@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from copylab.course import cheatsheet
 from copylab.doc import plain
 from copylab.quiz.answers import shown
 from copylab.quiz.exercises import Exercise
@@ -157,6 +158,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"stored solutions/{path.name}")
     if not options.check:
         (FOLDER / "README.md").write_text(index(), encoding="utf-8", newline="\n")
+        (FOLDER.parent / "cheat_sheet.html").write_text(cheatsheet.page(tinytorch), encoding="utf-8", newline="\n")
     return status
 
 

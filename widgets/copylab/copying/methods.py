@@ -38,18 +38,9 @@ class Method:
         return self.name
 
 
-def _page(name: str) -> str:
-    return f"https://docs.pytorch.org/docs/stable/{name}.html"
-
-
-def _tensor(name: str) -> str:
-    return _page(f"generated/torch.Tensor.{name}")
-
-
-def _python(name: str) -> str:
-    return f"https://docs.python.org/3/{name}.html"
-
-
+_page = "https://docs.pytorch.org/docs/stable/{}.html".format
+_tensor = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.{}.html".format
+_python = "https://docs.python.org/3/{}.html".format
 _ = gettext_noop
 _ALL = (
     Method("=", "y = x", _("a second name for the same tensor"), _python("reference/simple_stmts"), ("assignment",)),

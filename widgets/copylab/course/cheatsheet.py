@@ -1,14 +1,9 @@
-"""The cheat sheet: one printable page on what every way of copying does, computed by running each of them.
-
-python -m copylab.course.cheatsheet cheat_sheet.html
-"""
+"""The cheat sheet: one printable page on what every way of copying does, computed by running each of them."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from types import ModuleType
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, language
@@ -127,14 +122,3 @@ def _want(want: str, asked: Mapping[str, Answer], found: Mapping[str, Facts]) ->
     if not names:
         raise RuntimeError(f"no copy method gives what is wanted here: {want}")
     return Paragraph(gettext(want), tag="dt").html() + Paragraph(", ".join(names), tag="dd").html()
-
-
-def main() -> None:
-    """Write the page to the file that is named."""
-    if len(sys.argv) != 2:
-        sys.exit((__doc__ or "").strip())
-    Path(sys.argv[1]).write_text(page(), "utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -72,9 +72,7 @@ class Progress(Told):
 
     def __init__(self, lesson: str | None = None) -> None:
         known = load()
-        self.predictions: dict[str, dict[str, Any]] = known["predictions"]
-        self.exercises: dict[str, dict[str, Any]] = known["exercises"]
-        self.misconceptions: dict[str, dict[str, Any]] = known["misconceptions"]
+        self.predictions, self.exercises, self.misconceptions = (known[kind] for kind in (*_KINDS, "misconceptions"))
         self.lessons = course()
         self._one = lesson is not None
         if lesson is not None:
@@ -154,15 +152,12 @@ class Progress(Told):
         met = {name: it for name, it in self.misconceptions.items() if keys is None or it.get("in") in keys}
         if not met:
             return Paragraph(gettext("No misconception was met so far."))
+        # One of a teacher's own is known by its name alone.
+        said = {name: gettext(MISCONCEPTIONS[name].says) if name in MISCONCEPTIONS else exact(name) for name in met}
         states = {"met": gettext("○ not settled yet"), "settled": gettext("✔ settled: a later answer avoided it")}
-        rows = [(f"“{_belief(name)}”", states.get(it.get("state", ""), "?")) for name, it in sorted(met.items())]
+        rows = [(f"“{said[name]}”", states.get(it.get("state", ""), "?")) for name, it in sorted(met.items())]
         caption = gettext("What you believed, and the run refuted:")
         return Box(Paragraph(caption), Table((gettext("Misconception"), gettext("Now")), rows))
-
-
-def _belief(name: str) -> str:
-    """What its owner would say; one of a teacher's own is known by its name alone."""
-    return gettext(MISCONCEPTIONS[name].says) if name in MISCONCEPTIONS else exact(name)
 
 
 def _attempted(note: Mapping[str, Any]) -> str:

@@ -31,11 +31,9 @@ def _kinship(run: Run, a: str, b: str, at: int | None) -> str:
     one, other = run.tensor(a, at), run.tensor(b, at)
     if one.id == other.id:
         return "a name is a copy"
-    if one.counter == other.counter and (one.requires_grad == other.requires_grad):
-        return "a view is a copy"
-    if one.counter == other.counter:
-        return "detach copies"
-    return "another tensor, another memory"
+    if one.counter != other.counter:
+        return "another tensor, another memory"
+    return "a view is a copy" if one.requires_grad == other.requires_grad else "detach copies"
 
 
 def counter(run: Run, given: str, a: str, b: str, *, at: int | None) -> str | None:

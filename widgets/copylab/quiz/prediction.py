@@ -127,16 +127,6 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         if self.reveal is not None:
             raise ValueError("these answers were committed already; p.reset() clears them, p.reveal shows them again")
         texts = self._read(answers)
-        missing = [number for number, question in enumerate(self.questions, 1) if question.name not in texts]
-        if missing:
-            raise ValueError(
-                gettext(
-                    "fill in every row before you commit: {missing} of {count} are missing ({rows})",
-                    missing=len(missing),
-                    count=len(self.questions),
-                    rows=", ".join(map(str, missing)),
-                )
-            )
         reveal = self._judge(texts, meant(engine, self._engine))
         kept = {"answers": texts, "right": reveal.right, "of": len(self.questions)}
         note("predictions", self.key, {**kept, "misconceptions": list(reveal.misconceptions)})
@@ -175,7 +165,17 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         for which, given in answers.items():
             question = self._question(which)
             found[question.name] = question.read(given)
-        return {question.name: found[question.name] for question in self.questions if question.name in found}
+        missing = [number for number, question in enumerate(self.questions, 1) if question.name not in found]
+        if missing:
+            raise ValueError(
+                gettext(
+                    "fill in every row before you commit: {missing} of {count} are missing ({rows})",
+                    missing=len(missing),
+                    count=len(self.questions),
+                    rows=", ".join(map(str, missing)),
+                )
+            )
+        return {question.name: found[question.name] for question in self.questions}
 
     def _question(self, which: Any) -> Question:
         for number, question in enumerate(self.questions, 1):
@@ -202,17 +202,11 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def restore(self, engine: ModuleType | None = None) -> bool:
         """Take the answers from the progress file, if there are any for these very questions. Say whether it did."""
         kept = recall("predictions", self.key).get("answers")
-        if self.reveal is not None or not isinstance(kept, dict):
-            return False
-        try:
-            texts = self._read(kept)
-        except (KeyError, ValueError, TypeError):
-            return False  # of an earlier edition of the lesson: other questions
-        if len(texts) < len(self.questions):
-            return False
-        with contextlib.suppress(UnreadError):  # what was kept before answers were asked again
-            self._judge(texts, meant(engine, self._engine))
-        return self.committed
+        if self.reveal is None and isinstance(kept, dict):
+            with contextlib.suppress(KeyError, ValueError, TypeError):  # of an earlier edition: other questions
+                self._judge(self._read(kept), meant(engine, self._engine))
+                return True
+        return False
 
     def verify(self, engine: ModuleType | None = None) -> Verification:
         """Test the prediction itself: every question has an answer, and every wrong answer something against it.

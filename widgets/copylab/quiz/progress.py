@@ -48,24 +48,14 @@ def load() -> dict[str, dict[str, Any]]:
     except FileNotFoundError:
         pass
     except OSError as error:
-        _warn(
-            gettext(
-                "the progress file {name} cannot be read ({why}): starting without it",
-                name=file.name,
-                why=error.strerror,
-            )
-        )
+        what = {"name": file.name, "why": error.strerror}
+        _warn(gettext("the progress file {name} cannot be read ({why}): starting without it", **what))
     except (ValueError, AttributeError, RecursionError):
         aside = _free(file)
         with contextlib.suppress(OSError):
             file.replace(aside)
-            _warn(
-                gettext(
-                    "the progress file {name} could not be understood; it is kept as {aside}",
-                    name=file.name,
-                    aside=aside.name,
-                )
-            )
+            what = {"name": file.name, "aside": aside.name}
+            _warn(gettext("the progress file {name} could not be understood; it is kept as {aside}", **what))
     else:
         return entries
     return {kind: {} for kind in _KINDS}
@@ -88,13 +78,8 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
             text = json.dumps({"version": 1, **known}, ensure_ascii=False, indent=1, sort_keys=True)
             replace(file, (text + "\n").encode("utf-8", "backslashreplace"))  # of half a character the JSON escape
     except OSError as error:
-        _warn(
-            gettext(
-                "the progress file {name} cannot be written ({why}): this is not kept",
-                name=file.name,
-                why=error.strerror,
-            )
-        )
+        what = {"name": file.name, "why": error.strerror}
+        _warn(gettext("the progress file {name} cannot be written ({why}): this is not kept", **what))
 
 
 def recall(kind: str, key: str | None) -> dict[str, Any]:
