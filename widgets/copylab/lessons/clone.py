@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from copylab import Misconception, predict
+from copylab import questions as ask
 from copylab.lessons import task
-from copylab.questions import (
-    Question,
-    gradient,
-    is_leaf,
-    node,
-    outcome,
-    requires_grad,
-    same_counter,
-    same_storage,
-    same_tensor,
-    value,
-)
 from copylab.quiz.runs import Run
 from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list
 from tinytorch.viz.catalogue import gettext
@@ -31,10 +20,10 @@ seven = predict(
     b += 1
     """,
     [
-        same_tensor("a", "b"),
-        same_storage("a", "b"),
-        same_counter("a", "b"),
-        node(
+        ask.same_tensor("a", "b"),
+        ask.same_storage("a", "b"),
+        ask.same_counter("a", "b"),
+        ask.node(
             "b",
             at=3,
             wrong={
@@ -42,13 +31,13 @@ seven = predict(
                 "CloneBackward": "Older texts show `grad_fn=<CloneBackward>`. Today's name ends in a 0.",
             },
         ),
-        is_leaf("b"),
-        requires_grad("b", wrong={"no": "clone cuts the graph"}),
-        gradient("a", at=5, wrong={"None": "the graph has the gradient"}),
-        gradient("a", at=6, wrong={"2": "clone cuts the graph", "3": "backward overwrites"}),
-        gradient("b", at=6, wrong={"3": "the copy has the gradient"}),
-        value("a", wrong={"2": "a copy shares memory"}),
-        value("b"),
+        ask.is_leaf("b"),
+        ask.requires_grad("b", wrong={"no": "clone cuts the graph"}),
+        ask.gradient("a", at=5, wrong={"None": "the graph has the gradient"}),
+        ask.gradient("a", at=6, wrong={"2": "clone cuts the graph", "3": "backward overwrites"}),
+        ask.gradient("b", at=6, wrong={"3": "the copy has the gradient"}),
+        ask.value("a", wrong={"2": "a copy shares memory"}),
+        ask.value("b"),
     ],
     key="clone/seven",
     title="A clone, two gradients, one write",
@@ -97,11 +86,11 @@ rest = predict(
     b.resize_(3)
     """,
     [
-        same_storage(
+        ask.same_storage(
             "y", "v", at=4, wrong={"no": "id shows memory"}, prompt="`id(v)` is not `id(y)`. Do they share a storage?"
         ),
-        same_storage("y", "b", at=4, prompt="`id(b)` is not `id(y)`. Do they share a storage?"),
-        Question(
+        ask.same_storage("y", "b", at=4, prompt="`id(b)` is not `id(y)`. Do they share a storage?"),
+        ask.Question(
             "How many nodes does line 4 add to the graph?",
             None,
             _added,
@@ -115,8 +104,8 @@ rest = predict(
             _added_because,
             hint="a number",
         ),
-        gradient("b", at=6, wrong={"None": "a result never has a grad"}),
-        outcome(wrong={"line 7 raises an error": NEVER_IN_PLACE}),
+        ask.gradient("b", at=6, wrong={"None": "a result never has a grad"}),
+        ask.outcome(wrong={"line 7 raises an error": NEVER_IN_PLACE}),
     ],
     key="clone/rest",
     title="Four more things that are said about clones",

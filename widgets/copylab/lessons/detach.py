@@ -1,19 +1,8 @@
 """detach: what it cuts, what it leaves joined, and how to keep a value that others must not change."""
 
 from copylab import predict
+from copylab import questions as ask
 from copylab.lessons import task
-from copylab.questions import (
-    gets_gradient,
-    gradient,
-    is_leaf,
-    on_graph,
-    requires_grad,
-    same_counter,
-    same_storage,
-    same_tensor,
-    value,
-    version,
-)
 from copylab.quiz.seen import apart, has_grad, leads, needs_no_grad, shows
 
 cut = predict(
@@ -25,16 +14,16 @@ cut = predict(
     d += 10
     """,
     [
-        same_tensor("b", "d"),
-        same_storage("b", "d", wrong={"no": "detach copies"}),
-        same_counter("b", "d", wrong={"no": "detach has its own counter"}),
-        on_graph("d"),
-        requires_grad("d"),
-        is_leaf("d"),
-        gradient("a"),
-        value("b", wrong={"[3, 6]": "detach copies"}),
-        version("b", wrong={"0": "detach has its own counter"}),
-        gets_gradient("a", "d", wrong={"yes": "detach keeps the graph"}),
+        ask.same_tensor("b", "d"),
+        ask.same_storage("b", "d", wrong={"no": "detach copies"}),
+        ask.same_counter("b", "d", wrong={"no": "detach has its own counter"}),
+        ask.on_graph("d"),
+        ask.requires_grad("d"),
+        ask.is_leaf("d"),
+        ask.gradient("a"),
+        ask.value("b", wrong={"[3, 6]": "detach copies"}),
+        ask.version("b", wrong={"0": "detach has its own counter"}),
+        ask.gets_gradient("a", "d", wrong={"yes": "detach keeps the graph"}),
     ],
     key="detach/cut",
 )

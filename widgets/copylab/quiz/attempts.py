@@ -13,7 +13,7 @@ from tinytorch.viz import snapshot
 from tinytorch.viz.read.naming import collect
 
 from ..run.run import Limits, Run, execute
-from ..run.surroundings import apart, describe_error
+from ..run.surroundings import apart, describe_error, steady
 
 STEPS = 5000
 SECONDS = 20.0
@@ -41,11 +41,7 @@ def state(values: Mapping[str, Any]) -> Any:
 def _plain(value: Any) -> Any:
     if isinstance(value, FunctionType):
         return value.__code__.co_code, value.__code__.co_consts, value.__code__.co_names
-    if isinstance(value, list | tuple | set | dict):
-        return type(value).__name__, len(value), repr(value)[:10_000]
-    if isinstance(value, bool | int | float | complex | str | bytes | type(None) | type(...)):
-        return type(value).__name__, value
-    return type(value).__name__, sorted(getattr(value, "__dict__", ()))
+    return type(value).__name__, steady(repr(value)[:10_000])
 
 
 def play(start: str, code: str | None, engine: ModuleType) -> tuple[dict[str, Any], str]:

@@ -52,23 +52,10 @@ def mutations(code: str) -> Iterator[tuple[str, str]]:
     Raises SyntaxError if `code` is no program.
     """
     tree = ast.parse(code)
-    for place, node in enumerate(ast.walk(tree)):
+    for node in ast.walk(tree):
         for what, changed in _changes(node):
-            made = copy.deepcopy(tree)
-            old = next(n for k, n in enumerate(ast.walk(made)) if k == place)
-            _Put(old, changed).visit(made)
+            made = copy.deepcopy(tree, {id(node): changed})  # as if that were its copy
             yield f"line {getattr(node, 'lineno', 1)}: {what}", ast.unparse(ast.fix_missing_locations(made))
-
-
-class _Put(ast.NodeTransformer):
-    """Puts one node in the place of another."""
-
-    def __init__(self, old: ast.AST, new: ast.AST) -> None:
-        self._old, self._new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        """Give the new node for the old one, and any other as it is."""
-        return self._new if node is self._old else self.generic_visit(node)
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
