@@ -119,7 +119,7 @@ def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...
     failed = ""
     with apart(engine), Watch(SECONDS) as watch:
         for question in QUESTIONS:
-            program = (*(before if question.early else after), question.body(source, how))
+            program = (*(before if "CODE" in question.program else after), question.body(source, how))
             why = question.needs(source) or (failed and gettext("the copy was not made: {error}", error=failed))
             answer, printed, error = (None, "", why) if why else _run(program, engine, watch)
             if question.key == "raises" and printed.startswith((_late(), "SystemExit", "GeneratorExit")):
@@ -174,8 +174,9 @@ class CopyQuestion:
     """A question about a copy, and how a program asks it.
 
     key: its name in Python. column: what stands over its answers in a table. asks: the whole of it.
-    program: its last lines; in them CODE are those that make the copy, WRITE_X and WRITE_Y a write through x and y.
-    main: whether a table shows it unasked. early: whether the program asks it while it makes the copy.
+    program: its last lines, which come after the copy, or make it where CODE stands; in them WRITE_X and WRITE_Y are
+        a write through x and y.
+    main: whether a table shows it unasked.
     needs: why the question makes no sense for a source; empty where it does.
     """
 
@@ -184,7 +185,6 @@ class CopyQuestion:
     asks: str
     program: str
     main: bool = False
-    early: bool = False
     needs: Callable[[Source], str] = lambda _: ""
 
     @property
@@ -250,7 +250,7 @@ _STRIDES = "print(y.stride() == x.stride() if y.shape == x.shape else None)"
 
 _ = gettext_noop
 QUESTIONS = (
-    CopyQuestion("raises", _("raises"), _("Does it raise an error?"), _RAISES, early=True),
+    CopyQuestion("raises", _("raises"), _("Does it raise an error?"), _RAISES),
     CopyQuestion("same_tensor", _("same tensor"), _("Is y the same tensor as x?"), "print(y is x)", main=True),
     CopyQuestion("same_storage", _("shares memory"), _("Do x and y share memory?"), _SHARED, main=True),
     CopyQuestion(
@@ -284,6 +284,6 @@ QUESTIONS = (
     CopyQuestion("shape", _("keeps shape"), _("Is the shape kept?"), "print(y.shape == x.shape)"),
     CopyQuestion("strides", _("keeps strides"), _("Are the strides kept?"), _STRIDES),
     CopyQuestion("copied", _("new memory"), _("How much memory is new?"), _COPIED, main=True),
-    CopyQuestion("warns", _("warns"), _("Does it warn?"), _WARNS, early=True),
+    CopyQuestion("warns", _("warns"), _("Does it warn?"), _WARNS),
 )
 """What is asked of every copy, in this order."""

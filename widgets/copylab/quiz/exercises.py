@@ -378,17 +378,10 @@ class ExerciseView(View):
         self._say()
 
     def _say(self, what: Part | None = None, says: str = "") -> None:
-        inside = [self._head(), paragraphs(self._exercise.task).html(), self._bar()]
-        if what is not None:
-            inside.append(element("div", what.html(), class_="cl-said"))
-        self.card.show(element("div", "".join(inside), class_="cl-card"), says or (what.text() if what else ""))
-
-    def _head(self) -> str:
         sign, word, _, colour, _ = _STATES[self.state]
         status = element("span", escape(f"{sign} {gettext(word)}"), class_=f"cl-status cl-{colour}")
-        return element("p", element("strong", escape(self._exercise.title)) + status, class_="cl-title")
-
-    def _bar(self) -> str:
+        inside = element("p", element("strong", escape(self._exercise.title)) + status, class_="cl-title")
+        inside += paragraphs(self._exercise.task).html()
         names = {"check": gettext("Check"), "hint": gettext("Hint"), "solution": gettext("Solution")}
         if not self._exercise.hints:
             del names["hint"]
@@ -397,4 +390,7 @@ class ExerciseView(View):
             element("button", escape(name), type="button", data_do=do, data_keep=do, class_=primary.get(do))
             for do, name in names.items()
         )
-        return element("div", "".join(made), class_="cl-bar")
+        inside += element("div", "".join(made), class_="cl-bar")
+        if what is not None:
+            inside += element("div", what.html(), class_="cl-said")
+        self.card.show(element("div", inside, class_="cl-card"), says or (what.text() if what else ""))

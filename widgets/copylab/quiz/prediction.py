@@ -276,11 +276,11 @@ def _default(tree: ast.Module) -> list[Question]:
     """The whole state table for `x` and `y`, or else for the first two names that the program makes."""
     stores = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
     made = list(dict.fromkeys(n.id for n in sorted(stores, key=lambda n: (n.lineno, n.col_offset))))
-    if not {"x", "y"} <= set(made) and len(made) < 2:
+    if len(made) < 2:
         raise ValueError(
             "the state table is about two names, such as x and y, and the code makes fewer: give questions"
         )
-    return state_table() if {"x", "y"} <= set(made) else state_table(made[0], made[1])
+    return state_table() if {"x", "y"} <= set(made) else state_table(*made[:2])
 
 
 def _field(question: Question, ident: str) -> tuple[str, str]:

@@ -155,20 +155,13 @@ class Reveal(Told):
 
     def found(self, *, live: bool) -> Part:
         """What stands below the headline; `live`: in a page that sets the colours of pictures."""
+        snapshot = self._run.snapshot()
+        picture = Picture(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live)
         ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.trace.effects]
         return Box(
             InText(Code("\n\n".join(row.told() for row in self.rows), by="")),
             InPage(table(self.rows)),
             Box(*map(Paragraph, ending)) if ending else None,
-            self._memory(live=live),
+            Box(InText(Paragraph(gettext("At the end of the run:"))), picture) if snapshot.names else None,
             apart=True,
-        )
-
-    def _memory(self, *, live: bool) -> Part | None:
-        snapshot = self._run.snapshot()
-        if not snapshot.names:
-            return None
-        return Box(
-            InText(Paragraph(gettext("At the end of the run:"))),
-            Picture(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live),
         )
