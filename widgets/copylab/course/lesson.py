@@ -73,23 +73,19 @@ def digest(file: bytes) -> str:
     JupyterLab writes the rest anew as soon as it opens one, and that is nobody's change.
     """
     try:
-        cells = json.loads(file, object_hook=_joined)["cells"]
-        content = [[cell["cell_type"], cell["source"], *map(_shown, cell.get("outputs", ()))] for cell in cells]
+        cells = json.loads(file, object_hook=_content)["cells"]
+        content = [[cell["cell_type"], cell["source"], cell.get("outputs", [])] for cell in cells]
         file = json.dumps(content, sort_keys=True).encode()
     except (ValueError, TypeError, KeyError):
         pass  # no notebook
     return hashlib.sha256(file).hexdigest()
 
 
-def _shown(output: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in output.items() if name not in _OF_THE_MACHINE}
-
-
-def _joined(entries: dict[str, Any]) -> dict[str, Any]:
-    """Texts as one string each: a notebook may store them line by line."""
+def _content(entries: dict[str, Any]) -> dict[str, Any]:
+    """Texts as one string each, for a notebook may store them line by line; without what is of the machine."""
 
     def text(value: Any) -> Any:
         lines = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
         return "".join(value) if lines else value
 
-    return {name: text(value) for name, value in entries.items()}
+    return {name: text(value) for name, value in entries.items() if name not in _OF_THE_MACHINE}

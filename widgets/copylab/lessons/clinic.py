@@ -48,9 +48,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
     hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
     solution=_LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}\n" + _TRAIN,
     wrong={
-        _LAYER
-        + "best = dict(layer.state_dict(), extra=0)\n"
-        + _TRAIN: "best['weight'] and layer.weight look at the same cells",
+        f"{_LAYER}best = dict(layer.state_dict(), extra=0)\n{_TRAIN}": "best['weight'] and layer.weight look at the same cells",
         _LAYER
         + "best = {n: p.clone() for n, p in layer.named_parameters()}\n"
         + _TRAIN: "best['weight'] requires grad: its node is CloneBackward0",

@@ -77,10 +77,7 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
     ],
     solution=_SGD + "with torch.no_grad():\n    layer.weight.fill_(4.0)\n" + _TRAIN,
     wrong={
-        _SGD
-        + _LOADED
-        + _LOSS_OF_LAYER
-        + "    with torch.no_grad():\n        layer.weight -= 0.25 * layer.weight.grad\n    layer.zero_grad()": "opt holds another tensor",
+        f"{_SGD}{_LOADED}{_LOSS_OF_LAYER}    with torch.no_grad():\n        layer.weight -= 0.25 * layer.weight.grad\n    layer.zero_grad()": "opt holds another tensor",
         _LOADED + "opt = torch.optim.SGD(layer.parameters(), lr=0.5)\n" + _TRAIN: "layer.weight shows [[0]]",
         _LOADED + _SGD + _TRAIN + "\nloss = loss + 1": "loss shows 5",
         _LOADED + _SGD + _LOSS_OF_LAYER: "layer.weight shows [[4]]",

@@ -47,8 +47,7 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
     + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     wrong={
         "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same cells",
-        _BACKUP
-        + "saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
+        f"{_BACKUP}saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
         "saved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
         _BACKUP + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
         "saved = layer.weight.detach().clone()": "saved is of the type Tensor",

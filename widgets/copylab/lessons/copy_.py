@@ -46,8 +46,7 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
         "buffer = torch.zeros(3)\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
         "    screen = frame": "not the tensor buffer any more",
         _RING + "    buffer += frame": "screen shows [3, 3, 3]",
-        _RING
-        + "    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
+        f"{_RING}    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
     },
 )
 def ring(buffer, screen):

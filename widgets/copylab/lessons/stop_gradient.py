@@ -87,24 +87,19 @@ def frozen(A, B, loss):  # noqa: N803
     yield shows(_loss(A, B), loss=loss).but(gettext("loss is not what B makes of A."))
 
 
-_HIDDEN = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
-
-
 @task(
     "stop_gradient/hidden",
     "Each `backward` should go through its own step only, without `retain_graph`. `h` keeps its value from round "
     "to round, not its history.",
-    start="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
-    "    h = h * w + x\n    (h * h).backward(retain_graph=True)",
+    given="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n",
+    start="    h = h * w + x\n    (h * h).backward(retain_graph=True)",
     hints=["Cut where the state passes to the next round.", "`h.detach()` on the right side."],
-    solution="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n"
-    "    h = h.detach() * w + x\n    (h * h).backward()",
+    solution="    h = h.detach() * w + x\n    (h * h).backward()",
     wrong={
-        _HIDDEN
-        + "    h = h.clone() * w + x\n    (h * h).backward(retain_graph=True)": "earlier rounds are still in it",
-        _HIDDEN + "    h = (h * w + x).detach()": "w.grad is None",
-        _HIDDEN + "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
-        _HIDDEN + "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
+        "    h = h.clone() * w + x\n    (h * h).backward(retain_graph=True)": "earlier rounds are still in it",
+        "    h = (h * w + x).detach()": "w.grad is None",
+        "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
+        "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
     },
 )
 def hidden(w, h):
