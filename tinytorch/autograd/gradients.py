@@ -231,7 +231,7 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     if type(grad) is ndarray:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
             device = device_of(leaf)
-            if state % TWICE == ALONE and grad.size:  # as nearly always
+            if grad.size and (state % TWICE == ALONE or not KNOWN):  # as nearly always
                 return over(grad, device, state // VERSION)
             t = as_tensor(grad, device, state)
             return t if t._view is None else t.detach()
@@ -253,7 +253,7 @@ def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
     a, recorded = old._data, type(grad) is not ndarray
     if (
         not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
-        and type(old._counter) is list and device_of(old) is device_of(leaf)
+        and type(old._counter) is list and (old._storage is leaf._storage or device_of(old) is device_of(leaf))
     ):  # fmt: skip
         np.add(a, grad, a)
         bump(old)
