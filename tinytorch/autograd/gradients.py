@@ -91,7 +91,8 @@ def know(*tensors: Any) -> None:
     """Keep in mind that gradients are these tensors, as long as somebody holds them."""
     for t in tensors:
         if t is not None:
-            KNOWN[id(owner(t._data))] = KNOWN[id(t._data)] = t
+            KNOWN[id(t._data)] = t
+            KNOWN.setdefault(id(owner(t._data)), t)  # whoever was first, another looks at the memory through
 
 
 def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
@@ -189,7 +190,7 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
             raise _unfit(fn, i, f"got {list(have)} but expected shape compatible with {list(shape)}")
         if type(grad) is ndarray:
             dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
-            grad = np.asarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
+            grad = np.ascontiguousarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
         else:
             grad = grad.sum_to_size(shape)
     if type(grad) is ndarray:
