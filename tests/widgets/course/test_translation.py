@@ -9,13 +9,14 @@ from copylab.course.translation import (
     FOLDER,
     PAGES,
     Entry,
+    check,
     digest,
     files,
     languages,
     opened,
     read,
+    text_in,
     translate,
-    translated_texts,
 )
 from translations import OPEN, faults, main, renew, write
 
@@ -85,10 +86,10 @@ def test_a_translator_starts_with_the_english_texts(
     assert main(["de", "00_start"]) == 1
     assert read(catalogue.read_text("utf-8")) == GERMAN
     assert languages(tmp_path) == ["de"]
-    (text,) = [text for _, text in translated_texts(tmp_path, "de")]
-    assert "Anfang" in text
+    assert "Anfang" in text_in(tmp_path / "00_start.ipynb", "de")
+    assert "Start" in text_in(tmp_path / "00_start.ipynb", "en")
     with pytest.raises(ValueError, match="it is in: en, de"):
-        list(translated_texts(tmp_path, "fr"))
+        check("fr", tmp_path)
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parents[2].name}-{path.parent.name}-{path.stem}")

@@ -21,7 +21,7 @@ from ..quiz.progress import replace
 from .cheatsheet import page
 from .folder import lessons, meant
 from .lesson import digest, without_answers
-from .translation import FOLDER, languages, translated_texts
+from .translation import FOLDER, check, text_in
 
 STATE = ".copylab.json"
 TRUST = ".copylab"
@@ -97,21 +97,18 @@ def remembered(folder: Path) -> str | None:
 def _editions(language: str) -> dict[str, bytes]:
     """The files of the course as they are laid out, by their names; the cheat sheet in the words of the widgets."""
     source = lessons()
-    translated: dict[str, str] = {}
-    if language != "en":
-        translated = {**dict(translated_texts(source, language)), "cheat_sheet.html": page(tinytorch)}
-        if language in languages(source / "solutions"):
-            translated |= {f"solutions/{name}": text for name, text in translated_texts(source / "solutions", language)}
+    check(language, source)
     found = {}
     for file in sorted(source.rglob("*")):
         name = _name(source, file)
         if not file.is_file() or any(part.startswith((".", "__")) or part == FOLDER for part in name.split("/")):
             continue
-        text = translated.get(name)
-        data = file.read_bytes() if text is None else text.encode()
+        data = text_in(file, language).encode() if file.suffix in (".ipynb", ".md") else file.read_bytes()
         if file.suffix == ".ipynb" and file.parent == source:
             lesson = without_answers(json.loads(data))
             data = (json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+        if name == "cheat_sheet.html" and language != "en":
+            data = page(tinytorch).encode()
         found[name] = data
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,8 +24,8 @@ from ..quiz.misconceptions import MISCONCEPTIONS
 from ..quiz.prediction import Prediction
 from ..quiz.progress import load
 from . import lesson as notebooks
-from . import translation
 from .folder import lessons, meant
+from .translation import text_in
 
 _KINDS = ("predictions", "exercises")
 
@@ -50,10 +51,7 @@ def course() -> list[Lesson]:
 
 
 def _lesson(path: Path) -> Lesson:
-    notebook = notebooks.read(path)
-    prose = path.parent / translation.FOLDER / os.environ.get("COPYLAB_LANGUAGE", "") / f"{path.stem}.md"
-    if prose.is_file():
-        notebook = translation.translate(notebook, translation.read(prose.read_text("utf-8")))
+    notebook = json.loads(text_in(path, os.environ.get("COPYLAB_LANGUAGE", "")))
     asked = notebooks.asked(notebook).values()
     return Lesson(path.stem, notebooks.title(notebook), {str(one.key): one for one in asked if one.key})
 

@@ -32,9 +32,10 @@ from tinytorch.viz.catalogue import language as spoken
 from ..doc import element
 from ..quiz.page import page
 from ..quiz.prediction import Prediction
+from . import cheatsheet
 from .folder import lessons, published
 from .lesson import asked
-from .translation import PAGES, check, languages, translated_texts
+from .translation import FOLDER, PAGES, check, languages, text_in
 
 NAMES = {"en": "English", "zh": "中文", "ko": "한국어"}
 _SPHINX = {"zh": "zh_CN"}
@@ -110,25 +111,18 @@ def _make_room(folder: Path) -> None:
 def write_source(source: Path, language: str) -> None:
     """Write what Sphinx is given: the lessons in a language, what stands beside them, and the first page's contents."""
     use(None if language == "en" else language)
-    translated = dict(translated_texts(lessons(), language))
     source.mkdir(parents=True)
     names = []
     for path in sorted(lessons().glob("*.ipynb")):
         names.append(path.stem)
-        text = translated.get(path.name) or path.read_text("utf-8")
-        lesson = _lesson(json.loads(text))
-        (source / path.name).write_text(json.dumps(lesson), "utf-8")
+        (source / path.name).write_text(json.dumps(_lesson(json.loads(text_in(path, language)))), "utf-8")
     for name in ("README.md", "glossary.md"):
-        text = translated.get(name) or (lessons() / name).read_text("utf-8")
-        (source / name.replace("README", "index")).write_text(_linked(text), "utf-8")
+        (source / name.replace("README", "index")).write_text(_linked(text_in(lessons() / name, language)), "utf-8")
     (source / "extra").mkdir()
-    sheet = translated.get("cheat_sheet.html") or (lessons() / "cheat_sheet.html").read_text("utf-8")
-    (source / "extra" / "cheat_sheet.html").write_text(sheet, "utf-8")
-    pages = dict(translated_texts(PAGES, language)) if language in languages(PAGES) else {}
-    parts = [name for name in _PARTS if language == "en" or f"{name}.md" in pages]
+    (source / "extra" / "cheat_sheet.html").write_text(cheatsheet.page(tinytorch), "utf-8")
+    parts = [name for name in _PARTS if language == "en" or (PAGES / FOLDER / language / f"{name}.md").is_file()]
     for name in parts:
-        text = pages.get(f"{name}.md") or (PAGES / f"{name}.md").read_text("utf-8")
-        (source / f"{name}.md").write_text(_described(text), "utf-8")
+        (source / f"{name}.md").write_text(_described(text_in(PAGES / f"{name}.md", language)), "utf-8")
     guides = GUIDES if language == "en" else ()
     for name in guides:
         page = source / f"{name}.md"

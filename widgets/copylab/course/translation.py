@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,22 +97,19 @@ def check(language: str, folder: Path) -> None:
         )
 
 
-def translated_texts(folder: Path, language: str) -> Iterable[tuple[str, str]]:
-    """Yield the name and the text of every file of the course in a language, those that it has not in English.
+def text_in(path: Path, language: str) -> str:
+    """Return the text of a lesson or a page in a language; in English, as it is stored, where it is not translated.
 
-    Raises ValueError if there is no such language, or a catalogue cannot be read.
+    Raises ValueError if its catalogue cannot be read.
     """
-    check(language, folder)
-    for path in files(folder):
-        catalogue = folder / FOLDER / language / f"{path.stem}.md"
-        if not catalogue.is_file():
-            continue
-        try:
-            entries = read(catalogue.read_text("utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{catalogue.name}: {error}") from error
-        lesson = translate(opened(path), entries)
-        if path.suffix == ".md":
-            yield path.name, "".join(prose(lesson).values()).rstrip("\n") + "\n"
-        else:
-            yield path.name, json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    catalogue = path.parent / FOLDER / language / f"{path.stem}.md"
+    if not catalogue.is_file():
+        return path.read_text("utf-8")
+    try:
+        entries = read(catalogue.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{catalogue.name}: {error}") from error
+    lesson = translate(opened(path), entries)
+    if path.suffix == ".md":
+        return "".join(prose(lesson).values()).rstrip("\n") + "\n"
+    return json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
