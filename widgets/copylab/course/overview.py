@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext, ngettext
@@ -47,13 +46,12 @@ class Lesson:
 
 def course() -> list[Lesson]:
     """Return the lessons in their order."""
-    return [_lesson(path) for path in sorted(lessons().glob("*.ipynb"))]
-
-
-def _lesson(path: Path) -> Lesson:
-    notebook = json.loads(text_in(path, os.environ.get("COPYLAB_LANGUAGE", "")))
-    asked = notebooks.asked(notebook).values()
-    return Lesson(path.stem, notebooks.title(notebook), {str(one.key): one for one in asked if one.key})
+    found = []
+    for path in sorted(lessons().glob("*.ipynb")):
+        notebook = json.loads(text_in(path, os.environ.get("COPYLAB_LANGUAGE", "")))
+        asked = {str(one.key): one for one in notebooks.asked(notebook).values() if one.key}
+        found.append(Lesson(path.stem, notebooks.title(notebook), asked))
+    return found
 
 
 class Progress(Told):

@@ -82,18 +82,14 @@ def _way(snapshot: Snapshot, x: str, of: str) -> str:
     goal = {node.id for node in snapshot.nodes if node.variable == source.id} | {source.grad_fn} - {None}
     if start is None:
         return gettext("`{name}` has no node.", name=of)
-    came: dict[str, str | None] = {start: None}
-    waiting = [start]
-    for here in waiting:
-        if here in goal:
-            path = [here]
-            while (before := came[path[-1]]) is not None:
-                path.append(before)
-            names = [labels.short(snapshot.node(one).name) for one in reversed(path)]
+    ways, met = [[start]], {start}
+    for way in ways:
+        if way[-1] in goal:
+            names = [labels.short(snapshot.node(one).name) for one in way]
             told = ", ".join(names if len(names) < 9 else [*names[:4], "...", *names[-3:]])
             return gettext("The way of the nodes: {nodes}.", nodes=told)
-        for edge in snapshot.node(here).edges:
-            if edge.node is not None and edge.node not in came:
-                came[edge.node] = here
-                waiting.append(edge.node)
+        for edge in snapshot.node(way[-1]).edges:
+            if edge.node is not None and edge.node not in met:
+                met.add(edge.node)
+                ways.append([*way, edge.node])
     return gettext("None of the nodes behind `{of}` leads to `{name}`.", of=of, name=x)
