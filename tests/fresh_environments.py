@@ -17,7 +17,7 @@ USE = """
 import sys
 import tinytorch as torch
 from copylab import CopyLab, compare, exercise, graph, memory, predict, race, steps
-from copylab.course.folder import lessons
+from copylab.course.lesson import lessons
 
 x = torch.ones(3, requires_grad=True)
 y = x.clone() * 2

@@ -109,8 +109,8 @@ def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
     # -S leaves out the .pth file by which an editable install would bring this folder back.
     program = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "import tinytorch, copylab, copylab.course.folder\n"
-        "print(tinytorch.__file__, copylab.__file__, copylab.course.folder.lessons(), sep='\\n')"
+        "import tinytorch, copylab, copylab.course.lesson\n"
+        "print(tinytorch.__file__, copylab.__file__, copylab.course.lesson.lessons(), sep='\\n')"
     )
     paths = [str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     command = [sys.executable, "-I", "-S", "-c", program, *paths]

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from copylab.course.folder import lessons
+from copylab.course.lesson import lessons
 from copylab.course.translation import FOLDER, PAGES, Entry, digest, files, opened, prose, read
 
 OPEN = "untranslated"

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from tinytorch.viz.catalogue import gettext, gettext_noop
 from tinytorch.viz.labels import short
 
-from .quiz import beliefs, evidence, probes
+from .quiz import beliefs, evidence
 from .quiz.question import Question, Wrong
 from .quiz.runs import Run
 
@@ -200,22 +200,22 @@ def gradient(run: Run, x: str, *, at: int | None = None) -> Any:
 
 @_asks(
     gettext_noop("If something were written into `{through}` in place, would `{x}` show it?"),
-    because=lambda run, x, through, at: probes.write_is_seen(run, x, through, at)[1],
+    because=lambda run, x, through, at: evidence.write_is_seen(run, x, through, at)[1],
     suspect=beliefs.memory,
 )
 def sees_write(run: Run, x: str, through: str, *, at: int | None = None) -> bool:
     """Ask whether `x` would show what is written into `through`. Tried in a run of its own, with `fill_`."""
-    return probes.write_is_seen(run, x, through, at)[0]
+    return evidence.write_is_seen(run, x, through, at)[0]
 
 
 @_asks(
     gettext_noop("If `{of}.sum().backward()` were called, would a gradient reach `{x}`?"),
-    because=lambda run, x, of, at: probes.gradient_arrives(run, x, of, at)[1],
+    because=lambda run, x, of, at: evidence.gradient_arrives(run, x, of, at)[1],
     suspect=beliefs.arrival,
 )
 def gets_gradient(run: Run, x: str, of: str, *, at: int | None = None) -> bool:
     """Ask whether a gradient would get from `of` back to `x`. Tried in a run of its own, with `of.sum().backward()`."""
-    return probes.gradient_arrives(run, x, of, at)[0]
+    return evidence.gradient_arrives(run, x, of, at)[0]
 
 
 def _endings(code: str) -> tuple[str, ...]:

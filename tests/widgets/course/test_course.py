@@ -13,9 +13,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from copylab.course.command import main
-from copylab.course.folder import lessons
 from copylab.course.layout import TRUST, lay_out, remembered, reset
-from copylab.course.lesson import read
+from copylab.course.lesson import lessons, read
 from copylab.course.translation import digest
 from nbformat.sign import NotebookNotary
 

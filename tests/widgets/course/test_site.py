@@ -10,7 +10,7 @@ from pathlib import Path
 import copylab
 import pytest
 from copylab.course import lite, site
-from copylab.course.folder import lessons, published
+from copylab.course.lesson import lessons, published
 from copylab.course.translation import PAGES
 
 import tinytorch

@@ -10,9 +10,9 @@ from pathlib import Path
 from tinytorch import __version__
 from tinytorch.viz.catalogue import gettext, use
 
-from .folder import lessons
 from .grading import assign
 from .layout import TRUST, lay_out, remembered, reset
+from .lesson import lessons
 from .lite import build_lite
 from .translation import languages
 

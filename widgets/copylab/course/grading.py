@@ -14,8 +14,7 @@ from typing import Any
 from tinytorch.viz.catalogue import gettext
 
 from ..quiz.exercises import Exercise
-from .folder import lessons, meant
-from .lesson import asked, read
+from .lesson import asked, lessons, meant, read
 
 _CHECK = re.compile(r"(\w+)\.check\(\)\s*")
 CONFIG = """# Learners see this where the solution was; the program to mend stays above it.

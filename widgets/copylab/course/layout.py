@@ -19,8 +19,7 @@ from tinytorch.viz.catalogue import gettext
 
 from ..quiz.progress import replace
 from .cheatsheet import page
-from .folder import lessons, meant
-from .lesson import digest, without_answers
+from .lesson import digest, lessons, meant, without_answers
 from .translation import FOLDER, check, text_in
 
 STATE = ".copylab.json"

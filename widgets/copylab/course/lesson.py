@@ -1,4 +1,4 @@
-"""A lesson as a notebook: its title, what it asks, and which of its stored outputs would answer that too early."""
+"""Where the lessons lie; what a lesson asks, and which of its stored outputs would answer that too early."""
 
 from __future__ import annotations
 
@@ -6,17 +6,42 @@ import ast
 import hashlib
 import importlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from tinytorch.viz.catalogue import gettext
 
 from ..quiz.exercises import Exercise
 from ..quiz.prediction import Prediction
 from ..run.program import tidy
 
+_HERE = Path(__file__).resolve().parents[1]  # the package
 _LEFT_OUT = {"questioned", "answer"}  # tags of cells
 _OF_THE_MACHINE = ("metadata", "execution_count")
 
 Asked = dict[str, Prediction | Exercise]
+
+
+def lessons() -> Path:
+    """Return the folder with the lessons as published."""
+    return published() / "notebooks"
+
+
+def published() -> Path:
+    """Return the folder that has lessons, guides and changelog in it: the installed package, or else a clone."""
+    return _HERE if (_HERE / "notebooks").is_dir() else _HERE.parents[1]
+
+
+def meant(lesson: str, names: Iterable[str]) -> str:
+    """Return which of these lessons somebody means by `02_clone`, `clone` or `02`. ValueError if it is none of them."""
+    known = list(names)
+    for name in known:
+        if lesson in (name, *name.split("_", 1)):
+            return name
+    raise ValueError(
+        gettext("There is no lesson {lesson!r}. There are: {there}", lesson=lesson, there=", ".join(known))
+    )
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from tinytorch.viz.catalogue import gettext
 
-from .folder import lessons
+from .lesson import lessons
 
 INSTALL = "%pip install -q copylab"
 

@@ -23,7 +23,7 @@ from ..quiz.misconceptions import MISCONCEPTIONS
 from ..quiz.prediction import Prediction
 from ..quiz.progress import load
 from . import lesson as notebooks
-from .folder import lessons, meant
+from .lesson import lessons, meant
 from .translation import text_in
 
 _KINDS = ("predictions", "exercises")

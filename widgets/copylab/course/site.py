@@ -33,8 +33,7 @@ from ..doc import element
 from ..quiz.page import page
 from ..quiz.prediction import Prediction
 from . import cheatsheet
-from .folder import lessons, published
-from .lesson import asked
+from .lesson import asked, lessons, published
 from .translation import FOLDER, PAGES, check, languages, text_in
 
 NAMES = {"en": "English", "zh": "中文", "ko": "한국어"}
