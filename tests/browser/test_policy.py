@@ -111,7 +111,6 @@ def twins() -> list[str]:
     task, x = exercise(), tinytorch.ones(2, requires_grad=True)
     told = [
         task,
-        task.check({"t": 1}),
         prediction().commit([SHORT, EVIL]),
         comparison(),
         race(),
@@ -125,7 +124,11 @@ def twins() -> list[str]:
         kept[EVIL].sum().backward()
     assert seen.findings
     told.append(seen)
-    pages = [*(one.html for one in told), task.hint(1).html(), task.solution().html(), predicted(prediction())]
+    pages = [
+        *(one.html for one in told),
+        *(part.html() for part in (task.check({"t": 1}), task.hint(1), task.solution())),
+        predicted(prediction()),
+    ]
     pages += [memory({EVIL: x}).svg, graph({EVIL: x * 2}).svg]
     return [*(copylab.steps(code, engine=tinytorch).html for code in (FAILS, SHAPES)), *pages]
 

@@ -233,7 +233,7 @@ def outcome(run: Run) -> str:
     """
     if run.endless:
         return ENDLESS
-    return ENDS if run.error is None else f"line {run.error_line} raises an error"
+    return ENDS if run.trace.error is None else f"line {run.error_line} raises an error"
 
 
 @_asks(gettext_noop("What does line {line} print?"), because=evidence.printed, hint=gettext_noop("as it is printed"))

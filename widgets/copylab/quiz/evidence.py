@@ -124,9 +124,9 @@ def _course(run: Run, ask: Callable[[Moment], Any], at: int | None) -> str:
 
 def outcome(run: Run) -> str:
     """How the run ended."""
-    if run.error is None:
+    if run.trace.error is None:
         return stopped(run) if run.endless else gettext("No line raised an error.")
-    error = run.error.partition("\n")[0]
+    error = run.trace.error.partition("\n")[0]
     shown = error if len(error) < 400 else error[:400] + " ..."
     said = gettext("Line {line} raises {error}", line=run.error_line, error=shown)
     return " ".join([said, *run.steps[-1].explanation])

@@ -19,7 +19,7 @@ import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
-from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, Told, element, paragraphs
+from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, element, paragraphs
 from ..run.program import compiled
 from ..run.surroundings import describe_error, engine_for, meant, notebook_names, steady
 from ..ui.exhibit import Panel
@@ -52,8 +52,8 @@ _STATES = {
 }
 
 
-@dataclass(frozen=True)
-class Verdict(Told):
+@dataclass(frozen=True, repr=False)
+class Verdict(Part):
     """What a check found. state: "not attempted", "wrong" or "right"; says: why, in a sentence. Prints as both.
 
     True if the answer is right, so that `assert part.check()` holds for no other.
@@ -62,22 +62,18 @@ class Verdict(Told):
     state: str
     says: str
 
-    def __repr__(self) -> str:
-        return gettext(_STATES[self.state].verdict, why=self.says)
-
     def __bool__(self) -> bool:
         return self.state == "right"
 
-    @property
     def text(self) -> str:
         """The sentence."""
-        return repr(self)
+        return gettext(_STATES[self.state].verdict, why=self.says)
 
-    def tree(self) -> Part:
+    def html(self) -> str:
         """The sentence with its sign, and a line in its colour."""
         sign, *_, colour, elsewhere = _STATES[self.state]
         line = f"border-left: 4px solid var(--tt-{colour}-line, var({elsewhere})); padding-left: 10px"
-        return Paragraph(repr(self), mark=sign, style=line)
+        return Paragraph(self.text(), mark=sign, style=line).html()
 
 
 def wrong(says: str) -> NoReturn:
@@ -237,12 +233,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
 
     def hint(self, number: int | None = None) -> Part:
         """Show the next hint, or hint `number` (from 1). ValueError if there is no hint of that number."""
-        if not self.hints:
-            raise ValueError("this exercise has no hints")
         if number is None:
             number = min(self._hinted + 1, len(self.hints))
         if not 1 <= number <= len(self.hints):
-            raise ValueError(f"the hints have the numbers 1 to {len(self.hints)}, not {number}")
+            raise ValueError(f"this exercise has {len(self.hints) or 'no'} hints, and none of the number {number}")
         self._hinted = max(self._hinted, number)
         self._note(hints=self._hinted)
         said = gettext(
@@ -366,8 +360,7 @@ class ExerciseView(View):
     def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
             case {"do": "check"}:
-                verdict = self._exercise.check(notebook_names())
-                self._say(verdict.tree(), verdict.text)
+                self._say(self._exercise.check(notebook_names()))
             case {"do": "hint"}:
                 self._say(self._exercise.hint())
             case {"do": "solution"}:
@@ -377,7 +370,7 @@ class ExerciseView(View):
     def _follow(self, _: object) -> None:
         self._say()
 
-    def _say(self, what: Part | None = None, says: str = "") -> None:
+    def _say(self, what: Part | None = None) -> None:
         sign, word, _, colour, _ = _STATES[self.state]
         status = element("span", escape(f"{sign} {gettext(word)}"), class_=f"cl-status cl-{colour}")
         inside = element("p", element("strong", escape(self._exercise.title)) + status, class_="cl-title")
@@ -393,4 +386,4 @@ class ExerciseView(View):
         inside += element("div", "".join(made), class_="cl-bar")
         if what is not None:
             inside += element("div", what.html(), class_="cl-said")
-        self.card.show(element("div", inside, class_="cl-card"), says or (what.text() if what else ""))
+        self.card.show(element("div", inside, class_="cl-card"), "" if what is None else what.text())

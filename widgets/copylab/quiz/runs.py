@@ -92,11 +92,6 @@ class Run:
         return Steps(self.trace, {})
 
     @property
-    def error(self) -> str | None:
-        """The error that ended the run, as `Type: message`; None if it came to its end."""
-        return self.trace.error
-
-    @property
     def endless(self) -> bool:
         """Whether the run was stopped at its limits, and so is taken not to end by itself."""
         return self.trace.ended in ("steps", "time")
@@ -104,7 +99,7 @@ class Run:
     @property
     def error_line(self) -> int | None:
         """The line whose error ended the run."""
-        return self.trace.steps[-1].site.line if self.error is not None else None
+        return self.trace.steps[-1].site.line if self.trace.error is not None else None
 
     def at(self, line: int | None = None) -> Moment:
         """What could be seen after `line` ran (for the last time); None is the end. ValueError if it never ran."""
