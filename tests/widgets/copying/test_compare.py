@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from copylab import METHODS, Comparison, Method, compare
+from copylab.copying.comparison import COLUMNS
 from copylab.copying.facts import QUESTIONS
-from copylab.copying.table import COLUMNS
 from copylab.run.run import execute
 from copylab.ui.theme import style, web
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import ItemsView, Iterator
+from collections.abc import ItemsView, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 import traitlets
 
-from tinytorch.viz.catalogue import gettext, gettext_noop
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
-from ..doc import Part, spoken
+from ..doc import Box, Cell, Code, Fold, InPage, Paragraph, Part, Table, element, exact, inline, spoken
 from ..run.surroundings import checked, engine_for
 from ..ui.exhibit import Exhibit, Live
 from ..ui.theme import style, web
-from . import table
-from .facts import QUESTIONS, Answer, Facts, facts
+from .facts import QUESTIONS, Answer, CopyQuestion, Fact, Facts, facts
 from .methods import METHODS, Method, method
 from .sources import Source
 
@@ -26,6 +25,12 @@ KINDS = {
     "result": gettext_noop("a result of an operation"),
     "plain": gettext_noop("plain: requires no grad"),
 }
+
+
+COLUMNS = sorted(QUESTIONS, key=lambda one: (not one.main, one.key == "raises"))
+"""The questions in the order of the table: the main ones, what there is beside, and last whether there was a copy."""
+MAIN = [question for question in COLUMNS if question.main]
+_WIDE = 24  # characters of an answer that a cell shows
 
 
 class Comparison(Exhibit, Live):
@@ -102,7 +107,7 @@ Then choose another kind of source and watch which cells change.
 
     def tree(self) -> Part:
         """All answers."""
-        return table.tree(self.source, self.results)
+        return told(self.source, self.results)
 
     @property
     def html(self) -> str:
@@ -158,3 +163,95 @@ Then choose another kind of source and watch which cells change.
 
 
 compare = Comparison
+
+
+def told(source: Source, found: Mapping[str, Facts]) -> Box:
+    """Everything that a comparison says: the source, the table, and for the page the programs."""
+    about = ngettext(
+        "{number} way to make y from x: what is shared, what autograd sees",
+        "{number} ways to make y from x: what is shared, what autograd sees",
+        len(found),
+    )
+    note = gettext("x stands in for your tensor: {note}.", note=exact(source.note)) if source.note else ""
+    return Box(
+        Box(
+            Paragraph(gettext("**{what}**.", what=about)),
+            Paragraph(gettext("Every answer was found by running a program.")),
+            kind="cl-summary",
+        ),
+        Box(Code(source.code), Paragraph(note) if note else None, kind="cl-source"),
+        Table(
+            [gettext("y is made by"), *(_head(one) for one in COLUMNS)],
+            [[_name(one), *(cell(one[each.key], hidden=not each.main) for each in COLUMNS)] for one in found.values()],
+            told="rows",
+            breaks=[1 + len(MAIN)],
+        ),
+        InPage(Box(Paragraph(gettext("The programs that prove it:")), *map(_proofs, found.values()), kind="cl-proofs")),
+        apart=True,
+        kind="copylab-compare cl-panel",
+    )
+
+
+def _head(question: CopyQuestion) -> Cell:
+    return Cell(gettext(question.column), hidden=not question.main, data_key=question.key, title=question.text)
+
+
+def on_one_line(how: Method) -> str:
+    """The code of a method, its lines one after the other."""
+    return "; ".join(how.code.splitlines())
+
+
+def cell(fact: Fact, **attributes: Any) -> Cell:
+    """An answer in a table: all of it in the text, cut in the page, where the programs have it whole."""
+    short = fact.said
+    if len(short) > _WIDE:
+        short = gettext("yes") if fact.key in ("warns", "raises") else f"{short[:_WIDE]}…"
+    return Cell(
+        exact(fact.said),
+        short=exact(short),
+        class_=f"{kind(fact)}{' cl-decisive' * (fact.key == 'after_write')}",
+        **attributes,
+    )
+
+
+def kind(fact: Fact) -> str:
+    """The class of an answer: what it says at a glance, beside its word."""
+    given = fact.answer
+    if fact.why:
+        return "cl-none"
+    if fact.key in ("warns", "raises"):
+        return "cl-no" if given is None else "cl-yes"
+    if fact.key == "after_write":
+        return {"right": "cl-right", "an error": "cl-stops"}.get(str(given), "cl-bad")
+    return "cl-yes" if given else "cl-no"
+
+
+def _name(found: Facts) -> Cell:
+    """The head of a row: why there are no answers stands beside the name; the whole error stands in the cells."""
+    how, error = found.method, found["raises"].answer
+    small = "" if error is None else " " + element("small", inline(exact(str(error).partition(":")[0])))
+    part = InPage(element("code", inline(exact(how.name))) + small)
+    return Cell(exact(f"{how.name}    {on_one_line(how)}"), part=part, head=True, title=on_one_line(how))
+
+
+def _proofs(found: Facts) -> Fold:
+    how = found.method
+    note = gettext(how.note) if how.note else ""
+    about = gettext("{what}: {where}", what=note, where=how.docs) if note and how.docs else note or how.docs
+    return Fold(
+        f"`{exact(how.name)}`: `{exact(on_one_line(how))}`",
+        Paragraph(exact(about), kind="cl-about"),
+        *(_proof(found[question.key]) for question in COLUMNS),
+        kind="cl-way",
+    )
+
+
+def _proof(fact: Fact) -> Fold:
+    printed = gettext("It printed: {printed}", printed=exact(fact.printed))
+    why = gettext("No answer: {why}.", why=exact(fact.why))
+    return Fold(
+        f"{fact.question} **{exact(fact.said)}**",
+        Code(fact.proof),
+        Paragraph(why if fact.why else printed, kind="cl-printed"),
+        kind=f"cl-fact {kind(fact)}",
+    )

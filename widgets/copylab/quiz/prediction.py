@@ -161,9 +161,12 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             if len(answers) > len(self.questions):
                 raise ValueError(f"{len(answers)} answers were given, and there are {len(self.questions)} rows")
             answers = dict(enumerate(answers, 1))
+        asked = {key: one for n, one in enumerate(self.questions, 1) for key in (n, one.name, one.asks)}
         found = {}
         for which, given in answers.items():
-            question = self._question(which)
+            if which not in asked:
+                raise KeyError(f"no row is called {which!r}: use its number, 1 to {len(self.questions)}, or its name")
+            question = asked[which]
             found[question.name] = question.read(given)
         missing = [number for number, question in enumerate(self.questions, 1) if question.name not in found]
         if missing:
@@ -176,12 +179,6 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                 )
             )
         return {question.name: found[question.name] for question in self.questions}
-
-    def _question(self, which: Any) -> Question:
-        for number, question in enumerate(self.questions, 1):
-            if which in (number, question.name, question.asks):
-                return question
-        raise KeyError(f"no row is called {which!r}: use its number, 1 to {len(self.questions)}, or its name")
 
     def reset(self) -> None:
         """Forget answers and reveal, so that the table can be filled in anew. What was noted as progress stays."""
