@@ -9,7 +9,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import ModuleType
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, language, ngettext
@@ -160,13 +160,10 @@ def _value(printed: str) -> Answer:
     return value if value is None or isinstance(value, bool | int) else printed
 
 
-def _grad_needed(source: Source) -> str:
+def _grad_needed(source: Source, *, real: bool = False) -> str:
+    if real and source.dtype.startswith("complex"):
+        return gettext("x is complex, and backward wants a real number")
     return "" if source.requires_grad else gettext("x requires no grad")
-
-
-def _real_grad_needed(source: Source) -> str:
-    complex_ = source.dtype.startswith("complex")
-    return gettext("x is complex, and backward wants a real number") if complex_ else _grad_needed(source)
 
 
 @dataclass(frozen=True)
@@ -277,7 +274,7 @@ QUESTIONS = (
         _("After a write through y, what does backward through x give?"),
         _AFTER_WRITE,
         main=True,
-        needs=_real_grad_needed,
+        needs=partial(_grad_needed, real=True),
     ),
     CopyQuestion("dtype", _("keeps dtype"), _("Is the dtype kept?"), "print(y.dtype == x.dtype)"),
     CopyQuestion("device", _("keeps device"), _("Is the device kept?"), "print(y.device == x.device)"),

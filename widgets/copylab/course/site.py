@@ -89,7 +89,9 @@ def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], N
             write_source(source, language)
             use(own)
             warnings += _sphinx(source, folder / language, language)
-    (folder / "index.html").write_text(_front(wanted), "utf-8")
+    links = (element("a", escape(NAMES.get(one, one)), lang=one, href=f"{one}/index.html") for one in wanted)
+    front = FRONT.format(links="".join(element("li", link) for link in links))
+    (folder / "index.html").write_text(front, "utf-8")
     return warnings
 
 
@@ -254,9 +256,3 @@ def _sphinx(source: Path, out: Path, language: str) -> list[str]:
         raise RuntimeError(done.stderr.strip()[-2000:])
     shutil.move(made, out)
     return [line for line in done.stderr.splitlines() if "WARNING:" in line and "IPKernelApp" not in line]
-
-
-def _front(wanted: list[str]) -> str:
-    """The page that leads to the languages."""
-    links = (element("a", escape(NAMES.get(one, one)), lang=one, href=f"{one}/index.html") for one in wanted)
-    return FRONT.format(links="".join(element("li", link) for link in links))

@@ -172,7 +172,8 @@ def leads(**two: Any) -> Fact:
     elif not result.requires_grad:
         no = gettext("{result} requires no grad: backward cannot get from it to {source}.", result=start, source=goal)
     yes = gettext("{result} leads back to {source} through its nodes.", result=start, source=goal)
-    return Fact(result is not source and any(_is_at(node, source) for node in nodes(result)), no, yes)
+    there = any(node is source.grad_fn or getattr(node, "variable", None) is source for node in nodes(result))
+    return Fact(result is not source and there, no, yes)
 
 
 def nodes(tensor: Any) -> Iterator[Any]:
@@ -183,10 +184,6 @@ def nodes(tensor: Any) -> Iterator[Any]:
             met.add(id(node))
             waiting += [before for before, _ in node.next_functions]
             yield node
-
-
-def _is_at(node: Any, tensor: Any) -> bool:
-    return node is tensor.grad_fn or getattr(node, "variable", None) is tensor
 
 
 def has_grad(expected: Any, **one: Any) -> Fact:
