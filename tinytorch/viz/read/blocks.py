@@ -67,13 +67,7 @@ def lasting(tensor: Any) -> tuple[Any, ...]:
     place = address_of(tensor)
     if len(place) == 1:
         return place
-    storage = tensor.untyped_storage()
-    return (_identity(tensor, storage, _pointer(storage)), *place[1:])
-
-
-def _identity(tensor: Any, storage: Any, pointer: int) -> Any:
-    """Equal for one storage object at two looks. torch 2.1 makes a new object at each; there its address has to do."""
-    return serial(storage) if not pointer or tensor.untyped_storage() is storage else ("address", pointer)
+    return (serial(tensor.untyped_storage()), *place[1:])
 
 
 def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
@@ -87,7 +81,7 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
             place.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
             pointer = _pointer(storage)
-            found = _identity(tensor, storage, pointer), pointer, int(storage.nbytes())
+            found = serial(storage), pointer, int(storage.nbytes())
             if not pointer and found[2] and str(tensor.device) != "meta" and type(tensor).__name__ != "FakeTensor":
                 place.notes = (_stands_for_others(tensor),)
                 break

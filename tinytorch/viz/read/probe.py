@@ -5,7 +5,7 @@ counter a number of its own; a tensor that shows such a number before its turn s
 the counter of the one that wrote it. Then the old numbers are put back. No view's
 grad_fn is read in between, so torch has no occasion to rebuild one.
 `torch._C._autograd._unsafe_set_version_counter` is what torch itself uses to restore
-versions; engines or versions without it get the answer "not known".
+versions; an engine without it gets the answer "not known".
 
 What a look cannot see into, and what may make backward raise or compute something else, is told, so that nothing is
 promised: code of the user's that runs in backward, operations that refuse some values, and hooks. torch does not say
@@ -22,9 +22,8 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
 from typing import Any
 
 from ...autograd.hooks import NodeHooks
@@ -54,7 +53,7 @@ def sharing(tensors: Sequence[Any], engine: Any) -> list[int] | None:
     """
     if len(tensors) < 2:
         return list(range(len(tensors)))
-    write = _writer(engine)
+    write = quietly(quietly(quietly(engine, "_C"), "_autograd"), "_unsafe_set_version_counter")
     if write is None:
         return None
     first: list[int] = []
@@ -69,30 +68,12 @@ def sharing(tensors: Sequence[Any], engine: Any) -> list[int] | None:
                     write((tensor,), (_FIRST + index * _ROOM,))
                     before[index] = version
                     first.append(index)
-        except (RuntimeError, TypeError, AttributeError):
-            return None
         finally:
             for index, version in before.items():
                 # What is more than the number of its own came from elsewhere.
                 more = (version_of(tensors[index]) or 0) % _ROOM
                 write((tensors[index],), (version + more,))
     return first
-
-
-@contextmanager
-def rewound(tensor: Any, engine: Any, version: int) -> Iterator[bool]:
-    """Inside, the tensor's counter shows `version`; yields False where that cannot be done."""
-    write = _writer(engine)
-    if write is None or version_of(tensor) is None:
-        yield False
-        return
-    with _alone():
-        before = version_of(tensor) or 0
-        try:
-            write((tensor,), (version,))
-            yield True
-        finally:
-            write((tensor,), (before + (version_of(tensor) or 0) - version,))
 
 
 @contextmanager
@@ -111,37 +92,6 @@ def _alone() -> Iterator[None]:
             while time.perf_counter() < until:
                 pass
         yield
-
-
-def _writer(engine: Any) -> Callable[[Sequence[Any], Sequence[Any]], None] | None:
-    found = engine
-    for part in ("_C", "_autograd", "_unsafe_set_version_counter"):
-        found = getattr(found, part, None)
-        if found is None:
-            return None
-
-    if _takes_many(found):
-        return found
-
-    def write(tensors: Sequence[Any], versions: Sequence[Any]) -> None:
-        for tensor, version in zip(tensors, versions, strict=True):
-            found(tensor, version)
-
-    return write
-
-
-@cache
-def _takes_many(write: Any) -> bool:
-    """Whether it takes tuples; older versions of torch take one tensor at a time.
-
-    Asked with nothing to write: a call that is refused spells its arguments out, and printing a tensor is not harmless
-    (one whose storage was emptied ends the process).
-    """
-    try:
-        write((), ())
-    except TypeError:
-        return False
-    return True
 
 
 def engine_name(tensor: Any) -> str:

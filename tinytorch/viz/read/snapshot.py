@@ -367,7 +367,7 @@ class _Reader:
         try:
             value = getattr(node, attribute)
         except RuntimeError as error:
-            yield self._refused(node, attribute, name, str(error), raw)
+            yield self._refused(node, name, str(error), raw)
             return
         except Exception:  # noqa: BLE001 - whatever a custom Function's own attribute raises is not ours to pass on
             yield Saved(name, "unreadable")
@@ -408,14 +408,12 @@ class _Reader:
         found = self.checksums.of(tensor)
         return replace(saved, not_read=found) if isinstance(found, str) else replace(saved, bytes_now=found)
 
-    def _refused(self, node: Any, attribute: str, name: str, message: str, raw: Any) -> Saved:
+    def _refused(self, node: Any, name: str, message: str, raw: Any) -> Saved:
         stale = _VERSIONS.search(message)
         if stale is None:
             return Saved(name, "freed" if "already been freed" in message else "unreadable")
         now, then = int(stale[1]), int(stale[2])
         data = quietly(raw, "data")
-        if not is_tensor(data) and not isinstance(raw, tuple):
-            data = self._rewound(node, attribute, then, now)
         where = None
         if is_tensor(data):
             found = self._original(data, node)
@@ -434,18 +432,6 @@ class _Reader:
             if self.met[i].grad_fn is one or quietly(one, "variable") is self.met[i].tensor
         ]
         return next(iter(results or inputs or same), None)
-
-    def _rewound(self, node: Any, attribute: str, then: int, now: int) -> Any:
-        """The saved tensor, for engines that show no `data`: with the right counter set back, it can be read."""
-        for tensor in [one.tensor for one in self.met]:
-            if probe.version_of(tensor) != now:
-                continue
-            with probe.rewound(tensor, sys.modules.get(probe.engine_name(tensor)), then) as done:
-                saved = quietly(node, attribute) if done else None
-            if is_tensor(saved):
-                return saved
-        return None
-
 
 def _as_watched(saved: Saved, raw: Any) -> Saved:
     """What `copylab.watch` keeps knows the bytes from when they were saved, and whether they are others now."""
