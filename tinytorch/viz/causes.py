@@ -35,10 +35,10 @@ def reached(snap: Snapshot, roots: Iterable[Tensor]) -> list[Node]:
     order = dict.fromkeys(root.grad_fn for root in roots if root.grad_fn)
     waiting = list(order)
     while waiting:
-        for edge in snap.node(waiting.pop()).edges:
-            if edge.node is not None and edge.node not in order:
-                order[edge.node] = None
-                waiting.append(edge.node)
+        for end in snap.node(waiting.pop()).ends:
+            if end not in order:
+                order[end] = None
+                waiting.append(end)
     return [snap.node(name) for name in order]
 
 

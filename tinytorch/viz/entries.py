@@ -101,11 +101,6 @@ def view(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str
     return View(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold, find, found)
 
 
-def followers(item: Node | Fold) -> Iterable[str]:
-    """The node ids that an entry's edges go to."""
-    return item.ends if isinstance(item, Fold) else [edge.node for edge in item.edges if edge.node is not None]
-
-
 class _Order:
     """The nodes of a graph in the order in which they were made, the last first, and the leaves that they use."""
 
@@ -113,12 +108,12 @@ class _Order:
         self.snap, self.bad, self.fresh, self.find = snap, bad, fresh, find
         self.users: dict[str, list[str]] = {node.id: [] for node in snap.nodes}
         for node in snap.nodes:
-            for name in dict.fromkeys(followers(node)):
+            for name in dict.fromkeys(node.ends):
                 self.users[name].append(node.id)
         self.ops = self._sorted()
         self.at = {node.id: place for place, node in enumerate(self.ops)}
         self.leaves = {
-            node.id: [name for name in dict.fromkeys(followers(node)) if name not in self.at] for node in self.ops
+            node.id: [name for name in dict.fromkeys(node.ends) if name not in self.at] for node in self.ops
         }
         paths = self._paths()
         self.found = frozenset(self._found(find, paths)) if find else frozenset()
@@ -127,7 +122,7 @@ class _Order:
             name: [self.at.get(name)] if name in self.at else [self.at[user] for user in users]
             for name, users in self.users.items()
         }
-        self.heads = [tuple(places[name] for name in followers(node)) for node in self.ops]
+        self.heads = [tuple(places[name] for name in node.ends) for node in self.ops]
         sizes = [
             1 + min(sum(len(self.users[leaf]) == 1 for leaf in self.leaves[node.id]), LEAVES + 1) for node in self.ops
         ]
@@ -144,7 +139,7 @@ class _Order:
         order = []
         while ready:
             order.append(ops[heappop(ready)[1]])
-            for name in dict.fromkeys(followers(order[-1])):
+            for name in dict.fromkeys(order[-1].ends):
                 if name in ops:
                     left[name] -= 1
                     if not left[name]:
@@ -159,7 +154,7 @@ class _Order:
         for node in reversed(self.ops):
             leaves = [_home(self.snap, self.snap.node(leaf).variable or "") for leaf in self.leaves[node.id]]
             passed = [
-                reads[name] for name in followers(node) if name in reads and self.snap.node(name).name in _PASSED_ON
+                reads[name] for name in node.ends if name in reads and self.snap.node(name).name in _PASSED_ON
             ]
             if any(leaves) or any(passed):
                 reads[node.id] = common(leaves or passed)
@@ -192,7 +187,7 @@ class _Order:
         """What must be equal in two nodes that are; `same` compares where their edges go."""
         shapes = [self.snap.tensor(self.snap.node(leaf).variable or "").shape for leaf in self.leaves[node.id]]
         tensors = [(one.name, one.state, one.tensor and self.snap.tensor(one.tensor).shape) for one in node.saved]
-        ends = tuple(edge.node is None for edge in node.edges)
+        ends = tuple(edge is None for edge in node.edges)
         return node.name, tuple(tensors), tuple(shapes), ends, node.id in self.found, node.id in self.bad
 
     def same(self, first: int, second: int, size: int) -> tuple[bool, ...] | None:
@@ -256,7 +251,7 @@ class _Order:
     ) -> Fold:
         members = [self.snap.node(one) for one in nodes]
         kept = [saved for node in members for saved in node.saved]
-        ends = dict.fromkeys(follower for node in members for follower in followers(node))
+        ends = dict.fromkeys(follower for node in members for follower in node.ends)
         for one in nodes:
             ends.pop(one, None)
         return Fold(

@@ -227,8 +227,8 @@ def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str
         yield "  " + _fresh(adds, unnamed and node.variable in changed.new)
         for fact in facts(changed, node.variable, IN_GRAPH) if unnamed else ():
             yield "    " + gettext("Changed: {fact}.", fact=fact)
-    for edge in node.edges[:SAVED]:
-        yield f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut, seen)}"
+    for index, end in enumerate(node.edges[:SAVED]):
+        yield f"  next_functions[{index}]: {_target(snap, end, node.cut, seen)}"
     if len(node.edges) > SAVED:
         yield "  " + gettext("next_functions: {number} more", number=f"{len(node.edges) - SAVED:,}")
     for at, saved in saved_shown(node):

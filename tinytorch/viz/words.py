@@ -60,7 +60,7 @@ def covered(tensor: Tensor) -> str:
     cells = [byte // tensor.itemsize for _, byte in tensor.elements(24)]
     if tensor.numel == 1:
         return gettext("cell {cell}", cell=cells[0])
-    last = cells[-1] if tensor.numel <= 24 else tensor.last_cell()
+    last = cells[-1] if tensor.numel <= 24 else tensor.stop_byte() // tensor.itemsize - 1
     step = cells[1] - cells[0]
     even = step > 0 and tensor.in_order() and last - cells[0] == step * (tensor.numel - 1)
     if even and all(b - a == step for a, b in pairwise(cells)):

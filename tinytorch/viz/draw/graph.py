@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..catalogue import gettext, ngettext
 from ..diff import Changes
-from ..entries import Fold, View, followers
+from ..entries import Fold, View
 from ..explain import perhaps, stale
 from ..labels import clean, cut, few, shape, short, shorten, show, told, width
 from ..read.records import Node, Saved, Snapshot, Tensor
@@ -222,7 +222,7 @@ def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]
     """Cards for the entries outside of an opened fold that its nodes lead to, or are reached from."""
     pairs: dict[tuple[str, str, bool], None] = {}
     for node in snap.nodes if seen.beyond else ():
-        for follower in followers(node):
+        for follower in node.ends:
             tail, head = seen.places.get(node.id), seen.places.get(follower)
             if tail and not head:
                 pairs[tail, seen.beyond[follower], False] = None
@@ -261,11 +261,7 @@ def _wires(item: Node | Fold, seen: View) -> list[Wire]:
         heads = dict.fromkeys(seen.places[end] for end in item.ends if end in seen.places)
         return [Wire(item.id, head, "next") for head in heads]
     numbered = len(item.edges) > 1
-    ways = [
-        (edge.index, seen.places[edge.node])
-        for edge in item.edges
-        if edge.node is not None and edge.node in seen.places
-    ]
+    ways = [(index, seen.places[end]) for index, end in enumerate(item.edges) if end in seen.places]
     often = Counter(place for _, place in ways)
     # Of very many edges to one fold one stands for all.
     wires = [

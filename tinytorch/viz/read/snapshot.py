@@ -23,7 +23,7 @@ from .blocks import PLAIN, Blocks, Checksums, Place, address_of, lasting
 from .modules import made_in, modules
 from .naming import MAX_NAMES, gather
 from .probe import is_tensor, quietly, serial, undisturbed
-from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
+from .records import Counter, Node, Saved, Snapshot, Tensor
 
 MAX_NODES = 5_000
 """A larger graph is read up to here; the snapshot says so.
@@ -329,7 +329,7 @@ class _Reader:
                 Node(
                     id=f"N{where + 1}",
                     name=node.name(),
-                    edges=tuple(Edge(index, name) for index, (name, _) in enumerate(followers)),
+                    edges=tuple(name for name, _ in followers),
                     saved=tuple(
                         saved if saved.tensor is None else replace(saved, tensor=ids[int(saved.tensor)])
                         for saved in self.saved.get(where, ())

@@ -107,8 +107,8 @@ def _way(snapshot: Snapshot, x: str, of: str) -> str:
             names = [labels.short(snapshot.node(one).name) for one in reversed(path)]
             told = ", ".join(names if len(names) < 9 else [*names[:4], "...", *names[-3:]])
             return gettext("The way of the nodes: {nodes}.", nodes=told)
-        for edge in snapshot.node(here).edges:
-            if edge.node is not None and edge.node not in came:
-                came[edge.node] = here
-                waiting.append(edge.node)
+        for end in snapshot.node(here).ends:
+            if end not in came:
+                came[end] = here
+                waiting.append(end)
     return gettext("None of the nodes behind `{of}` leads to `{name}`.", of=of, name=x)
