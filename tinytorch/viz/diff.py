@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .read.records import Counter, Node, Saved, Snapshot, Tensor
+from .read.records import Node, Saved, Snapshot, Tensor
 
 MANY = 4096
 """The values of larger gradients are not compared one by one."""
@@ -45,10 +45,10 @@ class Changes:
     saved: dict[tuple[str, int], Saved] = field(default_factory=dict)
     """(node id, place among what it saved) -> how it stood with it."""
 
-    def version_of(self, counter: Counter) -> int | None:
-        """The version that a counter had; None if it has not changed."""
-        found = (self.versions[tid] for tid in counter.tensors if tid in self.versions)
-        return next(found, None) if self.versions else None
+    def version_of(self, counter: str | None) -> int | None:
+        """The version that a counter had; None if it has not changed, or is not known."""
+        sharing = self.now.counter(counter).tensors if counter and self.versions else ()
+        return next((self.versions[tid] for tid in sharing if tid in self.versions), None)
 
     def turned(self, state: str) -> list[tuple[Node, Saved]]:
         """What nodes saved that has come to a state ("freed", "stale") since, with the node."""

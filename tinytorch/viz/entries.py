@@ -112,9 +112,7 @@ class _Order:
                 self.users[name].append(node.id)
         self.ops = self._sorted()
         self.at = {node.id: place for place, node in enumerate(self.ops)}
-        self.leaves = {
-            node.id: [name for name in dict.fromkeys(node.ends) if name not in self.at] for node in self.ops
-        }
+        self.leaves = {node.id: [name for name in dict.fromkeys(node.ends) if name not in self.at] for node in self.ops}
         paths = self._paths()
         self.found = frozenset(self._found(find, paths)) if find else frozenset()
         # Where an edge goes: the place of a node, or for a leaf the places of the nodes that use it.
@@ -153,9 +151,7 @@ class _Order:
         reads: dict[str, Path] = {}
         for node in reversed(self.ops):
             leaves = [_home(self.snap, self.snap.node(leaf).variable or "") for leaf in self.leaves[node.id]]
-            passed = [
-                reads[name] for name in node.ends if name in reads and self.snap.node(name).name in _PASSED_ON
-            ]
+            passed = [reads[name] for name in node.ends if name in reads and self.snap.node(name).name in _PASSED_ON]
             if any(leaves) or any(passed):
                 reads[node.id] = common(leaves or passed)
         paths = [reads.get(node.id, ()) for node in self.ops]

@@ -130,7 +130,7 @@ def _counter_lines(changed: Changes, which: str | None, members: list[Tensor]) -
         counter = snap.counter(which)
         sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown]
         names = [snap.label(one.id) for one in sharing]
-        then = changed.version_of(counter)
+        then = changed.version_of(which)
         yield gettext(
             "version counter {counter}, {whose}: {version}.",
             counter=which,

@@ -255,9 +255,9 @@ class Drawn:
             canvas.text(text_x, low + 10 + k * LINE, line, "m s", whole=self.note)
         self.strip.draw(canvas, at.strip_x, low + LINE * len(notes))
         middles = [y + start + TOP for start in rows]
-        for row, lane, middle in zip(self.rows, self.strip.lanes, middles, strict=True):
-            row.draw(canvas, at, middle, at.strip_x + self.strip.begins(lane))
-            self.strip.draw_lane(canvas, at.strip_x, middle - LANE / 2 - 4, lane, row.id)
+        for row, middle in zip(self.rows, middles, strict=True):
+            row.draw(canvas, at, middle, at.strip_x + self.strip.begins(row.lane))
+            self.strip.draw_lane(canvas, at.strip_x, middle - LANE / 2 - 4, row.lane, row.id)
         for counter in self.counters:
             start = at.strip_x + max(self.strip.width, 82) + 4
             counter.draw(canvas, at.count_x, at.right - at.count_x - BRACKET, [middles[k] for k in counter.rows], start)
@@ -337,7 +337,7 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
     for band in (band for sheet in sheets for band in sheet.bands):
         cells[band.id] = max(cells.get(band.id, 0), band.strip.cell_w)
     for sheet in sheets:
-        wide = {one.id: replace(one, strip=one.strip.as_wide(cells[one.id])) for one in sheet.bands}
+        wide = {one.id: replace(one, strip=replace(one.strip, cell_w=cells[one.id])) for one in sheet.bands}
         sheet.entries.update(wide)
     at = _columns([band for sheet in sheets for band in sheet.bands], [row for sheet in sheets for row in sheet.rows])
     lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
@@ -440,19 +440,12 @@ def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
 
 def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
     snap, storage, members = changed.now, band.storage, band.members
-    strip = strip_of(storage, members, changed.cells.get(storage.id, {}))
-    counters: dict[str, Count] = {}
+    strip, lanes = strip_of(storage, members, changed.cells.get(storage.id, {}))
+    sharing: dict[str, list[int]] = {}
     for k, one in enumerate(members):
-        if not snap.counted(one):
-            continue
-        which = one.counter or one.id
-        if which in counters:
-            counters[which] = counters[which]._replace(rows=(*counters[which].rows, k))
-        elif one.counter is None:
-            counters[which] = Count(None, one.version, None, (k,))
-        else:
-            counter = snap.counter(one.counter)
-            counters[which] = Count(counter.id, counter.version, changed.version_of(counter), (k,))
+        if snap.counted(one):
+            sharing.setdefault(one.counter or one.id, []).append(k)
+    firsts = [(members[rows[0]], rows) for rows in sharing.values()]
     objects = [gettext("{number} storage objects", number=storage.objects)] if storage.objects > 1 else []
     more = [ngettext("and {number} tensor more", "and {number} tensors more", band.more)] if band.more else []
     return Drawn(
@@ -460,8 +453,8 @@ def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: 
         title(snap, members, usual=True),
         ", ".join([*unusual(storage), *objects, *storage.notes, *more]),
         strip,
-        tuple(_row(changed, one, bad, lane, found) for one, lane in zip(members, strip.lanes, strict=True)),
-        tuple(counters.values()),
+        tuple(_row(changed, one, bad, lane, found) for one, lane in zip(members, lanes, strict=True)),
+        tuple(Count(one.counter, one.version, changed.version_of(one.counter), tuple(rows)) for one, rows in firsts),
     )
 
 
