@@ -394,8 +394,6 @@ def _where(changed: Changes, tensor: Tensor, sharers: list[Tensor]) -> str:
         return gettext("with a storage of its own")
     names = few(map(now.first_name, sharers))
     same = [one for one in sharers if one.counter == tensor.counter and one.counter is not None]
-    if not now.counters_known:
-        return gettext("over the storage of {names}", names=names)
     if len(same) == len(sharers):
         return gettext("over the storage of {names}, with the same version counter", names=names)
     if not same:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
+from .. import words
 from ..catalogue import gettext, ngettext
 from ..diff import Changes
 from ..entries import Fold, View
@@ -15,19 +16,6 @@ from ..explain import perhaps, stale
 from ..labels import clean, cut, few, shape, short, shorten, show, told, width
 from ..read.records import Node, Saved, Snapshot, Tensor
 from ..text import graph_text, items_text
-from ..words import (
-    IN_GRAPH,
-    SAVED,
-    below_graph,
-    facts,
-    fold_title,
-    in_fold,
-    in_states,
-    renamed,
-    saved_shown,
-    shown,
-    was,
-)
 from . import layout
 from .picture import Folded, Picture
 from .style import Canvas, number, numbers
@@ -54,7 +42,7 @@ def graphs_of(
     Two that show the same look the same. A graph that is not too large is laid out once, so that what stays keeps its
     place. `wrong`: for each step, the keys of the nodes whose gradient is wrong.
     """
-    sheets = [build(changed, shown(changed)) for changed in run]
+    sheets = [build(changed, words.shown(changed)) for changed in run]
     sheets = [_blamed(sheet, nodes) for sheet, nodes in zip(sheets, wrong, strict=True)]
     names: dict[object, str] = {}
     kept = [_renamed(sheet, names) for sheet in sheets]
@@ -132,7 +120,7 @@ def _stage(run: Sequence[Sheet]) -> Stage:
             wide, high = sizes.get(card.name, (0, 0))
             sizes[card.name] = max(wide, card.width), max(high, card.height)
         lines |= Counter((wire.tail, wire.head) for wire in sheet.wires)
-    notes = [below_graph(sheet.changed, sheet.seen) for sheet in run]
+    notes = [words.below_graph(sheet.changed, sheet.seen) for sheet in run]
     notes_w = max((width(shorten(note, 90), "m") for some in notes for note in some), default=0.0)
     foot, most = 18 * max(map(len, notes)), 2 * EDGE + notes_w
     if not sizes:
@@ -252,7 +240,7 @@ def _off(changed: Changes, which: str, tensors: list[Tensor], *heads: str) -> Ca
 
 def _changed(changed: Changes, tensor: Tensor) -> list[tuple[str, str, str]]:
     """What is to be said of a tensor that was there before."""
-    said = (*renamed(changed, tensor), *facts(changed, tensor.id, IN_GRAPH))
+    said = (*words.renamed(changed, tensor), *words.facts(changed, tensor.id, words.IN_GRAPH))
     return [(shorten(fact, 40), *CHANGED) for fact in said]
 
 
@@ -265,9 +253,11 @@ def _wires(item: Node | Fold, seen: View) -> list[Wire]:
     often = Counter(place for _, place in ways)
     # Of very many edges to one fold one stands for all.
     wires = [
-        Wire(item.id, place, "next", str(index) if numbered else "") for index, place in ways if often[place] <= SAVED
+        Wire(item.id, place, "next", str(index) if numbered else "")
+        for index, place in ways
+        if often[place] <= words.SAVED
     ]
-    wires += [Wire(item.id, place, "next") for place, count in often.items() if count > SAVED]
+    wires += [Wire(item.id, place, "next") for place, count in often.items() if count > words.SAVED]
     if item.variable is not None:
         wires.append(Wire(item.id, item.variable, "leaf", ".grad"))
     return wires
@@ -285,16 +275,16 @@ def _pill(changed: Changes, tensor: Tensor) -> Card:
 def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
     head = short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
-    for at, saved in saved_shown(node):
+    for at, saved in words.saved_shown(node):
         through = unseen.get((node.id, saved.tensor or "")) if saved.state == "live" else None
         lines.append(_saved_line(changed.now, saved, through is None))
         if through is not None:
             said = gettext("perhaps written unseen, through {names}", names=through)
             lines.append((shorten(said, 48), "s b", "warn"))
         if (node.id, at) in changed.saved:
-            lines.append((was(changed.saved[node.id, at]), *CHANGED))
-    if len(node.saved) > SAVED:
-        lines.append((gettext("and {number} more saved", number=f"{len(node.saved) - SAVED:,}"), "s", ""))
+            lines.append((words.was(changed.saved[node.id, at]), *CHANGED))
+    if len(node.saved) > words.SAVED:
+        lines.append((gettext("and {number} more saved", number=f"{len(node.saved) - words.SAVED:,}"), "s", ""))
     if node.cut:
         lines.append((gettext("the graph goes on"), "s", ""))
     return Card(node.id, "node", tuple(lines), head, _flag({node.id}, changed, seen))
@@ -307,7 +297,7 @@ def _flag(nodes: Iterable[str], changed: Changes, seen: View) -> str:
 
 
 def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
-    title = fold_title(fold)
+    title = words.fold_title(fold)
     lines = [(cut(f"{fold.id} {title}".rstrip(), 44), "b", "")]
     lines.append((ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "s", ""))
     for name, count in fold.kinds[:KINDS]:
@@ -317,7 +307,7 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
         more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
         lines.append((more, "s", ""))
     marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "cross")}
-    lines += [(said, *marks.get(state, ("s", ""))) for state, said in in_states(fold)]
+    lines += [(said, *marks.get(state, ("s", ""))) for state, said in words.in_states(fold)]
     through = sum(node in fold.nodes for node, _ in unseen)
     if through:
         lines.append((gettext("saved: {number} perhaps written unseen", number=f"{through:,}"), "s b", "warn"))
@@ -327,7 +317,7 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
         lines.append(
             (shorten(gettext("made here: {names}", names=few(map(changed.now.label, fold.made))), 40), "s", "")
         )
-    lines += [(shorten(said, 48), *CHANGED) for said in in_fold(changed, fold)]
+    lines += [(shorten(said, 48), *CHANGED) for said in words.in_fold(changed, fold)]
     whole = f"{fold.id} {title}" if title else ""
     return Card(fold.id, "fold", tuple(lines), whole, _flag(fold.nodes, changed, seen))
 
@@ -385,7 +375,7 @@ def folded_in(sheet: Sheet) -> list[Folded]:
 
 def _line(fold: Fold) -> str:
     nodes = ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes))
-    line = gettext("{fold}: {nodes}", fold=f"{fold.id} {fold_title(fold)}".rstrip(), nodes=nodes)
+    line = gettext("{fold}: {nodes}", fold=f"{fold.id} {words.fold_title(fold)}".rstrip(), nodes=nodes)
     return gettext("{line}; drawn here is the first of them", line=line) if fold.times > 1 else line
 
 
@@ -415,7 +405,7 @@ def draw(sheet: Sheet, stage: Stage | None = None, label: str = "") -> str:
         _wire(canvas, wire, waiting[wire.tail, wire.head].pop(0))
     for card in cards:
         _card(canvas, card, *places[card.name], sizes[card.name])
-    for k, note in enumerate(below_graph(changed, seen)):
+    for k, note in enumerate(words.below_graph(changed, seen)):
         canvas.text(EDGE, foot + 20 + 18 * k, note, "m", 90)
     summary = _summary(changed) if cards else gettext("Graph picture without tensors")
     return canvas.svg(*size, label or summary, seen.whole)
@@ -430,15 +420,15 @@ def _laid_out(
     routes: list[tuple[str, str, list[Point]]] = []
     w = h = 0.0
     for line in render(dot).splitlines():
-        words = line.replace('"', "").split()  # names and numbers; no name has a blank
-        if words[0] == "graph":
-            w, h = float(words[2]) * 72, float(words[3]) * 72
-        elif words[0] == "node":
-            places[words[1]] = (float(words[2]) * 72, float(words[3]) * 72)
-        elif words[0] == "edge":
-            count = int(words[3])
-            flat = [float(word) * 72 for word in words[4 : 4 + 2 * count]]
-            routes.append((words[1], words[2], list(zip(flat[::2], flat[1::2], strict=True))))
+        parts = line.replace('"', "").split()  # names and numbers; no name has a blank
+        if parts[0] == "graph":
+            w, h = float(parts[2]) * 72, float(parts[3]) * 72
+        elif parts[0] == "node":
+            places[parts[1]] = (float(parts[2]) * 72, float(parts[3]) * 72)
+        elif parts[0] == "edge":
+            count = int(parts[3])
+            flat = [float(word) * 72 for word in parts[4 : 4 + 2 * count]]
+            routes.append((parts[1], parts[2], list(zip(flat[::2], flat[1::2], strict=True))))
     return places, routes, w, h
 
 

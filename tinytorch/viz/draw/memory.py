@@ -190,10 +190,7 @@ class Count(NamedTuple):
             return [(self.id, "count-t s b"), (gettext("version"), "count-t s")]
         if self.id is not None:
             return [(self.id, "new-t s b"), (gettext("was {value}", value=self.was), "new-t s")]
-        known = self.version is not None
-        first = gettext("version {version}", version=self.version) if known else gettext("no counter")
-        second = gettext("shared? not known") if known else gettext("inference")
-        return [(one, kind) for said, kind in ((first, "t s"), (second, "m s")) for one in wrap(said, 10, 2)]
+        return [(one, "t s") for one in wrap(gettext("no counter"), 10, 2)] + [(gettext("inference"), "m s")]
 
     @property
     def box_w(self) -> float:

@@ -4,8 +4,7 @@ torch has no question for a shared counter. It can be found all the same: give e
 counter a number of its own; a tensor that shows such a number before its turn shares
 the counter of the one that wrote it. Then the old numbers are put back. No view's
 grad_fn is read in between, so torch has no occasion to rebuild one.
-`torch._C._autograd._unsafe_set_version_counter` is what torch itself uses to restore
-versions; an engine without it gets the answer "not known".
+`torch._C._autograd._unsafe_set_version_counter` is what torch itself uses to restore versions.
 
 What a look cannot see into, and what may make backward raise or compute something else, is told, so that nothing is
 promised: code of the user's that runs in backward, operations that refuse some values, and hooks. torch does not say
@@ -46,16 +45,14 @@ def version_of(tensor: Any) -> int | None:
         return None
 
 
-def sharing(tensors: Sequence[Any], engine: Any) -> list[int] | None:
-    """For each tensor the index of the first one with the same counter; None if not known.
+def sharing(tensors: Sequence[Any]) -> list[int]:
+    """For each tensor of an engine the index of the first one with the same counter.
 
     Every tensor must have a counter. When it returns all versions are as before, plus what other threads wrote.
     """
     if len(tensors) < 2:
         return list(range(len(tensors)))
-    write = quietly(quietly(quietly(engine, "_C"), "_autograd"), "_unsafe_set_version_counter")
-    if write is None:
-        return None
+    write = sys.modules[engine_name(tensors[0])]._C._autograd._unsafe_set_version_counter
     first: list[int] = []
     before: dict[int, int] = {}
     with _alone():

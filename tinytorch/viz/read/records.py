@@ -262,8 +262,6 @@ class Snapshot:
     storages: tuple[Storage, ...]
     counters: tuple[Counter, ...]
     nodes: tuple[Node, ...]
-    counters_known: bool = True
-    """False where the engine offers no way to find out who shares a version counter."""
     notes: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     """The NumPy arrays that were given and see no memory of a tensor that is shown."""

@@ -188,7 +188,7 @@ class _Reader:
         )
         keys = [one.key for one in self.met]
         ids, last_tensor = _ids(keys, since)
-        counters, known, last_counter = self._counters(ids, since)
+        counters, last_counter = self._counters(ids, since)
         of_tensor = {tid: counter for counter in counters for tid in counter.tensors}
         grad_of = {one.grad: tid for one, tid in reversed(list(zip(self.met, ids, strict=True)))}
         shown = {where for where, one in enumerate(self.met) if one.names or where in grad_of}
@@ -204,7 +204,6 @@ class _Reader:
             storages=blocks.records(ids, shown if self.values else set(), seeing),
             counters=counters,
             nodes=self._nodes(ids, keys),
-            counters_known=known,
             notes=(note,) if self.too_large else (),
             arrays=tuple(name for name in apart if not any(name in names for names in seeing.values())),
             doubts=tuple(
@@ -260,19 +259,16 @@ class _Reader:
             **vars(place) | {"notes": (*one.notes, *own, *place.notes)},
         )
 
-    def _counters(self, ids: list[str], since: Snapshot) -> tuple[tuple[Counter, ...], bool, int]:
-        """The version counters, whether it is known who shares them, and the highest number."""
+    def _counters(self, ids: list[str], since: Snapshot) -> tuple[tuple[Counter, ...], int]:
+        """The version counters, and the highest number."""
         versions = [probe.version_of(one.tensor) for one in self.met]
         by_engine: dict[str, list[int]] = {}
         for i, version in enumerate(versions):
             if version is not None:
                 by_engine.setdefault(probe.engine_name(self.met[i].tensor), []).append(i)
         groups: dict[int, list[int]] = {}
-        known = True
-        for engine, members in by_engine.items():
-            shared = probe.sharing([self.met[i].tensor for i in members], sys.modules.get(engine))
-            known = known and shared is not None
-            for i, first in zip(members, shared or (), strict=shared is not None):
+        for members in by_engine.values():
+            for i, first in zip(members, probe.sharing([self.met[i].tensor for i in members]), strict=True):
                 groups.setdefault(members[first], []).append(i)
         old = {tid: counter.id for counter in since.counters for tid in counter.tensors}
         last = since.last_ids[2]
@@ -285,7 +281,7 @@ class _Reader:
                 name = f"C{last}"
             taken.add(name)
             counters.append(Counter(name, versions[first] or 0, tuple(ids[i] for i in members)))
-        return tuple(counters), known, last
+        return tuple(counters), last
 
     # -- graph -----------------------------------------------------------------
 
