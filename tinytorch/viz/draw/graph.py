@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from ..read.records import Node, Saved, Snapshot, Tensor
 from ..text import graph_text, items_text
 from . import layout
 from .picture import Folded, Picture
-from .style import Canvas, number, numbers
+from .style import Canvas, number
 
 LIMIT = 34
 KINDS = 4
@@ -42,8 +42,7 @@ def graphs_of(
     Two that show the same look the same. A graph that is not too large is laid out once, so that what stays keeps its
     place. `wrong`: for each step, the keys of the nodes whose gradient is wrong.
     """
-    sheets = [build(changed, words.shown(changed)) for changed in run]
-    sheets = [_blamed(sheet, nodes) for sheet, nodes in zip(sheets, wrong, strict=True)]
+    sheets = [build(changed, words.shown(changed), nodes) for changed, nodes in zip(run, wrong, strict=True)]
     names: dict[object, str] = {}
     kept = [_renamed(sheet, names) for sheet in sheets]
     most = max((len(sheet.cards) for sheet in sheets), default=0)
@@ -78,12 +77,6 @@ class Sheet(NamedTuple):
     def marked(self) -> bool:
         """Whether something in it changed."""
         return any(mark == "was" for card in self.cards for _, _, mark in card.lines)
-
-
-def _blamed(sheet: Sheet, wrong: frozenset[object]) -> Sheet:
-    """The sheet with the nodes flagged whose gradient is wrong."""
-    bad = {node.id for node in sheet.changed.now.nodes if node.key in wrong}
-    return sheet._replace(cards=[replace(one, flag="wrong") if one.name in bad else one for one in sheet.cards])
 
 
 class Stage(NamedTuple):
@@ -175,8 +168,8 @@ class Wire:
     label: str = ""
 
 
-def build(changed: Changes, seen: View) -> Sheet:
-    """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked."""
+def build(changed: Changes, seen: View, wrong: Collection[object] = ()) -> Sheet:
+    """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked, and nodes that are wrong."""
     snap, unseen = changed.now, perhaps(changed.now)
     cards: list[Card] = []
     wires: list[Wire] = []
@@ -193,9 +186,10 @@ def build(changed: Changes, seen: View) -> Sheet:
     many = len(loose) > ROWS
     cards += [] if many else [_pill(changed, tensor) for tensor in loose]
     for item in seen.items:
-        cards.append(
-            _folded(changed, item, seen, unseen) if isinstance(item, Fold) else _node(changed, item, seen, unseen)
-        )
+        card = _folded if isinstance(item, Fold) else _node
+        cards.append(card(changed, item, seen, unseen))
+        if isinstance(item, Node) and item.key in wrong:
+            cards[-1] = replace(cards[-1], flag="wrong")
         wires += _wires(item, seen)
     cards += [_pill(changed, snap.tensor(tid)) for tid in dict.fromkeys(leaves)]
     if many:
@@ -444,8 +438,8 @@ def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
     ux, uy = dx / length, dy / length
     base = (end[0] - 8 * ux, end[1] - 8 * uy)
     bends = [*points[:-1], base]
-    curve = "".join([f"C{numbers(bends[i : i + 3])}" for i in range(1, len(bends), 3)])
-    canvas.path(f"M{number(points[0][0])} {number(points[0][1])}{curve}", line)
+    first, *rest = [f"{number(x)} {number(y)}" for x, y in bends]
+    canvas.path(f"M{first}" + "".join("C" + " ".join(rest[i : i + 3]) for i in range(0, len(rest), 3)), line)
     left = (base[0] - 4 * uy, base[1] + 4 * ux)
     right = (base[0] + 4 * uy, base[1] - 4 * ux)
     canvas.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in (end, left, right)) + "z", tip)
@@ -484,25 +478,15 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, flo
         tone = "bad" if card.flag == "wrong" else "new"
         canvas.rect(left - 5, top - 11, w, 15, tone, 3)
         canvas.text(left - 5 + w / 2, top, flag, f"{tone}-t s b c")
+    plain, void = ("t", "t") if kind.startswith(("bad", "new")) else (ink, "m")
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
-        tone = _tone(kind, mark, ink)
+        tone = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}.get(mark, plain if mark != "void" else void)
         if mark:
             canvas.mark(mark, left + PAD + 4, line_y - 4)
             canvas.text(left + PAD + 16, line_y, text, f"{tone} {style}")
         else:
             canvas.text(x, line_y, text, f"{tone} {style} c", whole="" if k else card.whole)
-
-
-def _tone(kind: str, mark: str, ink: str) -> str:
-    """The colour of a line of text."""
-    if mark in ("cross", "warn"):
-        return "bad-t"
-    if mark == "was":
-        return "new-t"
-    if kind.startswith(("bad", "new")):
-        return "t"
-    return "m" if mark == "void" else ink
 
 
 def _summary(changed: Changes) -> str:

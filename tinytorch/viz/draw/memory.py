@@ -25,7 +25,7 @@ from ..text import memory_text, pack_text
 from ..words import IN_MEMORY, below_memory, facts, pack_line, rebound, standing_of, stored, title, unusual
 from .picture import Folded, Picture
 from .strip import ARCS, Lane, Strip, strip_of
-from .style import Canvas
+from .style import Canvas, number
 
 GAP, PAD, ARROW = 12, 4, 15
 TOP, LINE, PILL, LANE = 17, 15, 22, 24
@@ -147,7 +147,8 @@ class Row:
                 canvas.text(x + w / 2, y + PILL / 2 + 11, gettext(flag), "new-t s b c")
             if k > 0:
                 canvas.line([(right, y), (right + ARROW / 2, y), (right + ARROW / 2, middle)], "arrow")
-        canvas.arrow(right, middle, to - 1, middle)
+        canvas.line([(right, middle), (to - 5, middle)], "arrow")
+        canvas.path(f"M{number(to - 1)} {number(middle)}l-8 -4v8z", "tip")
         self._grid(canvas, at.strip_x + 2, middle + self.low + 4)
         x = at.strip_x + 2 + self.grid_w
         for k, (text, kind, whole) in enumerate(self.lines):
@@ -336,7 +337,8 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
     for sheet in sheets:
         wide = {one.id: replace(one, strip=replace(one.strip, cell_w=cells[one.id])) for one in sheet.bands}
         sheet.entries.update(wide)
-    at = _columns([band for sheet in sheets for band in sheet.bands], [row for sheet in sheets for row in sheet.rows])
+    bands = [band for sheet in sheets for band in sheet.bands]
+    at = _columns(bands, [row for sheet in sheets for row in sheet.rows])
     lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
     wider = max(0, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W) - at.right)
     at = at._replace(count_x=at.count_x + wider, right=at.right + wider)
@@ -346,7 +348,7 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
         for name, one in sheet.entries.items():
             high = PACK if isinstance(one, tuple) else one.height + 8 if isinstance(one, Row) else one.above(at)
             heights[name] = max(heights.get(name, 0), high)
-    heights |= _rows_placed([band for sheet in sheets for band in sheet.bands], heights, places)
+    heights |= _rows_placed(bands, heights, places)
     y = PAD + (36.0 if heights else 0)
     for names in _kept([sheet.entries for sheet in sheets]):
         places |= dict.fromkeys(names, y)
@@ -395,23 +397,17 @@ def _draw(sheet: Sheet, stage: Stage) -> str:
             canvas.rect(PAD, y, at.right, one.height + 8, "band dash", 8)
             one.draw(canvas, at, y + 4 + TOP, at.strip_x)
         else:
-            _line(canvas, at, y, *one)
+            said, wrong = one
+            canvas.rect(PAD, y, at.right, PACK, "bad" if wrong else "card dash", 8)
+            if wrong:
+                canvas.mark("cross", PAD + 16, y + 18)
+            canvas.text(PAD + 28, y + 22, said, "bad-t s b" if wrong else "t s", columns_in(at.right - 50, "s"))
     for k, (line, note) in enumerate(sheet.notes):
         canvas.text(PAD, stage.foot + 18 * k + 12, line, "m", whole=note)
-    said = [
-        one.title if isinstance(one, Drawn) else one[0] for one in sheet.entries.values() if not isinstance(one, Row)
-    ]
-    summary = gettext("Memory: {storages}", storages="; ".join(said))
-    return canvas.svg(*stage.size, summary if said else gettext("Memory picture without tensors"), sheet.whole)
-
-
-def _line(canvas: Canvas, at: Columns, y: float, said: str, wrong: bool) -> None:
-    """A line that stands for several storages."""
-    canvas.rect(PAD, y, at.right, PACK, "bad" if wrong else "card dash", 8)
-    if wrong:
-        canvas.mark("cross", PAD + 16, y + 18)
-    room = columns_in(at.right - 50, "s")
-    canvas.text(PAD + 28, y + 22, said, "bad-t s b" if wrong else "t s", room)
+    there = [one for one in sheet.entries.values() if not isinstance(one, Row)]
+    summary = "; ".join(one.title if isinstance(one, Drawn) else one[0] for one in there)
+    summary = gettext("Memory: {storages}", storages=summary) if there else gettext("Memory picture without tensors")
+    return canvas.svg(*stage.size, summary, sheet.whole)
 
 
 def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:

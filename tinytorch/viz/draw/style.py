@@ -178,15 +178,6 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def numbers(points: Iterable[tuple[float, float]]) -> str:
-    """Coordinates with spaces between, each as `number` writes it: in one go, which for a curve is far faster."""
-    flat = [value for point in points for value in point]
-    text = " ".join(["%.1f"] * len(flat)) % tuple(flat)
-    if "-" in text:
-        return " ".join(map(number, flat))
-    return text.replace(".0 ", " ").removesuffix(".0")
-
-
 class Canvas:
     """Collects SVG elements. Texts are escaped here and nowhere else."""
 
@@ -211,11 +202,6 @@ class Canvas:
     def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
         """Straight lines from point to point."""
         self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), kind)
-
-    def arrow(self, x1: float, y1: float, x2: float, y2: float, kind: str = "arrow", tip: str = "tip") -> None:
-        """A level arrow from left to right."""
-        self.line([(x1, y1), (x2 - 4, y2)], kind)
-        self.path(f"M{number(x2)} {number(y2)}l-8 -4v8z", tip)
 
     def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
         """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
