@@ -79,22 +79,13 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "arrow": (("stroke", "ink"),),
     "tip": (("fill", "ink"),),
     "thin": (("stroke", "line"),),
-    "name": (("fill", "name-bg"), ("stroke", "name-line")),
-    "name-t": (("fill", "name-ink"),),
-    "view": (("fill", "view-bg"),),
-    "view-t": (("fill", "view-ink"),),
-    "count": (("fill", "count-bg"), ("stroke", "count-line")),
-    "count-l": (("stroke", "count-line"),),
-    "count-t": (("fill", "count-ink"),),
-    "leaf": (("fill", "leaf-bg"), ("stroke", "leaf-line")),
-    "leaf-l": (("stroke", "leaf-line"),),
-    "leaf-t": (("fill", "leaf-ink"),),
-    "new": (("fill", "new-bg"), ("stroke", "new-line")),
-    "new-t": (("fill", "new-ink"),),
-    "bad": (("fill", "bad-bg"), ("stroke", "bad-line")),
-    "bad-l": (("stroke", "bad-line"),),
-    "bad-t": (("fill", "bad-ink"),),
-    **{hue: (("fill", f"{hue}-bg"), ("stroke", f"{hue}-line")) for hue in _HUES},
+}
+# What is called "count" has the colours "count-bg" and "count-line", its lines ("count-l") and texts ("count-t") their own.
+_PARTS = {"": (("fill", "bg"), ("stroke", "line")), "-l": (("stroke", "line"),), "-t": (("fill", "ink"),)}
+_RULES |= {
+    kind + part: tuple((prop, f"{kind}-{name}") for prop, name in pairs if f"{kind}-{name}" in PALETTE)
+    for kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES)
+    for part, pairs in _PARTS.items()
 }
 # (classes, declarations): what is no colour; rules without a class hold for every picture.
 _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -28,6 +28,23 @@ MAX_COMPARED = 1 << 30
 """So many bytes are compared for one snapshot, in 0.2 to 1 s. What is beyond is not compared."""
 
 
+@dataclass(slots=True)
+class Ids:
+    """Ids in order of first sight: a letter and a number. What an earlier snapshot knew by its key keeps its own."""
+
+    letter: str
+    known: dict[Any, str]
+    last: int
+    """The highest number that was given."""
+
+    def of(self, key: Any) -> str:
+        """The id of what has not been asked for yet."""
+        if key in self.known:
+            return self.known.pop(key)
+        self.last += 1
+        return f"{self.letter}{self.last}"
+
+
 @dataclass
 class Place:
     """Where one tensor lies: a part of its record."""
@@ -122,9 +139,8 @@ def _no_storage(tensor: Any) -> str:
 class Blocks:
     """The blocks of memory behind some tensors."""
 
-    def __init__(self, tensors: list[Any], known: dict[Any, str], last: int) -> None:
-        """`known` are the ids of an earlier snapshot by key, `last` the highest number it gave."""
-        self.tensors, self.last = tensors, last
+    def __init__(self, tensors: list[Any], ids: Ids) -> None:
+        self.tensors, self.ids = tensors, ids
         self.places = [Place() for _ in tensors]
         self.blocks: list[_Block] = []
         looks = [(i, _geometry(tensor, self.places[i])) for i, tensor in enumerate(tensors)]
@@ -147,10 +163,7 @@ class Blocks:
             block = group[i]
             if not block.members:
                 self.blocks.append(block)
-                block.id = known.pop(which, "")
-                if not block.id:
-                    self.last += 1
-                    block.id = f"S{self.last}"
+                block.id = ids.of(which)
             block.members.append(i)
             block.objects[which] = None
             place = self.places[i]

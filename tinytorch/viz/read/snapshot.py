@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter as Counts
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -19,7 +18,7 @@ from typing import Any
 
 from ..catalogue import gettext
 from . import probe
-from .blocks import PLAIN, Blocks, Checksums, Place, address_of, lasting
+from .blocks import PLAIN, Blocks, Checksums, Ids, Place, address_of, lasting
 from .modules import made_in, modules
 from .naming import MAX_NAMES, gather
 from .probe import is_tensor, quietly, serial, undisturbed
@@ -146,8 +145,7 @@ class _Reader:
         self.addresses: dict[Any, list[int]] = {}
         self.graph: list[Any] = []
         self.graph_index: dict[int, int] = {}
-        self.waiting: deque[int] = deque()
-        self.saved: dict[int, list[Saved]] = {}
+        self.saved: list[list[Saved]] = []
         self.variables: dict[int, int] = {}
         self.given: dict[str, int] = {}
         self.too_large = False
@@ -183,11 +181,11 @@ class _Reader:
                 self._look_at(self.met[done])
                 done += 1
             self._walk()
-        blocks = Blocks(
-            [one.tensor for one in self.met], {storage.key: storage.id for storage in since.storages}, since.last_ids[1]
-        )
+        known = {storage.key: storage.id for storage in since.storages}
+        blocks = Blocks([one.tensor for one in self.met], Ids("S", known, since.last_ids[1]))
         keys = [one.key for one in self.met]
-        ids, last_tensor = _ids(keys, since)
+        numbers = Ids("T", {tensor.key: tensor.id for tensor in since.tensors}, since.last_ids[0])
+        ids = [numbers.of(key) for key in keys]
         counters, last_counter = self._counters(ids, since)
         of_tensor = {tid: counter for counter in counters for tid in counter.tensors}
         grad_of = {one.grad: tid for one, tid in reversed(list(zip(self.met, ids, strict=True)))}
@@ -209,7 +207,7 @@ class _Reader:
             doubts=tuple(
                 dict.fromkeys(doubt for name in engines for doubt in probe.doubts_of_process(sys.modules.get(name)))
             ),
-            last_ids=(last_tensor, blocks.last, last_counter),
+            last_ids=(numbers.last, blocks.ids.last, last_counter),
         )
 
     # -- tensors ---------------------------------------------------------------
@@ -271,17 +269,12 @@ class _Reader:
             for i, first in zip(members, probe.sharing([self.met[i].tensor for i in members]), strict=True):
                 groups.setdefault(members[first], []).append(i)
         old = {tid: counter.id for counter in since.counters for tid in counter.tensors}
-        last = since.last_ids[2]
-        taken: set[str] = set()
+        numbers = Ids("C", {name: name for name in old.values()}, since.last_ids[2])
         counters = []
         for first, members in sorted(groups.items()):
-            name = next((old[ids[i]] for i in members if ids[i] in old and old[ids[i]] not in taken), None)
-            if name is None:
-                last += 1
-                name = f"C{last}"
-            taken.add(name)
-            counters.append(Counter(name, versions[first] or 0, tuple(ids[i] for i in members)))
-        return tuple(counters), last
+            before = next((old[ids[i]] for i in members if old.get(ids[i]) in numbers.known), None)
+            counters.append(Counter(numbers.of(before), versions[first] or 0, tuple(ids[i] for i in members)))
+        return tuple(counters), numbers.last
 
     # -- graph -----------------------------------------------------------------
 
@@ -292,13 +285,11 @@ class _Reader:
             self.too_large = True
             return
         self.graph_index[id(node)] = len(self.graph)
-        self.waiting.append(len(self.graph))
         self.graph.append(node)
 
     def _walk(self) -> None:
-        while self.waiting:
-            where = self.waiting.popleft()
-            node = self.graph[where]
+        while len(self.saved) < len(self.graph):
+            where, node = len(self.saved), self.graph[len(self.saved)]
             variable = getattr(node, "variable", None)
             leaf = variable is not None and is_tensor(variable)
             if leaf:
@@ -306,7 +297,7 @@ class _Reader:
             for follower, _ in node.next_functions:
                 if follower is not None:
                     self._meet(follower)
-            self.saved[where] = [] if leaf else list(self._saved_by(node))
+            self.saved.append([] if leaf else list(self._saved_by(node)))
 
     def _node_id(self, node: Any) -> str | None:
         where = None if node is None else self.graph_index.get(id(node))
@@ -328,7 +319,7 @@ class _Reader:
                     edges=tuple(name for name, _ in followers),
                     saved=tuple(
                         saved if saved.tensor is None else replace(saved, tensor=ids[int(saved.tensor)])
-                        for saved in self.saved.get(where, ())
+                        for saved in self.saved[where]
                     ),
                     variable=None if variable is None else ids[variable],
                     tensors=tuple(owners.get(id(node), ())),
@@ -452,20 +443,6 @@ def _attributes(kind: type) -> tuple[tuple[str, str], ...]:
     ]
     # A custom Function keeps its tensors under another name.
     return (*found, ("saved_tensors", "tensors")) if hasattr(kind, "saved_tensors") else tuple(found)
-
-
-def _ids(keys: list[Any], since: Snapshot) -> tuple[list[str], int]:
-    """Ids in order of first sight, and the highest number; what `since` knew keeps its id."""
-    known = {tensor.key: tensor.id for tensor in since.tensors}
-    last = since.last_ids[0]
-    ids = []
-    for key in keys:
-        found = known.pop(key, None)
-        if found is None:
-            last += 1
-            found = f"T{last}"
-        ids.append(found)
-    return ids, last
 
 
 def _node_key(node: Any, variable: Any) -> Any:
