@@ -136,17 +136,16 @@ def _facts(now: Snapshot, tensor: Tensor, since: Snapshot, old: Tensor) -> dict[
         nodes = since.node(old.grad_fn).key, now.node(tensor.grad_fn).key
         if nodes[0] != nodes[1]:
             found["node"] = nodes
-    if old.grad and tensor.grad and _grad_changed(now.tensor(tensor.grad), now, since.tensor(old.grad), since):
-        found["values"] = (old.grad, tensor.grad)
+    if old.grad and tensor.grad:
+        grad, before = now.tensor(tensor.grad), since.tensor(old.grad)
+        values, then = now.values(grad, MANY), since.values(before, MANY)
+        # What was not read counts by object and version.
+        pair = ((grad.key, grad.version), (before.key, before.version))
+        if values is not None and then is not None:
+            pair = (repr(values), repr(then))
+        if pair[0] != pair[1]:
+            found["values"] = (old.grad, tensor.grad)
     return found
-
-
-def _grad_changed(grad: Tensor, now: Snapshot, old: Tensor, since: Snapshot) -> bool:
-    """Whether a gradient has other values, as far as they were read; what was not read counts by object and version."""
-    values, then = now.values(grad, MANY), since.values(old, MANY)
-    if values is not None and then is not None:
-        return [repr(value) for value in values] != [repr(value) for value in then]
-    return bool(grad.key != old.key) or grad.version != old.version
 
 
 def _graph(now: Snapshot, since: Snapshot) -> tuple[frozenset[str], int, dict[tuple[str, int], Saved]]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..catalogue import gettext
 from ..labels import show, width
+from ..read.blocks import stretches
 from ..read.records import Storage, Tensor
 from ..words import covered
 from .style import Canvas, number
@@ -123,13 +124,7 @@ def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object])
 def _thinned(cells: list[int], room: int, end: int) -> list[int]:
     """Leave cells out, from the end of the longest stretch first, until they fit."""
     while len(cells) > room:
-        stretches: list[list[int]] = []
-        for cell in cells:
-            if stretches and cell == stretches[-1][-1] + 1:
-                stretches[-1].append(cell)
-            else:
-                stretches.append([cell])
-        longest = max(stretches, key=len)
+        longest = max(stretches(cells), key=len)
         # The very last cell stays: it shows where the storage ends.
         cells.remove(longest[-2] if longest[-1] == end - 1 and len(longest) > 1 else longest[-1])
     return cells
