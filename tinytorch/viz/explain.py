@@ -222,9 +222,12 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
     if snap is None or not snap.nodes:
         return Blame()
     versions = _ERROR.search(error or "")
-    nodes = _named_in(snap, source)
+    found = {tid for name, tid in snap.names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)}
+    nodes = reached(snap, [snap.tensor(tid) for tid in found]) or list(snap.nodes)  # behind what the line names
     if error is None:
-        nodes = _used_up(snap, after) or (nodes if "backward" in source else [])
+        given_back = {node.key for node in after.nodes if any(saved.state == "freed" for saved in node.saved)}
+        live = (node for node in snap.nodes if any(saved.state == "live" for saved in node.saved))
+        nodes = [node for node in live if node.key in given_back] or (nodes if "backward" in source else [])
     elif versions is None:
         return Blame()
     lines: dict[str, None] = {}
@@ -241,18 +244,6 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
         lines |= dict.fromkeys(_blamed(past, finding, pairs))
         blamed |= {pair[0].key for pair in pairs if any(_blamed(past, finding, [pair]))}
     return Blame(tuple(map(clean, lines)), frozenset(blamed))
-
-
-def _named_in(snap: Snapshot, source: str) -> list[Node]:
-    """The nodes behind the tensors that a line names; all nodes if it names none that has any."""
-    found = {tid for name, tid in snap.names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)}
-    return reached(snap, [snap.tensor(tid) for tid in found]) or list(snap.nodes)
-
-
-def _used_up(before: Snapshot, after: Snapshot) -> list[Node]:
-    """The nodes that have given back what they saved, as they were before."""
-    freed = {node.key for node in after.nodes if any(saved.state == "freed" for saved in node.saved)}
-    return [node for node in before.nodes if node.key in freed and any(saved.state == "live" for saved in node.saved)]
 
 
 def _blamed(past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, Saved]]) -> Iterator[str]:
