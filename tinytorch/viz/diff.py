@@ -52,23 +52,12 @@ class Changes:
 
     def turned(self, state: str) -> list[tuple[Node, Saved]]:
         """What nodes saved that has come to a state ("freed", "stale") since, with the node."""
-        # A node without a key is not known again: it is told from what nodes of its kind had saved.
-        kinds = {
-            (node.name, saved.name)
-            for node in (self.since.nodes if self.since else ())
-            for saved in node.saved
-            if saved.state == state and node.key is None
-        }
-        found = []
-        for node in self.now.nodes:
-            for at, saved in enumerate(node.saved):
-                then = self.saved.get((node.id, at))
-                before = then is None or then.state == state
-                if node.id in self.nodes or (node.key is None and (node.name, saved.name) not in kinds):
-                    before = False
-                if saved.state == state and not before:
-                    found.append((node, saved))
-        return found
+        return [
+            (node, saved)
+            for node in self.now.nodes
+            for at, saved in enumerate(node.saved)
+            if saved.state == state and (node.id in self.nodes or self.saved.get((node.id, at), saved).state != state)
+        ]
 
 
 def changes(now: Snapshot, since: Snapshot | None) -> Changes:
@@ -150,7 +139,7 @@ def _facts(now: Snapshot, tensor: Tensor, since: Snapshot, old: Tensor) -> dict[
 
 def _graph(now: Snapshot, since: Snapshot) -> tuple[frozenset[str], int, dict[tuple[str, int], Saved]]:
     """The new nodes, how many are gone, and how it stood with what the others had saved."""
-    before = {node.key: node for node in since.nodes if node.key is not None}
+    before = {node.key: node for node in since.nodes}
     cut = any(node.cut for node in since.nodes)
     # A graph that was read in part: what lies beyond is no news, and was made before all that was read.
     newest = max((key[2] for key in before if key[0] == "node"), default=0) if cut else 0
@@ -160,7 +149,7 @@ def _graph(now: Snapshot, since: Snapshot) -> tuple[frozenset[str], int, dict[tu
         old = before.pop(node.key, None)
         if old is not None:
             saved |= {(node.id, at): then for at, one in enumerate(node.saved) if (then := _then(one, old)) is not None}
-        elif node.key is not None and (not cut or (node.key[0] == "node" and node.key[2] > newest)):
+        elif not cut or (node.key[0] == "node" and node.key[2] > newest):
             new.add(node.id)
     lost = 0 if any(node.cut for node in now.nodes) else len(before)
     return frozenset(new), lost, saved

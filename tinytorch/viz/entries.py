@@ -127,9 +127,9 @@ class _Order:
         self.line = Line(paths, sizes, self._keep(), map(self._kind, self.ops), self.same, (ROOM, KEPT), back=True)
 
     def _sorted(self) -> list[Node]:
-        """Latest first by the engine's numbers, where it gives any, and never a node before one that leads to it."""
+        """Latest first by the engine's numbers, and never a node before one that leads to it."""
         ops = {node.id: node for node in self.snap.nodes if node.variable is None}
-        numbers = {name: node.key[2] if node.key and node.key[0] == "node" else 0 for name, node in ops.items()}
+        numbers = {name: node.key[2] for name, node in ops.items()}
         when = {name: (-number, place) for place, (name, number) in enumerate(numbers.items())}
         left = {name: len(self.users[name]) for name in ops}
         ready = [(when[name], name) for name, count in left.items() if not count]

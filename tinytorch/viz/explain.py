@@ -249,7 +249,8 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
 def _blamed(past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, Saved]]) -> Iterator[str]:
     """What there is to say of the first of the saved tensors that a line wrote to after it was saved."""
     for node, saved in pairs:
-        kept = [_entry(one.snapshot, node.key, saved.name) for one in past]
+        looks = ([one for each in look.snapshot.nodes if each.key == node.key for one in each.saved] for look in past)
+        kept = [next((one for one in look if one.name == saved.name), None) for look in looks]
         made = next((k for k, entry in enumerate(kept) if entry is not None), len(past) - 1)
         lines = few(_written(past, made, kept, saved))
         if finding.kind == "stale":
@@ -294,12 +295,6 @@ def _written(past: Sequence[Past], made: int, kept: Sequence[Saved | None], save
         for counter in sorted(map(str, beside)):
             versions = [next((c.version for c in one.snapshot.counters if c.id == counter), 0) for one in past]
             yield from _changes(past, made, versions)
-
-
-def _entry(snapshot: Snapshot, key: object, name: str) -> Saved | None:
-    """What a node, known by its key, keeps under a name."""
-    nodes = [node for node in snapshot.nodes if node.key == key and key is not None]
-    return next((saved for node in nodes for saved in node.saved if saved.name == name), None)
 
 
 def _changes(past: Sequence[Past], start: int, values: Sequence[object]) -> Iterator[str]:

@@ -92,7 +92,7 @@ class Stage(NamedTuple):
 def _renamed(sheet: Sheet, names: dict[object, str]) -> Sheet | None:
     """The sheet with nodes under names that they keep from step to step; None where they cannot be known again."""
     keys = {node.id: node.key for node in sheet.changed.now.nodes}
-    if None in keys.values() or len(set(keys.values())) < len(keys) or sheet.seen.folded:
+    if len(set(keys.values())) < len(keys) or sheet.seen.folded:
         return None
     new = {old: names.setdefault(key, f"n{len(names)}") for old, key in keys.items()}
     return sheet._replace(

@@ -137,7 +137,7 @@ def made_in(nodes: Sequence[Any]) -> list[str | None]:
     calls.sort(key=lambda call: call[0][0])
     found: list[tuple[int, int] | None] = []
     for node in nodes:
-        number = number() if (number := quietly(node, "_sequence_nr")) else -1
+        number = node._sequence_nr()
         which = bisect_right(calls, number, key=lambda call: call[0][0]) - 1
         found.append((which, number) if which >= 0 and number < calls[which][-1][0] else None)
     often = Counter(found)

@@ -22,7 +22,7 @@ import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 from ...autograd.hooks import NodeHooks
@@ -55,7 +55,17 @@ def sharing(tensors: Sequence[Any]) -> list[int]:
     write = sys.modules[engine_name(tensors[0])]._C._autograd._unsafe_set_version_counter
     first: list[int] = []
     before: dict[int, int] = {}
-    with _alone():
+    # Inside, as good as no other thread gets a turn: a write of theirs must not be lost when versions are put back. The
+    # interpreter lets a thread run for some milliseconds from when its turn begins, far more than is needed here. What
+    # works outside of the interpreter can still write: a small operation that has just begun there is given the time to
+    # end, and later writes are carried over. One that the system stopped midway and lets go on in the microsecond between
+    # reading a version and putting it back is not counted; no lock of ours could prevent that.
+    with _lock:
+        if threading.active_count() > 1:
+            time.sleep(0)  # a new turn begins
+            until = time.perf_counter() + _SETTLE
+            while time.perf_counter() < until:
+                pass
         try:
             for index, tensor in enumerate(tensors):
                 version = version_of(tensor) or 0
@@ -71,24 +81,6 @@ def sharing(tensors: Sequence[Any]) -> list[int]:
                 more = (version_of(tensors[index]) or 0) % _ROOM
                 write((tensors[index],), (version + more,))
     return first
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Inside, as good as no other thread gets a turn: a write of theirs must not be lost when versions are put back.
-
-    The interpreter lets a thread run for some milliseconds from when its turn begins, far more than is needed here.
-    What works outside of the interpreter can still write: a small operation that has just begun there is given the
-    time to end, and later writes are carried over, see above. One that the system stopped midway and lets go on in the
-    microsecond between reading a version and putting it back is not counted; no lock of ours could prevent that.
-    """
-    with _lock:
-        if threading.active_count() > 1:
-            time.sleep(0)  # a new turn begins
-            until = time.perf_counter() + _SETTLE
-            while time.perf_counter() < until:
-                pass
-        yield
 
 
 def engine_name(tensor: Any) -> str:

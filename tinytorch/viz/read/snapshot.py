@@ -95,11 +95,7 @@ def compared(now: Snapshot, since: Snapshot) -> Snapshot:
     several = {
         key for snap in (now, since) for key, count in Counts(node.key for node in snap.nodes).items() if count > 1
     }
-    before = {
-        node.key: {saved.name: saved for saved in node.saved}
-        for node in since.nodes
-        if node.key is not None and node.key not in several
-    }
+    before = {node.key: {saved.name: saved for saved in node.saved} for node in since.nodes if node.key not in several}
 
     def with_then(saved: Saved, known: dict[str, Saved]) -> Saved:
         old = known.get(saved.name)
@@ -326,7 +322,8 @@ class _Reader:
                     cut=any(name is None and follower is not None for name, follower in followers),
                     module=paths[where],
                     doubts=tuple(probe.doubts_of_node(node)),
-                    key=_node_key(node, None if variable is None else keys[variable]),
+                    # Threads number nodes for themselves; two seldom meet in one graph, and with one name less so.
+                    key=("node", node.name(), node._sequence_nr()) if variable is None else ("leaf", keys[variable]),
                 )
             )
         return tuple(made)
@@ -443,12 +440,3 @@ def _attributes(kind: type) -> tuple[tuple[str, str], ...]:
     ]
     # A custom Function keeps its tensors under another name.
     return (*found, ("saved_tensors", "tensors")) if hasattr(kind, "saved_tensors") else tuple(found)
-
-
-def _node_key(node: Any, variable: Any) -> Any:
-    """Equal in two snapshots for one node; None where the engine gives its nodes no number."""
-    if variable is not None:
-        return ("leaf", variable)
-    number = quietly(node, "_sequence_nr")
-    # Numbers are given out by each thread for itself; two threads seldom meet in one graph, and with one name less so.
-    return None if number is None else ("node", node.name(), number())
