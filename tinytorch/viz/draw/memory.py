@@ -338,10 +338,8 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
         wide = {one.id: replace(one, strip=replace(one.strip, cell_w=cells[one.id])) for one in sheet.bands}
         sheet.entries.update(wide)
     bands = [band for sheet in sheets for band in sheet.bands]
-    at = _columns(bands, [row for sheet in sheets for row in sheet.rows])
     lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
-    wider = max(0, min(max((width(one, "s b") + 50 for one in lines), default=0.0), LINE_W) - at.right)
-    at = at._replace(count_x=at.count_x + wider, right=at.right + wider)
+    at = _columns(bands, [row for sheet in sheets for row in sheet.rows], lines)
     places: dict[str, float] = {}
     heights: dict[str, float] = {}
     for sheet in sheets:
@@ -410,14 +408,15 @@ def _draw(sheet: Sheet, stage: Stage) -> str:
     return canvas.svg(*stage.size, summary, sheet.whole)
 
 
-def _columns(bands: list[Drawn], rows: list[Row]) -> Columns:
+def _columns(bands: list[Drawn], rows: list[Row], lines: list[str]) -> Columns:
     names_w = max([NAMES_W, *(_pill_width(name) for row in rows for name, _ in row.pills)])
     # What is below the first line may run on below a counter, where that is not shared with the next row.
     shared = [band.rows[k].words_w() for band in bands for counter in band.counters for k in counter.rows[:-1]]
     strip_w = max([STRIP_W, *(band.strip.width for band in bands), *(row.words_w(1) for row in rows), *shared])
     strip_x = PAD + 8 + names_w + ARROW
     count_w = BRACKET + max((counter.box_w for band in bands for counter in band.counters), default=0.0)
-    right = strip_x + max(strip_w + 6 + count_w, *(row.words_w() for row in rows), 0)
+    lines_w = min(max((width(line, "s b") + 50 for line in lines), default=0.0), LINE_W)
+    right = max(strip_x + max(strip_w + 6 + count_w, *(row.words_w() for row in rows), 0), lines_w)
     return Columns(strip_x, right - count_w, right)
 
 

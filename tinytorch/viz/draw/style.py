@@ -1,7 +1,6 @@
-"""What both pictures share: colours, text widths, escaping and a small SVG writer.
+"""What both pictures share: colours, escaping and a small SVG writer.
 
-No font is ever measured: widths are computed from a table, so that a picture is the
-same to the byte on every machine. Every colour is `var(--tt-NAME, ...)`: a page that
+Every colour is `var(--tt-NAME, ...)`: a page that
 puts the SVG inline may set the variables; alone, as an <img>, the picture follows
 `prefers-color-scheme`. It has its own background, so it is legible on any page.
 """

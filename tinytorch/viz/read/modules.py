@@ -71,10 +71,9 @@ class modules:
         self._compiling = quietly(quietly(sys.modules.get("torch"), "compiler"), "is_compiling") or bool
         for engine, path in _ENGINES.items():
             where = sys.modules.get(path)
-            if where is None or _numbers(engine) is None:  # not in use, or a torch of old
-                continue
-            self._handles.append(where.register_module_forward_pre_hook(self._enter))
-            self._handles.append(where.register_module_forward_hook(self._leave))
+            if where is not None:
+                self._handles.append(where.register_module_forward_pre_hook(self._enter))
+                self._handles.append(where.register_module_forward_hook(self._leave))
 
     def stop(self) -> None:
         """Note no more. What was noted stays with the graphs."""
@@ -123,12 +122,7 @@ class modules:
                     metadata.setdefault(_KEY, []).append(call)
 
     def _note(self, module: Any, path: str | None) -> None:
-        self._call.append((_numbers(engine_name(module))(), path))
-
-
-def _numbers(engine: str) -> Any:
-    """What says which number the engine gives to the next node."""
-    return quietly(quietly(quietly(sys.modules.get(engine), "_C"), "_autograd"), "_get_sequence_nr")
+        self._call.append((sys.modules[engine_name(module)]._C._autograd._get_sequence_nr(), path))
 
 
 def made_in(nodes: Sequence[Any]) -> list[str | None]:

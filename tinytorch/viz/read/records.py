@@ -367,11 +367,8 @@ class Snapshot:
         A gradient that has no name of its own is hardly ever saved by a node, and how often the engine added to it in
         place depends on who else held it at that moment: its counter would only distract.
         """
-        if tensor.role != "grad":
-            return True
-        return tensor.counter is not None and any(
-            self.tensor(tid).role != "grad" for tid in self.counter(tensor.counter).tensors
-        )
+        sharing = self.counter(tensor.counter).tensors if tensor.counter else (tensor.id,)
+        return tensor.role != "grad" or any(self.tensor(tid).role != "grad" for tid in sharing)
 
     @cached_property
     def named(self) -> tuple[Tensor, ...]:
