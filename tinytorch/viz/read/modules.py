@@ -21,7 +21,7 @@ from .naming import tensors_in
 from .probe import engine_name, quietly
 
 _KEY = "tinytorch.viz.modules"
-_ENGINES = {"torch": "torch.nn.modules.module", "tinytorch": "tinytorch.nn.module"}
+_ENGINES = ("torch.nn.modules.module", "tinytorch.nn.module")
 
 
 _Call = list[tuple[int, str | None]]
@@ -69,7 +69,7 @@ class modules:
         modules.ever, self._thread = True, threading.get_ident()
         # What torch.compile traces of a hook has to end here.
         self._compiling = quietly(quietly(sys.modules.get("torch"), "compiler"), "is_compiling") or bool
-        for engine, path in _ENGINES.items():
+        for path in _ENGINES:
             where = sys.modules.get(path)
             if where is not None:
                 self._handles.append(where.register_module_forward_pre_hook(self._enter))
