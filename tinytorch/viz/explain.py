@@ -61,11 +61,7 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     excluded, and the verdict is "unknown" where something was saved.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    return explained(read(tensors, named, sys._getframe(1), since))
-
-
-def explained(snap: Snapshot) -> Explanation:
-    """`explain` for a snapshot."""
+    snap = read(tensors, named, sys._getframe(1), since)
     found: list[Finding] = []
     lines: list[str] = []
     used: dict[str, str] = {}

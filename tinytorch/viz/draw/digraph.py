@@ -52,29 +52,26 @@ class GraphPicture(Shown, graphviz.Digraph):
         self._sheet: Sheet | None = None
         if snap is not None:
             changed = changes(snap, since)
-            self._sheet = build(changed, shown(changed, find, fold))
-            self._fill(self._sheet)
+            self._sheet = sheet = build(changed, shown(changed, find, fold))
+            self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
+            self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
+            self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
+            for card in sheet.cards:
+                lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
+                lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
+                label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
+                self.node(
+                    card.name,
+                    label=graphviz.nohtml(label),
+                    width=f"{card.width / 72:.3f}",
+                    height=f"{card.height / 72:.3f}",
+                    **_DOT_COLOURS[card.kind] | (_FLAGGED if card.flag else {}),
+                )
+            for wire in sheet.wires:
+                style = "dashed" if wire.kind == "name" else "solid"
+                self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
         self._as_made: str = self.source
         self._drawn: dict[str, str] = {}
-
-    def _fill(self, sheet: Sheet) -> None:
-        self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
-        self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
-        self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
-        for card in sheet.cards:
-            lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
-            lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
-            label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
-            self.node(
-                card.name,
-                label=graphviz.nohtml(label),
-                width=f"{card.width / 72:.3f}",
-                height=f"{card.height / 72:.3f}",
-                **_DOT_COLOURS[card.kind] | (_FLAGGED if card.flag else {}),
-            )
-        for wire in sheet.wires:
-            style = "dashed" if wire.kind == "name" else "solid"
-            self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
 
     @property
     def text(self) -> str:

@@ -224,7 +224,9 @@ class Blocks:
         limit = int(own.nbytes()) // itemsize
         runs = []
         try:
-            flat = _as_it_lies(tensor.detach())
+            flat = tensor.detach()
+            for bit in _bits(tensor):  # as it lies in memory
+                flat = flat.conj() if bit == "is_conj" else flat._neg_view()
             for start, stop in self._windows(block, itemsize, cells):
                 low, high = max(start - shift, 0), min(stop - shift, limit)
                 if low < high:
@@ -279,13 +281,6 @@ _BITS = {
 def _bits(tensor: Any) -> list[str]:
     """Which of torch's two bits are set; tinytorch has none."""
     return [bit for bit in _BITS if (asked := quietly(tensor, bit)) is not None and asked()]
-
-
-def _as_it_lies(tensor: Any) -> Any:
-    """The values that are in memory, where torch conjugates or negates them only as they are read."""
-    for bit in _bits(tensor):
-        tensor = tensor.conj() if bit == "is_conj" else tensor._neg_view()
-    return tensor
 
 
 def _pointer(storage: Any) -> int:
