@@ -7,7 +7,7 @@ order, so whatever stretches of it are folded, the entries are a graph without c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
@@ -311,9 +311,11 @@ class Shelf:
     find: str
     found: frozenset[str]
     """What was looked for, and the tensors that are called so."""
+    bad: Mapping[str, tuple[str, ...]]
+    """The tensors in trouble, each with what to say of it."""
 
 
-def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str, fold: bool) -> Shelf:
+def shelf(snap: Snapshot, bad: Mapping[str, tuple[str, ...]], fresh: Collection[str], find: str, fold: bool) -> Shelf:
     """The storages to show, those of one module folded where there are many.
 
     As far as they are not too many, the tensors in `bad` and in `fresh` have to be seen, and what shares memory.
@@ -321,7 +323,7 @@ def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: st
     found = frozenset(one.id for one in snap.tensors if one.id in snap.shown and matches(find, one.names))
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     if not fold or sum(len(band.members) for band in bands) <= ROWS:
-        return Shelf(tuple(bands), not fold, find, found)
+        return Shelf(tuple(bands), not fold, find, found, bad)
     first: dict[Path, int] = {}  # modules in the order in which they come, so that what belongs to one stands together
     homes: list[tuple[list[int], Path, Band]] = []
     for band in bands:
@@ -349,7 +351,7 @@ def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: st
                 inside = members if line.size(run) <= ROWS else tuple(entries(line.parts(run.start, run.stop)))
                 yield Pack(run.label, 1, members, inside)
 
-    return Shelf(tuple(entries(line.opened(0, len(shown)))), False, find, found)
+    return Shelf(tuple(entries(line.opened(0, len(shown)))), False, find, found, bad)
 
 
 def _to_be_seen(shown: Sequence[Band], paths: Sequence[Path], *urgent: Collection[str]) -> list[int]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from . import words
 from .catalogue import gettext, ngettext
 from .diff import Changes
 from .entries import FOLD_ABOVE, LEAVES, Band, Fold, Pack, Shelf, View
-from .explain import perhaps, troubles
+from .explain import perhaps
 from .labels import clean, dtype, few, listed, shape, short, show, told
 from .read.records import Node, Saved, Snapshot, Storage, Tensor
 
 
 def memory_text(changed: Changes, seen: Shelf) -> str:
     """The memory picture in words, with what changed."""
-    snap, bad = changed.now, troubles(changed.now)
+    snap, bad = changed.now, seen.bad
     loose = [tensor for tensor in snap.named if tensor.storage is None]
     shown = snap.shown | {one.id for one in loose}
     lines = [gettext("Memory: no tensors to show.")]
@@ -38,7 +38,7 @@ def memory_text(changed: Changes, seen: Shelf) -> str:
     return told([*lines, *([""] if below else []), *below])
 
 
-def pack_text(changed: Changes, pack: Pack, bad: dict[str, tuple[str, ...]]) -> str:
+def pack_text(changed: Changes, pack: Pack, bad: Mapping[str, tuple[str, ...]]) -> str:
     """The tensors of storages that are folded, in words."""
     lines = []
     for band in pack.inside:
@@ -53,7 +53,7 @@ def _more(band: Band) -> str:
     return "  " + ngettext("and {number} tensor more", "and {number} tensors more", band.more)
 
 
-def _band_lines(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]]) -> Iterator[str]:
+def _band_lines(changed: Changes, band: Band, bad: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     snap, storage, members = changed.now, band.storage, band.members
     yield f"{storage.id}, {words.title(snap, members)}: {words.size(storage)}."
     if storage.objects > 1:
@@ -89,7 +89,7 @@ def _cells(storage: Storage) -> str:
     return ", ".join(parts)
 
 
-def _tensor_lines(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> Iterator[str]:
+def _tensor_lines(changed: Changes, tensor: Tensor, bad: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     snap = changed.now
     said = [gettext("shape {shape}", shape=shape(tensor.shape))]
     if tensor.stride is not None:

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from ..catalogue import gettext, ngettext
 from ..diff import Changes, changes
 from ..entries import Band, Pack, Shelf
-from ..explain import troubles
 from ..labels import called, columns_in, cut, shape, width, wrap
 from ..read.records import Snapshot, Tensor
 from ..read.snapshot import read
@@ -70,11 +69,11 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
         yield Picture(
             partial(lambda step: _draw(made()[0][step], made()[1]), step),
             partial(memory_text, changed, seen),
-            partial(lambda changed, seen: _folds(changed, seen.entries, troubles(changed.now)), changed, seen),
+            partial(_folds, changed, seen.entries, seen.bad),
         )
 
 
-def _folds(changed: Changes, entries: Sequence[Band | Pack], bad: dict[str, tuple[str, ...]]) -> list[Folded]:
+def _folds(changed: Changes, entries: Sequence[Band | Pack], bad: Mapping[str, tuple[str, ...]]) -> list[Folded]:
     def opened(pack: Pack) -> tuple[str, str, list[Folded]]:
         return "", pack_text(changed, pack, bad), _folds(changed, pack.inside, bad)
 
@@ -299,15 +298,18 @@ class Stage(NamedTuple):
 
 
 def _sheet(changed: Changes, seen: Shelf) -> Sheet:
-    snap, bad = changed.now, troubles(changed.now)
+    snap = changed.now
     entries: dict[str, Drawn | Row | tuple[str, bool]] = {}
     for k, one in enumerate(seen.entries):
         if isinstance(one, Band):
-            entries[one.storage.id] = _band(changed, one, bad, seen.found)
+            entries[one.storage.id] = _band(changed, one, seen)
         else:
-            entries[f"pack {k}"] = pack_line(changed, one, bad), any(tensor.id in bad for tensor in one.tensors)
+            entries[f"pack {k}"] = (
+                pack_line(changed, one, seen.bad),
+                any(tensor.id in seen.bad for tensor in one.tensors),
+            )
     loose = [tensor for tensor in snap.named if tensor.storage is None]
-    entries |= {tensor.id: _row(changed, tensor, bad, None, seen.found) for tensor in loose}
+    entries |= {tensor.id: _row(changed, tensor, seen, None) for tensor in loose}
     shown = snap.shown | {tensor.id for tensor in loose}
     notes = below_memory(changed, shown, seen) if shown else [gettext("no tensors to show")]
     return Sheet(entries, [(line, note) for note in notes for line in wrap(note, NOTE, 4)], seen.whole)
@@ -420,7 +422,7 @@ def _columns(bands: list[Drawn], rows: list[Row], lines: list[str]) -> Columns:
     return Columns(strip_x, right - count_w, right)
 
 
-def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: frozenset[str]) -> Drawn:
+def _band(changed: Changes, band: Band, seen: Shelf) -> Drawn:
     snap, storage, members = changed.now, band.storage, band.members
     strip, lanes = strip_of(storage, members, changed.cells.get(storage.id, {}))
     sharing: dict[str, list[int]] = {}
@@ -435,16 +437,14 @@ def _band(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]], found: 
         title(snap, members, usual=True),
         ", ".join([*unusual(storage), *objects, *storage.notes, *more]),
         strip,
-        tuple(_row(changed, one, bad, lane, found) for one, lane in zip(members, lanes, strict=True)),
+        tuple(_row(changed, one, seen, lane) for one, lane in zip(members, lanes, strict=True)),
         tuple(Count(one.counter, one.version, changed.version_of(one.counter), tuple(rows)) for one, rows in firsts),
     )
 
 
-def _row(
-    changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]], lane: Lane | None, found: frozenset[str]
-) -> Row:
+def _row(changed: Changes, tensor: Tensor, seen: Shelf, lane: Lane | None) -> Row:
     snap, new, sizes = changed.now, tensor.id in changed.new, tensor.shape or ()
-    flag = "found" if tensor.id in found else ""
+    flag = "found" if tensor.id in seen.found else ""
     renamed = set(map(called, changed.rebound | changed.added))
     pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
     geometry = gettext("{shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
@@ -454,7 +454,7 @@ def _row(
         filter(None, [offset, standing_of(tensor), gettext("view of {base}", base=base) if base else ""])
     )
     ink = "leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s"
-    below = [*([(standing, ink)] if standing else []), *_remarks(changed, tensor, bad)]
+    below = [*([(standing, ink)] if standing else []), *_remarks(changed, tensor, seen)]
     return Row(
         tensor.id,
         pills=tuple((name, "new" if new or name in renamed else flag) for name in pills),
@@ -469,7 +469,7 @@ def _row(
     )
 
 
-def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+def _remarks(changed: Changes, tensor: Tensor, seen: Shelf) -> list[tuple[str, str]]:
     """Lines under the card: what changed, what is wrong, where the gradient is."""
     snap = changed.now
     fresh = [*facts(changed, tensor.id, IN_MEMORY), *rebound(changed, tensor)]
@@ -480,7 +480,7 @@ def _remarks(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) 
     plain += tensor.notes
     if tensor.grad is not None and tensor.grad not in snap.shown:
         plain.append(gettext(".grad is {grad}", grad=snap.label(tensor.grad)))
-    wrong = [(sentence, "bad-t s b") for sentence in bad.get(tensor.id, ())]
+    wrong = [(sentence, "bad-t s b") for sentence in seen.bad.get(tensor.id, ())]
     return [*((fact, "new-t s b") for fact in fresh), *wrong, *((one, "m s") for one in plain)]
 
 
