@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
 from ..catalogue import gettext
 from ..labels import show, width
-from ..read.blocks import stretches
 from ..read.records import Storage, Tensor
 from ..words import covered
 from .style import Canvas, number
@@ -124,7 +123,8 @@ def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object])
 def _thinned(cells: list[int], room: int, end: int) -> list[int]:
     """Leave cells out, from the end of the longest stretch first, until they fit."""
     while len(cells) > room:
-        longest = max(stretches(cells), key=len)
+        runs = groupby(enumerate(cells), lambda one: one[1] - one[0])  # neighbours lie as far from their places
+        longest = max(([cell for _, cell in run] for _, run in runs), key=len)
         # The very last cell stays: it shows where the storage ends.
         cells.remove(longest[-2] if longest[-1] == end - 1 and len(longest) > 1 else longest[-1])
     return cells

@@ -9,9 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from numpy.lib.array_utils import byte_bounds
@@ -242,19 +240,19 @@ class Blocks:
         """The cells to read: all of a small storage, else its ends and where the views begin and end."""
         if cells <= MAX_CELLS:
             return [(0, cells)]
-        wanted = {*range(HEAD), *range(cells - TAIL, cells)}
+        wanted = [(0, HEAD), (cells - TAIL, cells)]
         for place in (self.places[i] for i in block.members[:4]):
             axes = zip(place.shape or (), place.stride or (), strict=True)
             reach = sum((size - 1) * step for size, step in axes if size) * place.itemsize
             first, last = place.start_byte // itemsize, (place.start_byte + reach) // itemsize
-            wanted |= {*range(first, first + AROUND), last - 1, last}
-        return [(run[0], run[-1] + 1) for run in stretches(cell for cell in wanted if 0 <= cell < cells)]
-
-
-def stretches(cells: Iterable[int]) -> list[list[int]]:
-    """Cells in order, those that are neighbours together."""
-    runs = groupby(enumerate(sorted(cells)), lambda one: one[1] - one[0])
-    return [[cell for _, cell in run] for _, run in runs]
+            wanted += [(first, first + AROUND), (last - 1, last + 1)]
+        merged: list[tuple[int, int]] = []
+        for start, stop in sorted((max(start, 0), min(stop, cells)) for start, stop in wanted):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+            elif start < stop:
+                merged.append((start, stop))
+        return merged
 
 
 def _unread(tensor: Any, error: Exception) -> str:
