@@ -97,7 +97,12 @@ def is_tensor(thing: object) -> bool:
     # Asking the class, not the object, runs no code of the user's but for that of a metaclass.
     kind = type(thing)
     try:
-        return all(hasattr(kind, name) for name in ("untyped_storage", "storage_offset", "grad_fn", "_version"))
+        return (  # written out: every attribute of a model is asked
+            hasattr(kind, "untyped_storage")
+            and hasattr(kind, "storage_offset")
+            and hasattr(kind, "grad_fn")
+            and hasattr(kind, "_version")
+        )
     except Exception:  # noqa: BLE001 - and that may raise anything
         return False
 
