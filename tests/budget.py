@@ -37,7 +37,7 @@ PARTS = (
         6_329,  # on its way to 5,500
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
-    Part("pictures", "tinytorch/viz", 6_663),
+    Part("pictures", "tinytorch/viz", 6_295),
     Part("widgets", "widgets/copylab", 16_301, kinds=(".py", ".js", ".css")),
 )
 

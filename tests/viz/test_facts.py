@@ -352,7 +352,7 @@ def test_a_fact_that_is_told_otherwise_is_noticed(kind: str, other: dict[str, An
     snap, _ = looked("network", engine)
     picture = memory(snap)
     head, *rest = getattr(snap, kind)
-    altered = replace(snap, **{kind: (replace(head, **other), *rest)})  # type: ignore[arg-type]  # named by the case
+    altered = replace(snap, **{kind: (replace(head, **other), *rest)})  # named by the case
     assert wrong(altered, None, picture.svg, picture.text) == {"picture", "text"}
 
 

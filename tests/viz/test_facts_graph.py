@@ -193,10 +193,10 @@ class Expected:
                 heads = dict.fromkeys(places[end] for end in item.ends)
                 found += [(cards[item.id], cards[head], "arrow", "") for head in heads]
                 continue
-            for edge in item.edges:
-                if edge.node in places:
-                    number = str(edge.index) if len(item.edges) > 1 else ""
-                    found.append((cards[item.id], cards[places[edge.node]], "arrow", number))
+            for index, end in enumerate(item.edges):
+                if end in places:
+                    number = str(index) if len(item.edges) > 1 else ""
+                    found.append((cards[item.id], cards[places[end]], "arrow", number))
             if item.variable:
                 found.append((cards[item.id], cards[item.variable], "leaf-l", ".grad"))
         return Counter(found)
@@ -228,8 +228,8 @@ class Expected:
             name = label(self.snap, leaf.id) if nameless else leaf.names[0]
             yield f"adds to {name}.grad{' (new)' * (nameless and self.fresh(leaf))}"
             yield from (f"Changed: {fact}." for fact in self.facts(leaf) if nameless)
-        for edge in node.edges:
-            yield f"next_functions[{edge.index}]: {self.target(edge.node)}"
+        for index, end in enumerate(node.edges):
+            yield f"next_functions[{index}]: {self.target(end)}"
         for saved in node.saved:
             what = label(self.snap, saved.tensor) if saved.tensor else show(saved.value)
             since = ", unchanged" if saved.kept and saved.tensor else ""

@@ -29,8 +29,8 @@ def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -
     assert picture.source == picture.dot
     nodes = {node.name.rpartition("::")[2] + str(len(node.edges)): node for node in snap.nodes}
     times = next(node for node in snap.nodes if node.name == "MulBackward0" and node.id == snap.tensor("z").grad_fn)
-    for edge in times.edges:
-        assert f"{times.id} -> {edge.node} [label={edge.index}" in picture.source
+    for index, end in enumerate(times.edges):
+        assert f"{times.id} -> {end} [label={index}" in picture.source
     leaf = nodes["AccumulateGrad0"]
     assert f'{leaf.id} -> {leaf.variable} [label=".grad"' in picture.source
     assert "URL" not in picture.source
@@ -83,7 +83,6 @@ def test_a_graph_that_someone_adds_to_shows_what_was_added(engine: ModuleType) -
     drawn = words_in(picture.svg)
     assert "my own note" in drawn
     assert "MulBackward0" in " ".join(drawn)
-    assert "tt-pic" in picture.svg
 
 
 def test_copy_render_pipe_and_save(tmp_path: Path, engine: ModuleType) -> None:

@@ -150,7 +150,7 @@ def test_nothing_is_lost_and_what_is_told_as_equal_is_so(
                 assert len({tuple(_told(snap, name) for name in one) for one in rounds}) == 1
                 assert len(rounds) == fold.times
         for item in seen.items:
-            ends = item.ends if isinstance(item, Fold) else [edge.node for edge in item.edges if edge.node]
+            ends = item.ends
             assert all(end in seen.places or end in seen.beyond for end in ends)
             later = [seen.places[end] for end in ends if end in seen.places]
             assert item.id not in later, "folded as they are, entries never lead back"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from .catalogue import gettext, ngettext
 from .labels import few, listed, shape, short
@@ -35,10 +36,10 @@ def reached(snap: Snapshot, roots: Iterable[Tensor]) -> list[Node]:
     order = dict.fromkeys(root.grad_fn for root in roots if root.grad_fn)
     waiting = list(order)
     while waiting:
-        for edge in snap.node(waiting.pop()).edges:
-            if edge.node is not None and edge.node not in order:
-                order[edge.node] = None
-                waiting.append(edge.node)
+        for end in snap.node(waiting.pop()).ends:
+            if end not in order:
+                order[end] = None
+                waiting.append(end)
     return [snap.node(name) for name in order]
 
 
@@ -73,7 +74,17 @@ def findings(snap: Snapshot, root: Tensor, nodes: list[Node], used: dict[str, st
     sure = [(node, saved) for node, saved in kept if not (node.doubts and saved.name.startswith("tensors"))]
     yield from _stale(snap, [pair for pair in sure if pair[1].state == "stale"])
     yield from _freed(snap, root, [pair for pair in sure if pair[1].state == "freed"], kept)
-    yield from _freed_before([pair for pair in sure if pair[0].id in used and pair[1].state == "live"], used)
+    shared = [pair for pair in sure if pair[0].id in used and pair[1].state == "live"]
+    if shared:
+        node, saved = shared[0]
+        what = gettext(
+            "{first}.backward(), called first, gives back what {node} saved ({saved})",
+            first=used[node.id],
+            node=short(node.name),
+            saved=saved.name,
+        )
+        way = gettext("add them up and call backward once, or call the first one with retain_graph=True")
+        yield Finding("freed", what + _and_more(shared), way, shared)
     for node in nodes:
         if short(node.name) in ("NotImplemented", "DelayedError", "Error"):
             what = gettext("{node} stands for an operation that has no derivative", node=short(node.name))
@@ -117,44 +128,30 @@ def _stale(snap: Snapshot, stale: list[_Kept]) -> Iterator[Finding]:
             of_leaf.append((node, saved))
         else:
             groups.setdefault(counter or (node.id, saved.name), []).append((node, saved))
-    if len(leaves) == 1 and len(_sharing(snap, *leaves)) > 1:
-        yield _written(snap, of_leaf)  # through the other name, it seems
+    if len(leaves) == 1 and len(_sharing(snap, *leaves)) > 1:  # through the other name, it seems
+        groups = {"leaf": of_leaf, **groups}
     elif leaves:
-        yield _leaves_written(snap, of_leaf, list(leaves.values()))
+        what = gettext("{node} saved {saved} at version {then}, now at {now}", **_first(snap, of_leaf))
+        what += _and_more(of_leaf) + "; "
+        what += ngettext(
+            "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
+            "{names}, leaves that require grad, were written since, as by a step of an optimizer",
+            len(leaves),
+            names=few(leaves.values()),
+        )
+        yield Finding("stale", what, _backward_first(), of_leaf, _sharing(snap, of_leaf[0][1].tensor or ""))
     for group in groups.values():
         yield _written(snap, group)
 
 
-def _leaves_written(snap: Snapshot, stale: list[_Kept], leaves: list[str]) -> Finding:
-    node, saved = stale[0]
-    what = gettext(
-        "{node} saved {saved} at version {then}, now at {now}",
-        node=short(node.name),
-        saved=_which(snap, saved),
-        then=saved.saved_version,
-        now=saved.version,
-    )
-    what += _and_more(stale) + "; "
-    what += ngettext(
-        "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
-        "{names}, leaves that require grad, were written since, as by a step of an optimizer",
-        len(leaves),
-        names=few(leaves),
-    )
-    return Finding("stale", what, _backward_first(), stale, _sharing(snap, saved.tensor or ""))
-
-
 def _written(snap: Snapshot, stale: list[_Kept]) -> Finding:
-    node, saved = stale[0]
+    _, saved = stale[0]
     sharing = () if saved.tensor is None else _sharing(snap, saved.tensor)
     what = ngettext(
         "{node} saved {saved} at version {then}, now at {now}: it was written {number} time since",
         "{node} saved {saved} at version {then}, now at {now}: it was written {number} times since",
         (saved.version or 0) - (saved.saved_version or 0),
-        node=short(node.name),
-        saved=_which(snap, saved),
-        then=saved.saved_version,
-        now=saved.version,
+        **_first(snap, stale),
     )
     what += _and_more(stale)
     if len(sharing) > 1:
@@ -164,6 +161,19 @@ def _written(snap: Snapshot, stale: list[_Kept]) -> Finding:
     target = sharing[-1] if sharing else gettext("the tensor")
     way = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
     return Finding("stale", what, way, stale, sharing)
+
+
+def _first(snap: Snapshot, kept: Sequence[_Kept]) -> dict[str, Any]:
+    """What sentences say of the first of several things that were saved."""
+    node, saved = kept[0]
+    label = gettext("its {saved}", saved=saved.name)
+    label = label if saved.tensor is None else f"{label} ({snap.label(saved.tensor)})"
+    return {"node": short(node.name), "saved": label, "then": saved.saved_version, "now": saved.version}
+
+
+def _and_more(kept: Sequence[_Kept]) -> str:
+    more = len(kept) - 1
+    return " " + ngettext("(and {number} more saved tensor)", "(and {number} more saved tensors)", more) if more else ""
 
 
 def _freed(snap: Snapshot, root: Tensor, freed: list[_Kept], kept: list[_Kept]) -> Iterator[Finding]:
@@ -187,29 +197,6 @@ def _freed(snap: Snapshot, root: Tensor, freed: list[_Kept], kept: list[_Kept]) 
     elif root.grad_fn_name == "AddBackward0":
         way += "; " + gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
     yield Finding("freed", what, way, freed)
-
-
-def _freed_before(shared: list[_Kept], used: dict[str, str]) -> Iterator[Finding]:
-    if shared:
-        node, saved = shared[0]
-        what = gettext(
-            "{first}.backward(), called first, gives back what {node} saved ({saved})",
-            first=used[node.id],
-            node=short(node.name),
-            saved=saved.name,
-        )
-        way = gettext("add them up and call backward once, or call the first one with retain_graph=True")
-        yield Finding("freed", what + _and_more(shared), way, shared)
-
-
-def _and_more(kept: list[_Kept]) -> str:
-    more = len(kept) - 1
-    return " " + ngettext("(and {number} more saved tensor)", "(and {number} more saved tensors)", more) if more else ""
-
-
-def _which(snap: Snapshot, saved: Saved) -> str:
-    label = gettext("its {saved}", saved=saved.name)
-    return label if saved.tensor is None else f"{label} ({snap.label(saved.tensor)})"
 
 
 def _sharing(snap: Snapshot, which: str) -> tuple[str, ...]:
@@ -255,12 +242,11 @@ def _whose(snap: Snapshot, node: Node, saved: Saved) -> object:
 
 
 def _other_bytes(snap: Snapshot, kept: list[_Kept], whose: object) -> Finding:
-    node, saved = kept[0]
+    first, saved = _first(snap, kept), kept[0][1]
     what = gettext(
         "{node} saved {saved}. It does not hold the bytes of the earlier look, and its version counter has counted no "
         "write: backward computes from what is there now, without an error",
-        node=short(node.name),
-        saved=_which(snap, saved) + _and_more(kept),
+        **first | {"saved": first["saved"] + _and_more(kept)},
     )
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
     label = snap.label(tensor.id) if tensor is not None and tensor.names else gettext("the tensor")
@@ -280,8 +266,7 @@ def _counted_elsewhere(snap: Snapshot, kept: list[_Kept], tensor: Tensor, other:
         "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
         "counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, the "
         "gradient is wrong without an error",
-        node=short(kept[0][0].name),
-        saved=_which(snap, kept[0][1]),
+        **_first(snap, kept),
         there=there,
         other=other.counter,
         writes=writes(other),
@@ -319,13 +304,12 @@ def _not_known(snap: Snapshot, nodes: list[Node], kept: list[_Kept], unsure: lis
         doubts |= dict.fromkeys(snap.notes)
     for doubt in doubts:
         yield Finding("not known", doubt)
-    for node, saved in unsure:
+    for pair in unsure:
         what = gettext(
             "{node} saved {saved}, which was written or given back since: its backward raises if it opens that",
-            node=short(node.name),
-            saved=_which(snap, saved),
+            **_first(snap, [pair]),
         )
-        yield Finding("not known", what, "", [(node, saved)])
+        yield Finding("not known", what, "", [pair])
     hidden = [(node, saved) for node, saved in kept if saved.state in HIDDEN]
     if hidden:
         what = ngettext(
@@ -359,7 +343,9 @@ def _not_compared(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
         if saved.state == "live" and saved.kept is None:
             groups.setdefault(saved.not_read, []).append((node, saved))
     for why, group in groups.items():
-        names = few(snap.label(one.tensor) if one.tensor else _which(snap, one) for _, one in group)
+        names = few(
+            snap.label(one.tensor) if one.tensor else _first(snap, [(node, one)])["saved"] for node, one in group
+        )
         if why:
             what = ngettext(
                 "{number} saved tensor ({names}) cannot be compared with an earlier look: {why}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .read.records import Counter, Node, Saved, Snapshot, Tensor
+from .read.records import Node, Saved, Snapshot, Tensor
 
 MANY = 4096
 """The values of larger gradients are not compared one by one."""
@@ -45,30 +45,19 @@ class Changes:
     saved: dict[tuple[str, int], Saved] = field(default_factory=dict)
     """(node id, place among what it saved) -> how it stood with it."""
 
-    def version_of(self, counter: Counter) -> int | None:
-        """The version that a counter had; None if it has not changed."""
-        found = (self.versions[tid] for tid in counter.tensors if tid in self.versions)
-        return next(found, None) if self.versions else None
+    def version_of(self, counter: str | None) -> int | None:
+        """The version that a counter had; None if it has not changed, or is not known."""
+        sharing = self.now.counter(counter).tensors if counter and self.versions else ()
+        return next((self.versions[tid] for tid in sharing if tid in self.versions), None)
 
     def turned(self, state: str) -> list[tuple[Node, Saved]]:
         """What nodes saved that has come to a state ("freed", "stale") since, with the node."""
-        # A node without a key is not known again: it is told from what nodes of its kind had saved.
-        kinds = {
-            (node.name, saved.name)
-            for node in (self.since.nodes if self.since else ())
-            for saved in node.saved
-            if saved.state == state and node.key is None
-        }
-        found = []
-        for node in self.now.nodes:
-            for at, saved in enumerate(node.saved):
-                then = self.saved.get((node.id, at))
-                before = then is None or then.state == state
-                if node.id in self.nodes or (node.key is None and (node.name, saved.name) not in kinds):
-                    before = False
-                if saved.state == state and not before:
-                    found.append((node, saved))
-        return found
+        return [
+            (node, saved)
+            for node in self.now.nodes
+            for at, saved in enumerate(node.saved)
+            if saved.state == state and (node.id in self.nodes or self.saved.get((node.id, at), saved).state != state)
+        ]
 
 
 def changes(now: Snapshot, since: Snapshot | None) -> Changes:
@@ -136,22 +125,21 @@ def _facts(now: Snapshot, tensor: Tensor, since: Snapshot, old: Tensor) -> dict[
         nodes = since.node(old.grad_fn).key, now.node(tensor.grad_fn).key
         if nodes[0] != nodes[1]:
             found["node"] = nodes
-    if old.grad and tensor.grad and _grad_changed(now.tensor(tensor.grad), now, since.tensor(old.grad), since):
-        found["values"] = (old.grad, tensor.grad)
+    if old.grad and tensor.grad:
+        grad, before = now.tensor(tensor.grad), since.tensor(old.grad)
+        values, then = now.values(grad, MANY), since.values(before, MANY)
+        # What was not read counts by object and version.
+        pair = ((grad.key, grad.version), (before.key, before.version))
+        if values is not None and then is not None:
+            pair = (repr(values), repr(then))
+        if pair[0] != pair[1]:
+            found["values"] = (old.grad, tensor.grad)
     return found
-
-
-def _grad_changed(grad: Tensor, now: Snapshot, old: Tensor, since: Snapshot) -> bool:
-    """Whether a gradient has other values, as far as they were read; what was not read counts by object and version."""
-    values, then = now.values(grad, MANY), since.values(old, MANY)
-    if values is not None and then is not None:
-        return [repr(value) for value in values] != [repr(value) for value in then]
-    return bool(grad.key != old.key) or grad.version != old.version
 
 
 def _graph(now: Snapshot, since: Snapshot) -> tuple[frozenset[str], int, dict[tuple[str, int], Saved]]:
     """The new nodes, how many are gone, and how it stood with what the others had saved."""
-    before = {node.key: node for node in since.nodes if node.key is not None}
+    before = {node.key: node for node in since.nodes}
     cut = any(node.cut for node in since.nodes)
     # A graph that was read in part: what lies beyond is no news, and was made before all that was read.
     newest = max((key[2] for key in before if key[0] == "node"), default=0) if cut else 0
@@ -161,7 +149,7 @@ def _graph(now: Snapshot, since: Snapshot) -> tuple[frozenset[str], int, dict[tu
         old = before.pop(node.key, None)
         if old is not None:
             saved |= {(node.id, at): then for at, one in enumerate(node.saved) if (then := _then(one, old)) is not None}
-        elif node.key is not None and (not cut or (node.key[0] == "node" and node.key[2] > newest)):
+        elif not cut or (node.key[0] == "node" and node.key[2] > newest):
             new.add(node.id)
     lost = 0 if any(node.cut for node in now.nodes) else len(before)
     return frozenset(new), lost, saved

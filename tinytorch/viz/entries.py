@@ -7,7 +7,7 @@ order, so whatever stretches of it are folded, the entries are a graph without c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
@@ -101,11 +101,6 @@ def view(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str
     return View(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold, find, found)
 
 
-def followers(item: Node | Fold) -> Iterable[str]:
-    """The node ids that an entry's edges go to."""
-    return item.ends if isinstance(item, Fold) else [edge.node for edge in item.edges if edge.node is not None]
-
-
 class _Order:
     """The nodes of a graph in the order in which they were made, the last first, and the leaves that they use."""
 
@@ -113,13 +108,11 @@ class _Order:
         self.snap, self.bad, self.fresh, self.find = snap, bad, fresh, find
         self.users: dict[str, list[str]] = {node.id: [] for node in snap.nodes}
         for node in snap.nodes:
-            for name in dict.fromkeys(followers(node)):
+            for name in dict.fromkeys(node.ends):
                 self.users[name].append(node.id)
         self.ops = self._sorted()
         self.at = {node.id: place for place, node in enumerate(self.ops)}
-        self.leaves = {
-            node.id: [name for name in dict.fromkeys(followers(node)) if name not in self.at] for node in self.ops
-        }
+        self.leaves = {node.id: [name for name in dict.fromkeys(node.ends) if name not in self.at] for node in self.ops}
         paths = self._paths()
         self.found = frozenset(self._found(find, paths)) if find else frozenset()
         # Where an edge goes: the place of a node, or for a leaf the places of the nodes that use it.
@@ -127,16 +120,16 @@ class _Order:
             name: [self.at.get(name)] if name in self.at else [self.at[user] for user in users]
             for name, users in self.users.items()
         }
-        self.heads = [tuple(places[name] for name in followers(node)) for node in self.ops]
+        self.heads = [tuple(places[name] for name in node.ends) for node in self.ops]
         sizes = [
             1 + min(sum(len(self.users[leaf]) == 1 for leaf in self.leaves[node.id]), LEAVES + 1) for node in self.ops
         ]
         self.line = Line(paths, sizes, self._keep(), map(self._kind, self.ops), self.same, (ROOM, KEPT), back=True)
 
     def _sorted(self) -> list[Node]:
-        """Latest first by the engine's numbers, where it gives any, and never a node before one that leads to it."""
+        """Latest first by the engine's numbers, and never a node before one that leads to it."""
         ops = {node.id: node for node in self.snap.nodes if node.variable is None}
-        numbers = {name: node.key[2] if node.key and node.key[0] == "node" else 0 for name, node in ops.items()}
+        numbers = {name: node.key[2] for name, node in ops.items()}
         when = {name: (-number, place) for place, (name, number) in enumerate(numbers.items())}
         left = {name: len(self.users[name]) for name in ops}
         ready = [(when[name], name) for name, count in left.items() if not count]
@@ -144,7 +137,7 @@ class _Order:
         order = []
         while ready:
             order.append(ops[heappop(ready)[1]])
-            for name in dict.fromkeys(followers(order[-1])):
+            for name in dict.fromkeys(order[-1].ends):
                 if name in ops:
                     left[name] -= 1
                     if not left[name]:
@@ -158,9 +151,7 @@ class _Order:
         reads: dict[str, Path] = {}
         for node in reversed(self.ops):
             leaves = [_home(self.snap, self.snap.node(leaf).variable or "") for leaf in self.leaves[node.id]]
-            passed = [
-                reads[name] for name in followers(node) if name in reads and self.snap.node(name).name in _PASSED_ON
-            ]
+            passed = [reads[name] for name in node.ends if name in reads and self.snap.node(name).name in _PASSED_ON]
             if any(leaves) or any(passed):
                 reads[node.id] = common(leaves or passed)
         paths = [reads.get(node.id, ()) for node in self.ops]
@@ -192,7 +183,7 @@ class _Order:
         """What must be equal in two nodes that are; `same` compares where their edges go."""
         shapes = [self.snap.tensor(self.snap.node(leaf).variable or "").shape for leaf in self.leaves[node.id]]
         tensors = [(one.name, one.state, one.tensor and self.snap.tensor(one.tensor).shape) for one in node.saved]
-        ends = tuple(edge.node is None for edge in node.edges)
+        ends = tuple(edge is None for edge in node.edges)
         return node.name, tuple(tensors), tuple(shapes), ends, node.id in self.found, node.id in self.bad
 
     def same(self, first: int, second: int, size: int) -> tuple[bool, ...] | None:
@@ -256,7 +247,7 @@ class _Order:
     ) -> Fold:
         members = [self.snap.node(one) for one in nodes]
         kept = [saved for node in members for saved in node.saved]
-        ends = dict.fromkeys(follower for node in members for follower in followers(node))
+        ends = dict.fromkeys(follower for node in members for follower in node.ends)
         for one in nodes:
             ends.pop(one, None)
         return Fold(
@@ -320,9 +311,11 @@ class Shelf:
     find: str
     found: frozenset[str]
     """What was looked for, and the tensors that are called so."""
+    bad: Mapping[str, tuple[str, ...]]
+    """The tensors in trouble, each with what to say of it."""
 
 
-def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str, fold: bool) -> Shelf:
+def shelf(snap: Snapshot, bad: Mapping[str, tuple[str, ...]], fresh: Collection[str], find: str, fold: bool) -> Shelf:
     """The storages to show, those of one module folded where there are many.
 
     As far as they are not too many, the tensors in `bad` and in `fresh` have to be seen, and what shares memory.
@@ -330,7 +323,7 @@ def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: st
     found = frozenset(one.id for one in snap.tensors if one.id in snap.shown and matches(find, one.names))
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     if not fold or sum(len(band.members) for band in bands) <= ROWS:
-        return Shelf(tuple(bands), not fold, find, found)
+        return Shelf(tuple(bands), not fold, find, found, bad)
     first: dict[Path, int] = {}  # modules in the order in which they come, so that what belongs to one stands together
     homes: list[tuple[list[int], Path, Band]] = []
     for band in bands:
@@ -358,7 +351,7 @@ def shelf(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: st
                 inside = members if line.size(run) <= ROWS else tuple(entries(line.parts(run.start, run.stop)))
                 yield Pack(run.label, 1, members, inside)
 
-    return Shelf(tuple(entries(line.opened(0, len(shown)))), False, find, found)
+    return Shelf(tuple(entries(line.opened(0, len(shown)))), False, find, found, bad)
 
 
 def _to_be_seen(shown: Sequence[Band], paths: Sequence[Path], *urgent: Collection[str]) -> list[int]:

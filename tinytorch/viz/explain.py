@@ -61,11 +61,7 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     excluded, and the verdict is "unknown" where something was saved.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    return explained(read(tensors, named, sys._getframe(1), since))
-
-
-def explained(snap: Snapshot) -> Explanation:
-    """`explain` for a snapshot."""
+    snap = read(tensors, named, sys._getframe(1), since)
     found: list[Finding] = []
     lines: list[str] = []
     used: dict[str, str] = {}
@@ -222,9 +218,12 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
     if snap is None or not snap.nodes:
         return Blame()
     versions = _ERROR.search(error or "")
-    nodes = _named_in(snap, source)
+    found = {tid for name, tid in snap.names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)}
+    nodes = reached(snap, [snap.tensor(tid) for tid in found]) or list(snap.nodes)  # behind what the line names
     if error is None:
-        nodes = _used_up(snap, after) or (nodes if "backward" in source else [])
+        given_back = {node.key for node in after.nodes if any(saved.state == "freed" for saved in node.saved)}
+        live = (node for node in snap.nodes if any(saved.state == "live" for saved in node.saved))
+        nodes = [node for node in live if node.key in given_back] or (nodes if "backward" in source else [])
     elif versions is None:
         return Blame()
     lines: dict[str, None] = {}
@@ -243,22 +242,11 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
     return Blame(tuple(map(clean, lines)), frozenset(blamed))
 
 
-def _named_in(snap: Snapshot, source: str) -> list[Node]:
-    """The nodes behind the tensors that a line names; all nodes if it names none that has any."""
-    found = {tid for name, tid in snap.names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)}
-    return reached(snap, [snap.tensor(tid) for tid in found]) or list(snap.nodes)
-
-
-def _used_up(before: Snapshot, after: Snapshot) -> list[Node]:
-    """The nodes that have given back what they saved, as they were before."""
-    freed = {node.key for node in after.nodes if any(saved.state == "freed" for saved in node.saved)}
-    return [node for node in before.nodes if node.key in freed and any(saved.state == "live" for saved in node.saved)]
-
-
 def _blamed(past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, Saved]]) -> Iterator[str]:
     """What there is to say of the first of the saved tensors that a line wrote to after it was saved."""
     for node, saved in pairs:
-        kept = [_entry(one.snapshot, node.key, saved.name) for one in past]
+        looks = ([one for each in look.snapshot.nodes if each.key == node.key for one in each.saved] for look in past)
+        kept = [next((one for one in look if one.name == saved.name), None) for look in looks]
         made = next((k for k, entry in enumerate(kept) if entry is not None), len(past) - 1)
         lines = few(_written(past, made, kept, saved))
         if finding.kind == "stale":
@@ -303,12 +291,6 @@ def _written(past: Sequence[Past], made: int, kept: Sequence[Saved | None], save
         for counter in sorted(map(str, beside)):
             versions = [next((c.version for c in one.snapshot.counters if c.id == counter), 0) for one in past]
             yield from _changes(past, made, versions)
-
-
-def _entry(snapshot: Snapshot, key: object, name: str) -> Saved | None:
-    """What a node, known by its key, keeps under a name."""
-    nodes = [node for node in snapshot.nodes if node.key == key and key is not None]
-    return next((saved for node in nodes for saved in node.saved if saved.name == name), None)
 
 
 def _changes(past: Sequence[Past], start: int, values: Sequence[object]) -> Iterator[str]:

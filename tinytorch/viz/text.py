@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from . import words
 from .catalogue import gettext, ngettext
 from .diff import Changes
 from .entries import FOLD_ABOVE, LEAVES, Band, Fold, Pack, Shelf, View
-from .explain import perhaps, troubles
+from .explain import perhaps
 from .labels import clean, dtype, few, listed, shape, short, show, told
 from .read.records import Node, Saved, Snapshot, Storage, Tensor
-from .words import (
-    IN_GRAPH,
-    IN_MEMORY,
-    SAVED,
-    below_graph,
-    below_memory,
-    covered,
-    facts,
-    fold_title,
-    history,
-    in_fold,
-    in_states,
-    pack_line,
-    renamed,
-    saved_shown,
-    size,
-    title,
-    was,
-)
 
 
 def memory_text(changed: Changes, seen: Shelf) -> str:
     """The memory picture in words, with what changed."""
-    snap, bad = changed.now, troubles(changed.now)
+    snap, bad = changed.now, seen.bad
     loose = [tensor for tensor in snap.named if tensor.storage is None]
     shown = snap.shown | {one.id for one in loose}
     lines = [gettext("Memory: no tensors to show.")]
@@ -44,15 +26,19 @@ def memory_text(changed: Changes, seen: Shelf) -> str:
     for entry in seen.entries:
         lines += [
             "",
-            *([f"{pack_line(changed, entry, bad)}."] if isinstance(entry, Pack) else _band_lines(changed, entry, bad)),
+            *(
+                [f"{words.pack_line(changed, entry, bad)}."]
+                if isinstance(entry, Pack)
+                else _band_lines(changed, entry, bad)
+            ),
         ]
     for tensor in loose:
         lines += ["", *_tensor_lines(changed, tensor, bad)]
-    below = [sentence[:1].upper() + sentence[1:] + "." for sentence in below_memory(changed, shown, seen)]
+    below = [sentence[:1].upper() + sentence[1:] + "." for sentence in words.below_memory(changed, shown, seen)]
     return told([*lines, *([""] if below else []), *below])
 
 
-def pack_text(changed: Changes, pack: Pack, bad: dict[str, tuple[str, ...]]) -> str:
+def pack_text(changed: Changes, pack: Pack, bad: Mapping[str, tuple[str, ...]]) -> str:
     """The tensors of storages that are folded, in words."""
     lines = []
     for band in pack.inside:
@@ -67,9 +53,9 @@ def _more(band: Band) -> str:
     return "  " + ngettext("and {number} tensor more", "and {number} tensors more", band.more)
 
 
-def _band_lines(changed: Changes, band: Band, bad: dict[str, tuple[str, ...]]) -> Iterator[str]:
+def _band_lines(changed: Changes, band: Band, bad: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     snap, storage, members = changed.now, band.storage, band.members
-    yield f"{storage.id}, {title(snap, members)}: {size(storage)}."
+    yield f"{storage.id}, {words.title(snap, members)}: {words.size(storage)}."
     if storage.objects > 1:
         yield "  " + gettext("The same memory is seen through {number} storage objects.", number=storage.objects)
     if storage.runs:
@@ -103,20 +89,20 @@ def _cells(storage: Storage) -> str:
     return ", ".join(parts)
 
 
-def _tensor_lines(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ...]]) -> Iterator[str]:
+def _tensor_lines(changed: Changes, tensor: Tensor, bad: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     snap = changed.now
     said = [gettext("shape {shape}", shape=shape(tensor.shape))]
     if tensor.stride is not None:
         said.append(gettext("stride {stride}; offset {offset}", stride=shape(tensor.stride), offset=tensor.offset))
-    said += [dtype(tensor.dtype), history(tensor)]
+    said += [dtype(tensor.dtype), words.history(tensor)]
     if tensor.storage is not None:
-        said.append(gettext("covers {cells}", cells=covered(tensor)))
+        said.append(gettext("covers {cells}", cells=words.covered(tensor)))
     if tensor.base is not None:
         said.append(gettext("view of {base}", base=snap.label(tensor.base)))
     if tensor.grad is not None:
         said.append(gettext(".grad is {grad}", grad=snap.label(tensor.grad)))
     yield f"{_fresh(snap.label(tensor.id), tensor.id in changed.new)}: {'; '.join(said)}."
-    for fact in (*facts(changed, tensor.id, IN_MEMORY), *renamed(changed, tensor)):
+    for fact in (*words.facts(changed, tensor.id, words.IN_MEMORY), *words.renamed(changed, tensor)):
         yield "  " + gettext("Changed: {fact}.", fact=fact)
     for sentence in bad.get(tensor.id, ()):
         yield "  " + gettext("In trouble: {sentence}.", sentence=sentence)
@@ -126,28 +112,16 @@ def _tensor_lines(changed: Changes, tensor: Tensor, bad: dict[str, tuple[str, ..
 
 def _counter_lines(changed: Changes, which: str | None, members: list[Tensor]) -> Iterator[str]:
     snap = changed.now
-    if which is not None:
-        counter = snap.counter(which)
-        sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown]
-        names = [snap.label(one.id) for one in sharing]
-        then = changed.version_of(counter)
-        yield gettext(
-            "version counter {counter}, {whose}: {version}.",
-            counter=which,
-            whose=_whose(names, sharing[0]),
-            version=gettext("at version {version}", version=counter.version)
-            + ("" if then is None else " " + gettext("(was {version})", version=then)),
-        )
-        return
-    for one in members:
-        if one.counter is None and one.version is None:
+    if which is None:
+        for one in (one for one in members if one.counter is None):
             yield gettext("{name}: no version counter (an inference tensor).", name=snap.label(one.id))
-        elif one.counter is None:
-            yield gettext(
-                "{name}: at version {version}; who shares the counter is not known.",
-                name=snap.label(one.id),
-                version=one.version,
-            )
+        return
+    counter, then = snap.counter(which), changed.version_of(which)
+    sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown]
+    version = gettext("at version {version}", version=counter.version)
+    version += "" if then is None else " " + gettext("(was {version})", version=then)
+    whose = _whose([snap.label(one.id) for one in sharing], sharing[0])
+    yield gettext("version counter {counter}, {whose}: {version}.", counter=which, whose=whose, version=version)
 
 
 def _whose(names: list[str], first: Tensor) -> str:
@@ -186,13 +160,13 @@ def graph_text(changed: Changes, seen: View) -> str:
         told_of = [one for one in told_of if one.id not in leaves[LEAVES:]]
     for one in told_of:
         lines.append(f"  {_fresh(snap.label(one.id), one.id in changed.new)}: {_standing(one)}.")
-        for fact in (*renamed(changed, one), *facts(changed, one.id, IN_GRAPH)):
+        for fact in (*words.renamed(changed, one), *words.facts(changed, one.id, words.IN_GRAPH)):
             lines.append("    " + gettext("Changed: {fact}.", fact=fact))
     if len(told_of) < len(snap.named):
         number = len(snap.named) - len(told_of)
         lines.append("  " + gettext("and {number} more, leaves or folded.", number=f"{number:,}"))
     lines += items_text(changed, seen)
-    notes = [gettext("Note: {note}.", note=note) for note in below_graph(changed, seen)]
+    notes = [gettext("Note: {note}.", note=note) for note in words.below_graph(changed, seen)]
     return told([*lines, *([""] if notes else []), *notes])
 
 
@@ -225,26 +199,26 @@ def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str
         unnamed = not snap.tensor(node.variable).names
         adds = gettext("adds to {grad}", grad=snap.grad_label(node.variable))
         yield "  " + _fresh(adds, unnamed and node.variable in changed.new)
-        for fact in facts(changed, node.variable, IN_GRAPH) if unnamed else ():
+        for fact in words.facts(changed, node.variable, words.IN_GRAPH) if unnamed else ():
             yield "    " + gettext("Changed: {fact}.", fact=fact)
-    for edge in node.edges[:SAVED]:
-        yield f"  next_functions[{edge.index}]: {_target(snap, edge.node, node.cut, seen)}"
-    if len(node.edges) > SAVED:
-        yield "  " + gettext("next_functions: {number} more", number=f"{len(node.edges) - SAVED:,}")
-    for at, saved in saved_shown(node):
+    for index, end in enumerate(node.edges[: words.SAVED]):
+        yield f"  next_functions[{index}]: {_target(snap, end, node.cut, seen)}"
+    if len(node.edges) > words.SAVED:
+        yield "  " + gettext("next_functions: {number} more", number=f"{len(node.edges) - words.SAVED:,}")
+    for at, saved in words.saved_shown(node):
         then = changed.saved.get((node.id, at))
-        state = _state(snap, saved) + ("" if then is None else f" ({was(then)})")
+        state = _state(snap, saved) + ("" if then is None else f" ({words.was(then)})")
         yield "  " + gettext("saved {name}: {state}", name=clean(saved.name), state=state)
         through = unseen.get((node.id, saved.tensor or ""))
         if through is not None and saved.state == "live":
             said = gettext("perhaps written unseen, through {names}: backward may be silently wrong", names=through)
             yield "    " + said
-    if len(node.saved) > SAVED:
-        yield "  " + gettext("and {number} more saved", number=f"{len(node.saved) - SAVED:,}")
+    if len(node.saved) > words.SAVED:
+        yield "  " + gettext("and {number} more saved", number=f"{len(node.saved) - words.SAVED:,}")
 
 
 def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
-    snap, title = changed.now, fold_title(fold)
+    snap, title = changed.now, words.fold_title(fold)
     kinds = [gettext("{node} {number} times", node=short(name), number=f"{count:,}") for name, count in fold.kinds]
     line = ngettext(
         "{fold} {number} node folded: {kinds}",
@@ -254,7 +228,7 @@ def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str
         kinds=listed(kinds),
     )
     yield _found(line, fold.nodes, seen)
-    yield from (f"  {state}" for _, state in in_states(fold))
+    yield from (f"  {state}" for _, state in words.in_states(fold))
     perhaps_written = sum(node in fold.nodes for node, _ in unseen)
     if perhaps_written:
         yield "  " + gettext("saved: {number} perhaps written unseen", number=f"{perhaps_written:,}")
@@ -262,7 +236,7 @@ def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str
         yield "  " + gettext("leaves: {names}", names=few([snap.label(leaf) for leaf in fold.leaves]))
     if fold.made:
         yield "  " + gettext("made here: {names}", names=few(map(snap.label, fold.made)))
-    for fact in in_fold(changed, fold):
+    for fact in words.in_fold(changed, fold):
         yield "  " + gettext("Changed: {fact}.", fact=fact)
     for end in fold.ends:
         yield "  " + gettext("goes on to: {node}", node=_target(snap, end, False, seen))

@@ -60,7 +60,7 @@ def covered(tensor: Tensor) -> str:
     cells = [byte // tensor.itemsize for _, byte in tensor.elements(24)]
     if tensor.numel == 1:
         return gettext("cell {cell}", cell=cells[0])
-    last = cells[-1] if tensor.numel <= 24 else tensor.last_cell()
+    last = cells[-1] if tensor.numel <= 24 else tensor.stop_byte() // tensor.itemsize - 1
     step = cells[1] - cells[0]
     even = step > 0 and tensor.in_order() and last - cells[0] == step * (tensor.numel - 1)
     if even and all(b - a == step for a, b in pairwise(cells)):
@@ -267,9 +267,23 @@ def _not_found(seen: View | Shelf) -> list[str]:
     return [gettext("nothing here is called {name}", name=called(seen.find))] if seen.find and not seen.found else []
 
 
+def _no_longer(changed: Changes) -> list[str]:
+    gone = [called(name) for name in changed.gone]
+    return [gettext("no longer there: {names}", names=listed(gone))] if gone else []
+
+
 def below_graph(changed: Changes, seen: View) -> list[str]:
     """What remains to be said below the nodes, for picture and text: what was not read, is gone, or is not shown."""
-    lines = [] if seen.beyond else _around(changed)
+    lines = []
+    if not seen.beyond:
+        lines = [gettext("{note}, and what lies beyond is not shown", note=note) for note in changed.now.notes]
+        lines += _no_longer(changed)
+    if changed.lost and not seen.beyond:
+        lines.append(
+            ngettext(
+                "{number} node of before no longer reached", "{number} nodes of before no longer reached", changed.lost
+            )
+        )
     folds = [item for item in seen.items if isinstance(item, Fold)]
     if any(fold.label for fold in folds):
         by_forward = gettext("a fold is named after modules whose forward made nodes in it")
@@ -278,23 +292,6 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
     if any(fold.times > 1 for fold in folds):
         lines.append(gettext("what is folded as so many times is equal in nodes, edges, and the shapes that are known"))
     return [*lines, *_not_found(seen)]
-
-
-def _around(changed: Changes) -> list[str]:
-    lines = [gettext("{note}, and what lies beyond is not shown", note=note) for note in changed.now.notes]
-    lines += _no_longer(changed)
-    if changed.lost:
-        lines.append(
-            ngettext(
-                "{number} node of before no longer reached", "{number} nodes of before no longer reached", changed.lost
-            )
-        )
-    return lines
-
-
-def _no_longer(changed: Changes) -> list[str]:
-    gone = [called(name) for name in changed.gone]
-    return [gettext("no longer there: {names}", names=listed(gone))] if gone else []
 
 
 # -- what a step changed -----------------------------------------------------------
@@ -394,8 +391,6 @@ def _where(changed: Changes, tensor: Tensor, sharers: list[Tensor]) -> str:
         return gettext("with a storage of its own")
     names = few(map(now.first_name, sharers))
     same = [one for one in sharers if one.counter == tensor.counter and one.counter is not None]
-    if not now.counters_known:
-        return gettext("over the storage of {names}", names=names)
     if len(same) == len(sharers):
         return gettext("over the storage of {names}, with the same version counter", names=names)
     if not same:

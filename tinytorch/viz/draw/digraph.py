@@ -8,8 +8,6 @@ be dropped without a word by the WebAssembly build. No URL is ever written.
 
 from __future__ import annotations
 
-import re
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,6 @@ from ..words import shown
 from . import layout
 from .graph import Sheet, build, draw, folded_in
 from .picture import FIXED, MISSING, Folded, Shown, convert
-from .style import colour, lang, stylesheet
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
@@ -34,11 +31,6 @@ _DOT_COLOURS = {
 }
 _FLAGS = {"new": gettext_noop("new: {name}"), "found": gettext_noop("found: {name}")}
 _FLAGGED = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
-_STYLED = (
-    f".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{{fill:{colour('card')};stroke:{colour('line')}}}"
-    f".tt-pic .edge path{{stroke:{colour('ink')}}}.tt-pic .edge polygon{{fill:{colour('ink')};stroke:{colour('ink')}}}"
-    f".tt-pic .graph>polygon{{fill:{colour('bg')}}}.tt-pic g text{{fill:{colour('ink')}}}"
-)
 _MARKS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
 
 
@@ -60,29 +52,26 @@ class GraphPicture(Shown, graphviz.Digraph):
         self._sheet: Sheet | None = None
         if snap is not None:
             changed = changes(snap, since)
-            self._sheet = build(changed, shown(changed, find, fold))
-            self._fill(self._sheet)
+            self._sheet = sheet = build(changed, shown(changed, find, fold))
+            self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
+            self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
+            self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
+            for card in sheet.cards:
+                lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
+                lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
+                label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
+                self.node(
+                    card.name,
+                    label=graphviz.nohtml(label),
+                    width=f"{card.width / 72:.3f}",
+                    height=f"{card.height / 72:.3f}",
+                    **_DOT_COLOURS[card.kind] | (_FLAGGED if card.flag else {}),
+                )
+            for wire in sheet.wires:
+                style = "dashed" if wire.kind == "name" else "solid"
+                self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
         self._as_made: str = self.source
         self._drawn: dict[str, str] = {}
-
-    def _fill(self, sheet: Sheet) -> None:
-        self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
-        self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
-        self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
-        for card in sheet.cards:
-            lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
-            lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
-            label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
-            self.node(
-                card.name,
-                label=graphviz.nohtml(label),
-                width=f"{card.width / 72:.3f}",
-                height=f"{card.height / 72:.3f}",
-                **_DOT_COLOURS[card.kind] | (_FLAGGED if card.flag else {}),
-            )
-        for wire in sheet.wires:
-            style = "dashed" if wire.kind == "name" else "solid"
-            self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
 
     @property
     def text(self) -> str:
@@ -102,9 +91,9 @@ class GraphPicture(Shown, graphviz.Digraph):
         """
         source = self.source
         if source not in self._drawn:
-            # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
+            # Where someone added to the graph, Graphviz draws it.
             ours = self._sheet if source == self._as_made else None
-            self._drawn[source] = draw(ours) if ours else _restyled(layout.render(source, "svg", self.engine))
+            self._drawn[source] = draw(ours) if ours else layout.render(source, "svg", self.engine)
         return self._drawn[source]
 
     def _folds(self) -> list[Folded]:
@@ -177,12 +166,3 @@ def _or_say(call: Any, *args: Any, **options: Any) -> Any:
         needs = gettext("this format needs the program `dot` (Debian: `apt install graphviz`).")
         missing = gettext(MISSING)
         raise layout.LayoutError(f"{needs} {missing[0].upper()}{missing[1:]}") from error
-
-
-def _restyled(svg: str) -> str:
-    """The <svg> element of `svg` with our stylesheet; what Graphviz escaped stays escaped."""
-    body = re.sub(r"<!--.*?-->\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    label = escape(gettext("Autograd graph"))
-    head = f'<svg class="tt-pic" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
-    tag, drawn = body.replace("<svg", head, 1).split(">", 1)
-    return f"{tag}><style>{stylesheet()}{_STYLED}</style>{drawn}"

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
+from .. import words
 from ..catalogue import gettext, ngettext
 from ..diff import Changes
-from ..entries import Fold, View, followers
+from ..entries import Fold, View
 from ..explain import perhaps, stale
 from ..labels import clean, cut, few, shape, short, shorten, show, told, width
 from ..read.records import Node, Saved, Snapshot, Tensor
 from ..text import graph_text, items_text
-from ..words import (
-    IN_GRAPH,
-    SAVED,
-    below_graph,
-    facts,
-    fold_title,
-    in_fold,
-    in_states,
-    renamed,
-    saved_shown,
-    shown,
-    was,
-)
 from . import layout
 from .picture import Folded, Picture
-from .style import Canvas, number, numbers
+from .style import Canvas, number
 
 LIMIT = 34
 KINDS = 4
@@ -54,8 +42,7 @@ def graphs_of(
     Two that show the same look the same. A graph that is not too large is laid out once, so that what stays keeps its
     place. `wrong`: for each step, the keys of the nodes whose gradient is wrong.
     """
-    sheets = [build(changed, shown(changed)) for changed in run]
-    sheets = [_blamed(sheet, nodes) for sheet, nodes in zip(sheets, wrong, strict=True)]
+    sheets = [build(changed, words.shown(changed), nodes) for changed, nodes in zip(run, wrong, strict=True)]
     names: dict[object, str] = {}
     kept = [_renamed(sheet, names) for sheet in sheets]
     most = max((len(sheet.cards) for sheet in sheets), default=0)
@@ -92,12 +79,6 @@ class Sheet(NamedTuple):
         return any(mark == "was" for card in self.cards for _, _, mark in card.lines)
 
 
-def _blamed(sheet: Sheet, wrong: frozenset[object]) -> Sheet:
-    """The sheet with the nodes flagged whose gradient is wrong."""
-    bad = {node.id for node in sheet.changed.now.nodes if node.key in wrong}
-    return sheet._replace(cards=[replace(one, flag="wrong") if one.name in bad else one for one in sheet.cards])
-
-
 class Stage(NamedTuple):
     """The layout of a whole run: how large its cards are, where they stand, how its wires run; and the size of it."""
 
@@ -111,7 +92,7 @@ class Stage(NamedTuple):
 def _renamed(sheet: Sheet, names: dict[object, str]) -> Sheet | None:
     """The sheet with nodes under names that they keep from step to step; None where they cannot be known again."""
     keys = {node.id: node.key for node in sheet.changed.now.nodes}
-    if None in keys.values() or len(set(keys.values())) < len(keys) or sheet.seen.folded:
+    if len(set(keys.values())) < len(keys) or sheet.seen.folded:
         return None
     new = {old: names.setdefault(key, f"n{len(names)}") for old, key in keys.items()}
     return sheet._replace(
@@ -132,7 +113,7 @@ def _stage(run: Sequence[Sheet]) -> Stage:
             wide, high = sizes.get(card.name, (0, 0))
             sizes[card.name] = max(wide, card.width), max(high, card.height)
         lines |= Counter((wire.tail, wire.head) for wire in sheet.wires)
-    notes = [below_graph(sheet.changed, sheet.seen) for sheet in run]
+    notes = [words.below_graph(sheet.changed, sheet.seen) for sheet in run]
     notes_w = max((width(shorten(note, 90), "m") for some in notes for note in some), default=0.0)
     foot, most = 18 * max(map(len, notes)), 2 * EDGE + notes_w
     if not sizes:
@@ -187,8 +168,8 @@ class Wire:
     label: str = ""
 
 
-def build(changed: Changes, seen: View) -> Sheet:
-    """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked."""
+def build(changed: Changes, seen: View, wrong: Collection[object] = ()) -> Sheet:
+    """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked, and nodes that are wrong."""
     snap, unseen = changed.now, perhaps(changed.now)
     cards: list[Card] = []
     wires: list[Wire] = []
@@ -205,9 +186,10 @@ def build(changed: Changes, seen: View) -> Sheet:
     many = len(loose) > ROWS
     cards += [] if many else [_pill(changed, tensor) for tensor in loose]
     for item in seen.items:
-        cards.append(
-            _folded(changed, item, seen, unseen) if isinstance(item, Fold) else _node(changed, item, seen, unseen)
-        )
+        card = _folded if isinstance(item, Fold) else _node
+        cards.append(card(changed, item, seen, unseen))
+        if isinstance(item, Node) and item.key in wrong:
+            cards[-1] = replace(cards[-1], flag="wrong")
         wires += _wires(item, seen)
     cards += [_pill(changed, snap.tensor(tid)) for tid in dict.fromkeys(leaves)]
     if many:
@@ -222,7 +204,7 @@ def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]
     """Cards for the entries outside of an opened fold that its nodes lead to, or are reached from."""
     pairs: dict[tuple[str, str, bool], None] = {}
     for node in snap.nodes if seen.beyond else ():
-        for follower in followers(node):
+        for follower in node.ends:
             tail, head = seen.places.get(node.id), seen.places.get(follower)
             if tail and not head:
                 pairs[tail, seen.beyond[follower], False] = None
@@ -252,7 +234,7 @@ def _off(changed: Changes, which: str, tensors: list[Tensor], *heads: str) -> Ca
 
 def _changed(changed: Changes, tensor: Tensor) -> list[tuple[str, str, str]]:
     """What is to be said of a tensor that was there before."""
-    said = (*renamed(changed, tensor), *facts(changed, tensor.id, IN_GRAPH))
+    said = (*words.renamed(changed, tensor), *words.facts(changed, tensor.id, words.IN_GRAPH))
     return [(shorten(fact, 40), *CHANGED) for fact in said]
 
 
@@ -261,17 +243,15 @@ def _wires(item: Node | Fold, seen: View) -> list[Wire]:
         heads = dict.fromkeys(seen.places[end] for end in item.ends if end in seen.places)
         return [Wire(item.id, head, "next") for head in heads]
     numbered = len(item.edges) > 1
-    ways = [
-        (edge.index, seen.places[edge.node])
-        for edge in item.edges
-        if edge.node is not None and edge.node in seen.places
-    ]
+    ways = [(index, seen.places[end]) for index, end in enumerate(item.edges) if end in seen.places]
     often = Counter(place for _, place in ways)
     # Of very many edges to one fold one stands for all.
     wires = [
-        Wire(item.id, place, "next", str(index) if numbered else "") for index, place in ways if often[place] <= SAVED
+        Wire(item.id, place, "next", str(index) if numbered else "")
+        for index, place in ways
+        if often[place] <= words.SAVED
     ]
-    wires += [Wire(item.id, place, "next") for place, count in often.items() if count > SAVED]
+    wires += [Wire(item.id, place, "next") for place, count in often.items() if count > words.SAVED]
     if item.variable is not None:
         wires.append(Wire(item.id, item.variable, "leaf", ".grad"))
     return wires
@@ -289,16 +269,16 @@ def _pill(changed: Changes, tensor: Tensor) -> Card:
 def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
     head = short(node.name)
     lines = [(shorten(head, LIMIT), "mono b", "")]
-    for at, saved in saved_shown(node):
+    for at, saved in words.saved_shown(node):
         through = unseen.get((node.id, saved.tensor or "")) if saved.state == "live" else None
         lines.append(_saved_line(changed.now, saved, through is None))
         if through is not None:
             said = gettext("perhaps written unseen, through {names}", names=through)
             lines.append((shorten(said, 48), "s b", "warn"))
         if (node.id, at) in changed.saved:
-            lines.append((was(changed.saved[node.id, at]), *CHANGED))
-    if len(node.saved) > SAVED:
-        lines.append((gettext("and {number} more saved", number=f"{len(node.saved) - SAVED:,}"), "s", ""))
+            lines.append((words.was(changed.saved[node.id, at]), *CHANGED))
+    if len(node.saved) > words.SAVED:
+        lines.append((gettext("and {number} more saved", number=f"{len(node.saved) - words.SAVED:,}"), "s", ""))
     if node.cut:
         lines.append((gettext("the graph goes on"), "s", ""))
     return Card(node.id, "node", tuple(lines), head, _flag({node.id}, changed, seen))
@@ -311,7 +291,7 @@ def _flag(nodes: Iterable[str], changed: Changes, seen: View) -> str:
 
 
 def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
-    title = fold_title(fold)
+    title = words.fold_title(fold)
     lines = [(cut(f"{fold.id} {title}".rstrip(), 44), "b", "")]
     lines.append((ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "s", ""))
     for name, count in fold.kinds[:KINDS]:
@@ -321,7 +301,7 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
         more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
         lines.append((more, "s", ""))
     marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "cross")}
-    lines += [(said, *marks.get(state, ("s", ""))) for state, said in in_states(fold)]
+    lines += [(said, *marks.get(state, ("s", ""))) for state, said in words.in_states(fold)]
     through = sum(node in fold.nodes for node, _ in unseen)
     if through:
         lines.append((gettext("saved: {number} perhaps written unseen", number=f"{through:,}"), "s b", "warn"))
@@ -331,7 +311,7 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
         lines.append(
             (shorten(gettext("made here: {names}", names=few(map(changed.now.label, fold.made))), 40), "s", "")
         )
-    lines += [(shorten(said, 48), *CHANGED) for said in in_fold(changed, fold)]
+    lines += [(shorten(said, 48), *CHANGED) for said in words.in_fold(changed, fold)]
     whole = f"{fold.id} {title}" if title else ""
     return Card(fold.id, "fold", tuple(lines), whole, _flag(fold.nodes, changed, seen))
 
@@ -389,7 +369,7 @@ def folded_in(sheet: Sheet) -> list[Folded]:
 
 def _line(fold: Fold) -> str:
     nodes = ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes))
-    line = gettext("{fold}: {nodes}", fold=f"{fold.id} {fold_title(fold)}".rstrip(), nodes=nodes)
+    line = gettext("{fold}: {nodes}", fold=f"{fold.id} {words.fold_title(fold)}".rstrip(), nodes=nodes)
     return gettext("{line}; drawn here is the first of them", line=line) if fold.times > 1 else line
 
 
@@ -419,7 +399,7 @@ def draw(sheet: Sheet, stage: Stage | None = None, label: str = "") -> str:
         _wire(canvas, wire, waiting[wire.tail, wire.head].pop(0))
     for card in cards:
         _card(canvas, card, *places[card.name], sizes[card.name])
-    for k, note in enumerate(below_graph(changed, seen)):
+    for k, note in enumerate(words.below_graph(changed, seen)):
         canvas.text(EDGE, foot + 20 + 18 * k, note, "m", 90)
     summary = _summary(changed) if cards else gettext("Graph picture without tensors")
     return canvas.svg(*size, label or summary, seen.whole)
@@ -434,15 +414,15 @@ def _laid_out(
     routes: list[tuple[str, str, list[Point]]] = []
     w = h = 0.0
     for line in render(dot).splitlines():
-        words = line.replace('"', "").split()  # names and numbers; no name has a blank
-        if words[0] == "graph":
-            w, h = float(words[2]) * 72, float(words[3]) * 72
-        elif words[0] == "node":
-            places[words[1]] = (float(words[2]) * 72, float(words[3]) * 72)
-        elif words[0] == "edge":
-            count = int(words[3])
-            flat = [float(word) * 72 for word in words[4 : 4 + 2 * count]]
-            routes.append((words[1], words[2], list(zip(flat[::2], flat[1::2], strict=True))))
+        parts = line.replace('"', "").split()  # names and numbers; no name has a blank
+        if parts[0] == "graph":
+            w, h = float(parts[2]) * 72, float(parts[3]) * 72
+        elif parts[0] == "node":
+            places[parts[1]] = (float(parts[2]) * 72, float(parts[3]) * 72)
+        elif parts[0] == "edge":
+            count = int(parts[3])
+            flat = [float(word) * 72 for word in parts[4 : 4 + 2 * count]]
+            routes.append((parts[1], parts[2], list(zip(flat[::2], flat[1::2], strict=True))))
     return places, routes, w, h
 
 
@@ -458,8 +438,8 @@ def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
     ux, uy = dx / length, dy / length
     base = (end[0] - 8 * ux, end[1] - 8 * uy)
     bends = [*points[:-1], base]
-    curve = "".join([f"C{numbers(bends[i : i + 3])}" for i in range(1, len(bends), 3)])
-    canvas.path(f"M{number(points[0][0])} {number(points[0][1])}{curve}", line)
+    first, *rest = [f"{number(x)} {number(y)}" for x, y in bends]
+    canvas.path(f"M{first}" + "".join("C" + " ".join(rest[i : i + 3]) for i in range(0, len(rest), 3)), line)
     left = (base[0] - 4 * uy, base[1] + 4 * ux)
     right = (base[0] + 4 * uy, base[1] - 4 * ux)
     canvas.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in (end, left, right)) + "z", tip)
@@ -498,25 +478,15 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, flo
         tone = "bad" if card.flag == "wrong" else "new"
         canvas.rect(left - 5, top - 11, w, 15, tone, 3)
         canvas.text(left - 5 + w / 2, top, flag, f"{tone}-t s b c")
+    plain, void = ("t", "t") if kind.startswith(("bad", "new")) else (ink, "m")
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
-        tone = _tone(kind, mark, ink)
+        tone = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}.get(mark, plain if mark != "void" else void)
         if mark:
             canvas.mark(mark, left + PAD + 4, line_y - 4)
             canvas.text(left + PAD + 16, line_y, text, f"{tone} {style}")
         else:
             canvas.text(x, line_y, text, f"{tone} {style} c", whole="" if k else card.whole)
-
-
-def _tone(kind: str, mark: str, ink: str) -> str:
-    """The colour of a line of text."""
-    if mark in ("cross", "warn"):
-        return "bad-t"
-    if mark == "was":
-        return "new-t"
-    if kind.startswith(("bad", "new")):
-        return "t"
-    return "m" if mark == "void" else ink
 
 
 def _summary(changed: Changes) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
 from ..catalogue import gettext
@@ -22,15 +22,6 @@ MANY = 4096
 """Up to so many elements are walked one by one; larger tensors are asked cell by cell."""
 
 
-class Column(NamedTuple):
-    """A cell with its value and what it was before, or (without a cell) a gap where cells are left out."""
-
-    cell: int | None
-    width: float
-    value: str = ""
-    was: str = ""
-
-
 class Lane(NamedTuple):
     """What stands under the columns for one tensor: the index of its element, or a remark in place of all."""
 
@@ -43,62 +34,55 @@ class Lane(NamedTuple):
 
 @dataclass(frozen=True)
 class Strip:
-    """The columns of one storage, and a lane for each tensor in it."""
+    """The columns of one storage."""
 
-    columns: tuple[Column, ...]
-    lanes: tuple[Lane, ...]
+    columns: tuple[tuple[int | None, str, str], ...]
+    """A cell with its value and what it was before, or (without a cell) a gap where cells are left out."""
+    cell_w: float
     height: int
+
+    @property
+    def edges(self) -> list[float]:
+        """How far from its left edge the columns begin, and the last one ends."""
+        return [0, *accumulate(GAP_W if cell is None else self.cell_w for cell, _, _ in self.columns)]
 
     @property
     def width(self) -> float:
         """In px."""
-        return sum(column.width for column in self.columns) or 60
-
-    @property
-    def cell_w(self) -> float:
-        """How wide a cell is."""
-        return max((column.width for column in self.columns if column.cell is not None), default=0.0)
+        return self.edges[-1] or 60
 
     def begins(self, lane: Lane) -> float:
         """How far from the left edge the first element of a tensor stands."""
-        first = next((k for k, text in enumerate(lane.texts) if text), 0)
-        return sum(column.width for column in self.columns[:first])
-
-    def as_wide(self, cell_w: float) -> Strip:
-        """The same with cells so wide."""
-        columns = (one if one.cell is None else one._replace(width=cell_w) for one in self.columns)
-        return replace(self, columns=tuple(columns))
+        return self.edges[next((k for k, text in enumerate(lane.texts) if text), 0)]
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         """The strip itself: cell numbers above, values inside, what they were below."""
         if not self.columns:
             canvas.rect(x, y + 14, 60, CELL_H, "cell dash")
             canvas.text(x + 30, y + 32, gettext("empty"), "m c")
-        for cell, w, value, was in self.columns:
-            middle, base = x + w / 2, y + 14 + CELL_H / 2 + 4
+        base = y + 14 + CELL_H / 2 + 4
+        for (cell, value, was), (start, stop) in zip(self.columns, pairwise(self.edges), strict=True):
+            middle = x + (start + stop) / 2
             if cell is None:
                 canvas.text(middle, base, "...", "m b c")
-            else:
-                canvas.text(middle, y + 9, str(cell), "m s c")
-                canvas.rect(x, y + 14, w, CELL_H, "new" if was else "cell")
-                canvas.text(middle, base, value, "new-t b mono c" if was else "t mono c")
-                if was:
-                    canvas.text(middle, y + 14 + CELL_H + 12, was, "new-t s c")
-            x += w
+                continue
+            canvas.text(middle, y + 9, str(cell), "m s c")
+            canvas.rect(x + start, y + 14, self.cell_w, CELL_H, "new" if was else "cell")
+            canvas.text(middle, base, value, "new-t b mono c" if was else "t mono c")
+            if was:
+                canvas.text(middle, y + 14 + CELL_H + 12, was, "new-t s c")
 
     def draw_lane(self, canvas: Canvas, x: float, y: float, lane: Lane, of: str) -> None:
         """Under each cell that a tensor covers, the index of its element there."""
-        middles, left = [], x
-        for column, text in zip(self.columns, lane.texts, strict=True):
+        edges = [x + edge for edge in self.edges]
+        for text, (start, stop) in zip(lane.texts, pairwise(edges), strict=True):
             if text:
-                canvas.rect(left + 2, y + 4, column.width - 4, 24, "view", 4, of)
-                canvas.text(left + column.width / 2, y + 20, text, "view-t mono s c")
-            middles.append(left + column.width / 2)
-            left += column.width
+                canvas.rect(start + 2, y + 4, stop - start - 4, 24, "view", 4, of)
+                canvas.text((start + stop) / 2, y + 20, text, "view-t mono s c")
         if lane.remark:
             canvas.text(x + 4, y + 20, lane.remark, "m s", 40)
         y += 28
-        points = [middles[k] for k in lane.walk]
+        points = [(edges[k] + edges[k + 1]) / 2 for k in lane.walk]
         for a, b in pairwise(points):
             deep = 6 + min(abs(b - a) / 14, 10)
             middle, low = number((a + b) / 2), number(y + 2 * deep)
@@ -108,8 +92,8 @@ class Strip:
             canvas.path(f"M{number(points[-1])} {number(y)}l{-6 * side} 1l{3 * side} 5z", "tip")
 
 
-def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object]) -> Strip:
-    """The strip of a storage with lanes for tensors in it; `was` are the values that cells had."""
+def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object]) -> tuple[Strip, list[Lane]]:
+    """The strip of a storage, and a lane for each tensor in it; `was` are the values that cells had."""
     cells = [cell for run in storage.runs for cell in range(run.start, run.stop)]
     if not storage.runs and storage.cells:  # values that cannot be read still have places
         cells = list(range(min(storage.cells, 8)))
@@ -120,36 +104,34 @@ def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object])
     widths += [width(text, "mono s") - 2 for texts in indices for text in texts.values()]
     widths += [width(text, "s") - 8 for text in before.values()]
     cell_w = max(NARROW, round(max(widths, default=0.0) + 12))
-    columns: list[Column] = []
+    columns: list[tuple[int | None, str, str]] = []
     expected = 0
     for cell in _thinned(cells, max(6, int(MAX_WIDTH // cell_w)), storage.cells):
         if cell != expected:
-            columns.append(Column(None, GAP_W))
-        columns.append(Column(cell, cell_w, values[cell], before.get(cell, "")))
+            columns.append((None, "", ""))
+        columns.append((cell, values[cell], before.get(cell, "")))
         expected = cell + 1
     if columns and expected != storage.cells:
-        columns.append(Column(None, GAP_W))
-    lanes = tuple(_lane(storage, one, columns, texts) for one, texts in zip(members, indices, strict=True))
-    return Strip(tuple(columns), lanes, 14 + CELL_H + (14 if was else 0))
+        columns.append((None, "", ""))
+    lanes = [
+        _lane(storage, one, [cell for cell, _, _ in columns], texts)
+        for one, texts in zip(members, indices, strict=True)
+    ]
+    return Strip(tuple(columns), cell_w, 14 + CELL_H + (14 if was else 0)), lanes
 
 
 def _thinned(cells: list[int], room: int, end: int) -> list[int]:
     """Leave cells out, from the end of the longest stretch first, until they fit."""
     while len(cells) > room:
-        stretches: list[list[int]] = []
-        for cell in cells:
-            if stretches and cell == stretches[-1][-1] + 1:
-                stretches[-1].append(cell)
-            else:
-                stretches.append([cell])
-        longest = max(stretches, key=len)
+        runs = groupby(enumerate(cells), lambda one: one[1] - one[0])  # neighbours lie as far from their places
+        longest = max(([cell for _, cell in run] for _, run in runs), key=len)
         # The very last cell stays: it shows where the storage ends.
         cells.remove(longest[-2] if longest[-1] == end - 1 and len(longest) > 1 else longest[-1])
     return cells
 
 
-def _lane(storage: Storage, tensor: Tensor, columns: list[Column], texts: dict[int, str]) -> Lane:
-    shown = tuple("" if one.cell is None else texts.get(one.cell, "") for one in columns)
+def _lane(storage: Storage, tensor: Tensor, columns: list[int | None], texts: dict[int | None, str]) -> Lane:
+    shown = tuple(texts.get(cell, "") for cell in columns)
     walks = 1 < tensor.numel <= ARCS and tensor.itemsize == storage.itemsize and tensor.jumps()
     remark, walk = "", ()
     if not tensor.numel:
@@ -157,13 +139,12 @@ def _lane(storage: Storage, tensor: Tensor, columns: list[Column], texts: dict[i
     elif not any(shown):
         remark = covered(tensor)
     elif walks:
-        places = {column.cell: k for k, column in enumerate(columns) if shown[k]}
         cells = [byte // tensor.itemsize for _, byte in tensor.elements(ARCS)]
-        walk = tuple(places[cell] for cell in cells if cell in places)
+        walk = tuple(columns.index(cell) for cell in cells if cell in columns)
     return Lane(shown, remark, walks, walk)
 
 
-def _indices(storage: Storage, tensor: Tensor, cells: list[int]) -> dict[int, str]:
+def _indices(storage: Storage, tensor: Tensor, cells: list[int]) -> dict[int | None, str]:
     """Cell -> the index of the element that begins there, as it is written."""
     if tensor.numel > MANY:
         asked = ((cell, tensor.index_at(cell * storage.itemsize)) for cell in cells)

@@ -1,7 +1,6 @@
-"""What both pictures share: colours, text widths, escaping and a small SVG writer.
+"""What both pictures share: colours, escaping and a small SVG writer.
 
-No font is ever measured: widths are computed from a table, so that a picture is the
-same to the byte on every machine. Every colour is `var(--tt-NAME, ...)`: a page that
+Every colour is `var(--tt-NAME, ...)`: a page that
 puts the SVG inline may set the variables; alone, as an <img>, the picture follows
 `prefers-color-scheme`. It has its own background, so it is legible on any page.
 """
@@ -79,22 +78,13 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "arrow": (("stroke", "ink"),),
     "tip": (("fill", "ink"),),
     "thin": (("stroke", "line"),),
-    "name": (("fill", "name-bg"), ("stroke", "name-line")),
-    "name-t": (("fill", "name-ink"),),
-    "view": (("fill", "view-bg"),),
-    "view-t": (("fill", "view-ink"),),
-    "count": (("fill", "count-bg"), ("stroke", "count-line")),
-    "count-l": (("stroke", "count-line"),),
-    "count-t": (("fill", "count-ink"),),
-    "leaf": (("fill", "leaf-bg"), ("stroke", "leaf-line")),
-    "leaf-l": (("stroke", "leaf-line"),),
-    "leaf-t": (("fill", "leaf-ink"),),
-    "new": (("fill", "new-bg"), ("stroke", "new-line")),
-    "new-t": (("fill", "new-ink"),),
-    "bad": (("fill", "bad-bg"), ("stroke", "bad-line")),
-    "bad-l": (("stroke", "bad-line"),),
-    "bad-t": (("fill", "bad-ink"),),
-    **{hue: (("fill", f"{hue}-bg"), ("stroke", f"{hue}-line")) for hue in _HUES},
+}
+# What is called "count" has the colours "count-bg" and "count-line", its lines ("count-l") and texts ("count-t") their own.
+_PARTS = {"": (("fill", "bg"), ("stroke", "line")), "-l": (("stroke", "line"),), "-t": (("fill", "ink"),)}
+_RULES |= {
+    kind + part: tuple((prop, f"{kind}-{name}") for prop, name in pairs if f"{kind}-{name}" in PALETTE)
+    for kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES)
+    for part, pairs in _PARTS.items()
 }
 # (classes, declarations): what is no colour; rules without a class hold for every picture.
 _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -125,12 +115,9 @@ MARKS = {
 
 
 @lru_cache(maxsize=256)
-def stylesheet(used: frozenset[str] | None = None) -> str:
-    """The CSS of a picture, which follows the page and the system.
-
-    With `used`, the classes that stand in the picture, only their rules and colours: that is half of a small picture.
-    """
-    kinds = [kind for kind in _RULES if used is None or kind in used]
+def stylesheet(used: frozenset[str]) -> str:
+    """The CSS of a picture in which the classes `used` stand; it follows the page and the system."""
+    kinds = [kind for kind in _RULES if kind in used]
     needed = {name for kind in kinds for _, name in _RULES[kind]}
     light, dark, paper = (
         "".join(f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in needed)
@@ -144,7 +131,7 @@ def stylesheet(used: frozenset[str] | None = None) -> str:
         # A hue counts twice: the sheet of the next picture on the page may not have it, and would colour this one anew.
         rules.append(f".tt-pic {f'.{kind}' * (1 + (kind in _HUES))}{{{declared}}}")
     for classes, declarations in _SHAPES:
-        there = [f".tt-pic .{one}" for one in classes if used is None or one in used]
+        there = [f".tt-pic .{one}" for one in classes if one in used]
         if there or not classes:
             rules.append(f"{','.join(there)}{{{declarations}}}" if there else declarations)
     return "".join(rules)
@@ -181,15 +168,6 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def numbers(points: Iterable[tuple[float, float]]) -> str:
-    """Coordinates with spaces between, each as `number` writes it: in one go, which for a curve is far faster."""
-    flat = [value for point in points for value in point]
-    text = " ".join(["%.1f"] * len(flat)) % tuple(flat)
-    if "-" in text:
-        return " ".join(map(number, flat))
-    return text.replace(".0 ", " ").removesuffix(".0")
-
-
 class Canvas:
     """Collects SVG elements. Texts are escaped here and nowhere else."""
 
@@ -214,11 +192,6 @@ class Canvas:
     def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
         """Straight lines from point to point."""
         self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), kind)
-
-    def arrow(self, x1: float, y1: float, x2: float, y2: float, kind: str = "arrow", tip: str = "tip") -> None:
-        """A level arrow from left to right."""
-        self.line([(x1, y1), (x2 - 4, y2)], kind)
-        self.path(f"M{number(x2)} {number(y2)}l-8 -4v8z", tip)
 
     def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
         """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""

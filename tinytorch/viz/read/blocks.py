@@ -28,6 +28,23 @@ MAX_COMPARED = 1 << 30
 """So many bytes are compared for one snapshot, in 0.2 to 1 s. What is beyond is not compared."""
 
 
+@dataclass(slots=True)
+class Ids:
+    """Ids in order of first sight: a letter and a number. What an earlier snapshot knew by its key keeps its own."""
+
+    letter: str
+    known: dict[Any, str]
+    last: int
+    """The highest number that was given."""
+
+    def of(self, key: Any) -> str:
+        """The id of what has not been asked for yet."""
+        if key in self.known:
+            return self.known.pop(key)
+        self.last += 1
+        return f"{self.letter}{self.last}"
+
+
 @dataclass
 class Place:
     """Where one tensor lies: a part of its record."""
@@ -67,13 +84,7 @@ def lasting(tensor: Any) -> tuple[Any, ...]:
     place = address_of(tensor)
     if len(place) == 1:
         return place
-    storage = tensor.untyped_storage()
-    return (_identity(tensor, storage, _pointer(storage)), *place[1:])
-
-
-def _identity(tensor: Any, storage: Any, pointer: int) -> Any:
-    """Equal for one storage object at two looks. torch 2.1 makes a new object at each; there its address has to do."""
-    return serial(storage) if not pointer or tensor.untyped_storage() is storage else ("address", pointer)
+    return (serial(tensor.untyped_storage()), *place[1:])
 
 
 def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
@@ -87,7 +98,7 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
             place.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
             pointer = _pointer(storage)
-            found = _identity(tensor, storage, pointer), pointer, int(storage.nbytes())
+            found = serial(storage), pointer, int(storage.nbytes())
             if not pointer and found[2] and str(tensor.device) != "meta" and type(tensor).__name__ != "FakeTensor":
                 place.notes = (_stands_for_others(tensor),)
                 break
@@ -128,9 +139,8 @@ def _no_storage(tensor: Any) -> str:
 class Blocks:
     """The blocks of memory behind some tensors."""
 
-    def __init__(self, tensors: list[Any], known: dict[Any, str], last: int) -> None:
-        """`known` are the ids of an earlier snapshot by key, `last` the highest number it gave."""
-        self.tensors, self.last = tensors, last
+    def __init__(self, tensors: list[Any], ids: Ids) -> None:
+        self.tensors, self.ids = tensors, ids
         self.places = [Place() for _ in tensors]
         self.blocks: list[_Block] = []
         looks = [(i, _geometry(tensor, self.places[i])) for i, tensor in enumerate(tensors)]
@@ -153,10 +163,7 @@ class Blocks:
             block = group[i]
             if not block.members:
                 self.blocks.append(block)
-                block.id = known.pop(which, "")
-                if not block.id:
-                    self.last += 1
-                    block.id = f"S{self.last}"
+                block.id = ids.of(which)
             block.members.append(i)
             block.objects[which] = None
             place = self.places[i]
@@ -215,7 +222,9 @@ class Blocks:
         limit = int(own.nbytes()) // itemsize
         runs = []
         try:
-            flat = _as_it_lies(tensor.detach())
+            flat = tensor.detach()
+            for bit in _bits(tensor):  # as it lies in memory
+                flat = flat.conj() if bit == "is_conj" else flat._neg_view()
             for start, stop in self._windows(block, itemsize, cells):
                 low, high = max(start - shift, 0), min(stop - shift, limit)
                 if low < high:
@@ -232,8 +241,10 @@ class Blocks:
         if cells <= MAX_CELLS:
             return [(0, cells)]
         wanted = [(0, HEAD), (cells - TAIL, cells)]
-        for i in block.members[:4]:
-            first, last = _reach(self.places[i], itemsize)
+        for place in (self.places[i] for i in block.members[:4]):
+            axes = zip(place.shape or (), place.stride or (), strict=True)
+            reach = sum((size - 1) * step for size, step in axes if size) * place.itemsize
+            first, last = place.start_byte // itemsize, (place.start_byte + reach) // itemsize
             wanted += [(first, first + AROUND), (last - 1, last + 1)]
         merged: list[tuple[int, int]] = []
         for start, stop in sorted((max(start, 0), min(stop, cells)) for start, stop in wanted):
@@ -242,12 +253,6 @@ class Blocks:
             elif start < stop:
                 merged.append((start, stop))
         return merged
-
-
-def _reach(place: Place, itemsize: int) -> tuple[int, int]:
-    """The first and the last cell that a tensor covers."""
-    reach = sum((size - 1) * step for size, step in zip(place.shape or (), place.stride or (), strict=True) if size)
-    return place.start_byte // itemsize, (place.start_byte + reach * place.itemsize) // itemsize
 
 
 def _unread(tensor: Any, error: Exception) -> str:
@@ -274,13 +279,6 @@ _BITS = {
 def _bits(tensor: Any) -> list[str]:
     """Which of torch's two bits are set; tinytorch has none."""
     return [bit for bit in _BITS if (asked := quietly(tensor, bit)) is not None and asked()]
-
-
-def _as_it_lies(tensor: Any) -> Any:
-    """The values that are in memory, where torch conjugates or negates them only as they are read."""
-    for bit in _bits(tensor):
-        tensor = tensor.conj() if bit == "is_conj" else tensor._neg_view()
-    return tensor
 
 
 def _pointer(storage: Any) -> int:

@@ -13,7 +13,7 @@ import threading
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
@@ -21,19 +21,11 @@ from .naming import tensors_in
 from .probe import engine_name, quietly
 
 _KEY = "tinytorch.viz.modules"
-_ENGINES = {"torch": "torch.nn.modules.module", "tinytorch": "tinytorch.nn.module"}
+_ENGINES = ("torch.nn.modules.module", "tinytorch.nn.module")
 
 
-@dataclass(slots=True)
-class _Call:
-    """A call of a model: from which number on which module was at work. The last entry is the end, with no module."""
-
-    numbers: list[int] = field(default_factory=list)
-    paths: list[str | None] = field(default_factory=list)
-
-    def path(self, number: int) -> str | None:
-        """The module that was at work when the node of this number was made."""
-        return self.paths[bisect_right(self.numbers, number) - 1]
+_Call = list[tuple[int, str | None]]
+"""A call of a model: from which number on which module was at work. The last entry is the end, with no module."""
 
 
 class modules:
@@ -59,7 +51,7 @@ class modules:
         self._handles: list[Any] = []
         self._open: list[tuple[Any, int]] = []
         """The modules at work, the innermost last, with where in the call's notes they begin."""
-        self._call = _Call()
+        self._call: _Call = []
         for name, model in [("", net)] * (net is not None) + [*named.items()]:
             self._take(model, name)
 
@@ -77,12 +69,11 @@ class modules:
         modules.ever, self._thread = True, threading.get_ident()
         # What torch.compile traces of a hook has to end here.
         self._compiling = quietly(quietly(sys.modules.get("torch"), "compiler"), "is_compiling") or bool
-        for engine, path in _ENGINES.items():
+        for path in _ENGINES:
             where = sys.modules.get(path)
-            if where is None or _numbers(engine) is None:  # not in use, or a torch of old
-                continue
-            self._handles.append(where.register_module_forward_pre_hook(self._enter))
-            self._handles.append(where.register_module_forward_hook(self._leave))
+            if where is not None:
+                self._handles.append(where.register_module_forward_pre_hook(self._enter))
+                self._handles.append(where.register_module_forward_hook(self._leave))
 
     def stop(self) -> None:
         """Note no more. What was noted stays with the graphs."""
@@ -108,8 +99,8 @@ class modules:
         if module not in self._paths:
             return
         if not self._open:
-            self._call = _Call()
-        self._open.append((module, len(self._call.numbers)))
+            self._call = []
+        self._open.append((module, len(self._call)))
         self._note(module, self._paths[module])
 
     def _leave(self, module: Any, _args: Any, result: Any) -> None:
@@ -121,36 +112,32 @@ class modules:
         call = self._call
         for _, begin in self._open[where + 1 : where + 2]:
             # An error ended these calls, and was caught: when, nobody said.
-            del call.numbers[begin + 1 :], call.paths[begin:]
-            call.paths.append(None)
+            call[begin:] = [(call[begin][0], None)]
         del self._open[where:]
         self._note(module, self._paths[self._open[-1][0]] if self._open else None)
-        if not self._open and call.numbers[0] < call.numbers[-1]:
+        if not self._open and call[0][0] < call[-1][0]:
             for _, tensor in tensors_in("", result):
                 metadata = quietly(quietly(tensor, "grad_fn"), "metadata")
                 if metadata is not None:
                     metadata.setdefault(_KEY, []).append(call)
 
     def _note(self, module: Any, path: str | None) -> None:
-        self._call.numbers.append(_numbers(engine_name(module))())
-        self._call.paths.append(path)
-
-
-def _numbers(engine: str) -> Any:
-    """What says which number the engine gives to the next node."""
-    return quietly(quietly(quietly(sys.modules.get(engine), "_C"), "_autograd"), "_get_sequence_nr")
+        self._call.append((sys.modules[engine_name(module)]._C._autograd._get_sequence_nr(), path))
 
 
 def made_in(nodes: Sequence[Any]) -> list[str | None]:
     """For each node of a graph the path of the module that made it; None where that is not known."""
-    calls = [call for node in nodes for call in (quietly(node, "metadata") or {}).get(_KEY, ())]
-    calls.sort(key=lambda call: call.numbers[0])
-    begins = [call.numbers[0] for call in calls]
+    calls: list[_Call] = [call for node in nodes for call in (quietly(node, "metadata") or {}).get(_KEY, ())]
+    calls.sort(key=lambda call: call[0][0])
     found: list[tuple[int, int] | None] = []
     for node in nodes:
-        number = number() if (number := quietly(node, "_sequence_nr")) else -1
-        which = bisect_right(begins, number) - 1
-        found.append((which, number) if which >= 0 and number < calls[which].numbers[-1] else None)
+        number = node._sequence_nr()
+        which = bisect_right(calls, number, key=lambda call: call[0][0]) - 1
+        found.append((which, number) if which >= 0 and number < calls[which][-1][0] else None)
     often = Counter(found)
     mixed = {pair[0] for pair in found if pair is not None and often[pair] > 1}
-    return [None if pair is None or pair[0] in mixed else calls[pair[0]].path(pair[1]) for pair in found]
+
+    def path(which: int, number: int) -> str | None:
+        return calls[which][bisect_right(calls[which], number, key=itemgetter(0)) - 1][1]
+
+    return [None if pair is None or pair[0] in mixed else path(*pair) for pair in found]

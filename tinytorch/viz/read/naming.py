@@ -174,8 +174,22 @@ def _as_written(frame: FrameType, count: int) -> list[str] | None:
     Local variables are not looked at: reading a function's `f_locals` makes Python
     3.11 and 3.12 keep a second reference to each of them.
     """
-    call = _call_node(frame)
-    if call is None or len(call.args) != count or any(isinstance(arg, ast.Starred) for arg in call.args):
+    position: Any = [*frame.f_code.co_positions()][frame.f_lasti // 2]
+    if None in position:
+        return None
+    first, last, start, end = position
+    raw = [line.encode() for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]]
+    try:
+        raw[-1] = raw[-1][:end]
+        raw[0] = raw[0][start:]
+        call = ast.parse("(" + b"".join(raw).decode() + ")", mode="eval").body
+    except (IndexError, SyntaxError, ValueError):
+        return None
+    if (
+        not isinstance(call, ast.Call)
+        or len(call.args) != count
+        or any(isinstance(one, ast.Starred) for one in call.args)
+    ):
         return None
     return [ast.unparse(arg) for arg in call.args]
 
@@ -189,19 +203,3 @@ def _as_bound(frame: FrameType, args: tuple[Any, ...]) -> list[str] | None:
         return None
     held = {id(value): name for name, value in reversed(list(frame.f_globals.items()))}
     return [held.get(id(arg), "") for arg in args]
-
-
-def _call_node(frame: FrameType) -> ast.Call | None:
-    try:
-        positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-        first, last, start, end = positions
-        if first is None or last is None or start is None or end is None:
-            return None
-        lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
-        raw = [line.encode() for line in lines]
-        raw[-1] = raw[-1][:end]
-        raw[0] = raw[0][start:]
-        tree = ast.parse("(" + b"".join(raw).decode() + ")", mode="eval")
-    except (IndexError, SyntaxError, ValueError):
-        return None
-    return tree.body if isinstance(tree.body, ast.Call) else None

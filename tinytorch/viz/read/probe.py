@@ -4,8 +4,7 @@ torch has no question for a shared counter. It can be found all the same: give e
 counter a number of its own; a tensor that shows such a number before its turn shares
 the counter of the one that wrote it. Then the old numbers are put back. No view's
 grad_fn is read in between, so torch has no occasion to rebuild one.
-`torch._C._autograd._unsafe_set_version_counter` is what torch itself uses to restore
-versions; engines or versions without it get the answer "not known".
+`torch._C._autograd._unsafe_set_version_counter` is what torch itself uses to restore versions.
 
 What a look cannot see into, and what may make backward raise or compute something else, is told, so that nothing is
 promised: code of the user's that runs in backward, operations that refuse some values, and hooks. torch does not say
@@ -22,9 +21,8 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import cache
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from ...autograd.hooks import NodeHooks
@@ -47,19 +45,27 @@ def version_of(tensor: Any) -> int | None:
         return None
 
 
-def sharing(tensors: Sequence[Any], engine: Any) -> list[int] | None:
-    """For each tensor the index of the first one with the same counter; None if not known.
+def sharing(tensors: Sequence[Any]) -> list[int]:
+    """For each tensor of an engine the index of the first one with the same counter.
 
     Every tensor must have a counter. When it returns all versions are as before, plus what other threads wrote.
     """
     if len(tensors) < 2:
         return list(range(len(tensors)))
-    write = _writer(engine)
-    if write is None:
-        return None
+    write = sys.modules[engine_name(tensors[0])]._C._autograd._unsafe_set_version_counter
     first: list[int] = []
     before: dict[int, int] = {}
-    with _alone():
+    # Inside, as good as no other thread gets a turn: a write of theirs must not be lost when versions are put back. The
+    # interpreter lets a thread run for some milliseconds from when its turn begins, far more than is needed here. What
+    # works outside of the interpreter can still write: a small operation that has just begun there is given the time to
+    # end, and later writes are carried over. One that the system stopped midway and lets go on in the microsecond between
+    # reading a version and putting it back is not counted; no lock of ours could prevent that.
+    with _lock:
+        if threading.active_count() > 1:
+            time.sleep(0)  # a new turn begins
+            until = time.perf_counter() + _SETTLE
+            while time.perf_counter() < until:
+                pass
         try:
             for index, tensor in enumerate(tensors):
                 version = version_of(tensor) or 0
@@ -69,79 +75,12 @@ def sharing(tensors: Sequence[Any], engine: Any) -> list[int] | None:
                     write((tensor,), (_FIRST + index * _ROOM,))
                     before[index] = version
                     first.append(index)
-        except (RuntimeError, TypeError, AttributeError):
-            return None
         finally:
             for index, version in before.items():
                 # What is more than the number of its own came from elsewhere.
                 more = (version_of(tensors[index]) or 0) % _ROOM
                 write((tensors[index],), (version + more,))
     return first
-
-
-@contextmanager
-def rewound(tensor: Any, engine: Any, version: int) -> Iterator[bool]:
-    """Inside, the tensor's counter shows `version`; yields False where that cannot be done."""
-    write = _writer(engine)
-    if write is None or version_of(tensor) is None:
-        yield False
-        return
-    with _alone():
-        before = version_of(tensor) or 0
-        try:
-            write((tensor,), (version,))
-            yield True
-        finally:
-            write((tensor,), (before + (version_of(tensor) or 0) - version,))
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Inside, as good as no other thread gets a turn: a write of theirs must not be lost when versions are put back.
-
-    The interpreter lets a thread run for some milliseconds from when its turn begins, far more than is needed here.
-    What works outside of the interpreter can still write: a small operation that has just begun there is given the
-    time to end, and later writes are carried over, see above. One that the system stopped midway and lets go on in the
-    microsecond between reading a version and putting it back is not counted; no lock of ours could prevent that.
-    """
-    with _lock:
-        if threading.active_count() > 1:
-            time.sleep(0)  # a new turn begins
-            until = time.perf_counter() + _SETTLE
-            while time.perf_counter() < until:
-                pass
-        yield
-
-
-def _writer(engine: Any) -> Callable[[Sequence[Any], Sequence[Any]], None] | None:
-    found = engine
-    for part in ("_C", "_autograd", "_unsafe_set_version_counter"):
-        found = getattr(found, part, None)
-        if found is None:
-            return None
-
-    if _takes_many(found):
-        return found
-
-    def write(tensors: Sequence[Any], versions: Sequence[Any]) -> None:
-        for tensor, version in zip(tensors, versions, strict=True):
-            found(tensor, version)
-
-    return write
-
-
-@cache
-def _takes_many(write: Any) -> bool:
-    """Whether it takes tuples; older versions of torch take one tensor at a time.
-
-    Asked with nothing to write: a call that is refused spells its arguments out, and printing a tensor is not harmless
-    (one whose storage was emptied ends the process).
-    """
-    try:
-        write((), ())
-    except TypeError:
-        return False
-    return True
 
 
 def engine_name(tensor: Any) -> str:
@@ -158,7 +97,7 @@ def is_tensor(thing: object) -> bool:
     # Asking the class, not the object, runs no code of the user's but for that of a metaclass.
     kind = type(thing)
     try:
-        return (
+        return (  # written out: every attribute of a model is asked
             hasattr(kind, "untyped_storage")
             and hasattr(kind, "storage_offset")
             and hasattr(kind, "grad_fn")

@@ -82,49 +82,38 @@ class Tensor:
         rest, odd = divmod(byte - self.start_byte, self.itemsize)
         if odd or rest < 0:
             return None
-        stride = self.stride
-        order = sorted(range(len(stride)), key=lambda d: (-stride[d], d))
         index = [0] * len(self.shape)
-        for d in order:
-            step = stride[d]
-            if step > 0:
-                index[d] = min(rest // step, self.shape[d] - 1)
-                rest -= index[d] * step
+        for step, d in sorted(((step, -d) for d, (_, step) in enumerate(self._axes()) if step), reverse=True):
+            index[-d] = min(rest // step, self.shape[-d] - 1)
+            rest -= index[-d] * step
         return None if rest else tuple(index)
 
     def repeats(self) -> int:
         """How many elements share one cell because of strides of 0 (1 for most tensors)."""
-        count = 1
-        for size, step in zip(self.shape or (), self.stride or (), strict=False):
-            if step == 0 and size > 1:
-                count *= size
-        return count
+        return math.prod(size for size, step in self._axes() if not step and size > 1)
 
     def in_order(self) -> bool:
         """Whether walking the tensor row by row walks its storage forwards, each cell once."""
-        expected = None
-        for size, step in zip(reversed(self.shape or ()), reversed(self.stride or ()), strict=False):
-            if size == 1:
-                continue
-            if step <= 0 or (expected is not None and step < expected):
+        reach = 1
+        for size, step in reversed([axis for axis in self._axes() if axis[0] != 1]):
+            if step < reach:
                 return False
-            expected = step * size if expected is None or step >= expected else expected
+            reach = step * size
         return True
 
     def jumps(self) -> bool:
         """Whether walking the tensor goes back and forth in its storage, to each cell once."""
         return self.stride is not None and self.repeats() == 1 and not self.in_order()
 
-    def last_cell(self) -> int:
-        """The furthest cell (of its own item size) that the tensor covers."""
-        reach = sum((size - 1) * step for size, step in zip(self.shape or (), self.stride or (), strict=False))
-        return self.start_byte // self.itemsize + reach
+    def stop_byte(self) -> int:
+        """Where the furthest of its elements ends, in bytes from the beginning of the storage record."""
+        return self.start_byte + (1 + sum((size - 1) * step for size, step in self._axes())) * self.itemsize
 
     def overlaps(self, other: Tensor) -> bool:
         """Whether the stretches of memory that two tensors of one storage reach over have a byte in common."""
         if not self.numel or not other.numel or self.stride is None or other.stride is None:
             return False
-        return self.start_byte < other._end() and other.start_byte < self._end()
+        return self.start_byte < other.stop_byte() and other.start_byte < self.stop_byte()
 
     def as_part(self, whole: Tensor, name: str) -> str:
         """What this tensor is of another one that shares its counter, said with that one's name: `w transposed`."""
@@ -152,9 +141,6 @@ class Tensor:
     def _axes(self) -> list[tuple[int, int]]:
         """Size and stride of each dimension."""
         return list(zip(self.shape or (), self.stride or (), strict=False))
-
-    def _end(self) -> int:
-        return (self.last_cell() + 1) * self.itemsize + self.start_byte % self.itemsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,20 +226,13 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """Entry `index` of a node's next_functions; `node` is None where no gradient is needed."""
-
-    index: int
-    node: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Node:
     """One node of the autograd graph."""
 
     id: str
     name: str
-    edges: tuple[Edge, ...]
+    edges: tuple[str | None, ...]
+    """Its next_functions, in order; None where no gradient is needed."""
     saved: tuple[Saved, ...]
     variable: str | None
     """The leaf whose .grad this node (an AccumulateGrad) adds to."""
@@ -267,6 +246,11 @@ class Node:
     """Why it is not known what the node will do in backward."""
     key: Key = field(default=None, compare=False, repr=False)
 
+    @property
+    def ends(self) -> list[str]:
+        """The nodes that its edges go to."""
+        return [edge for edge in self.edges if edge is not None]
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -278,8 +262,6 @@ class Snapshot:
     storages: tuple[Storage, ...]
     counters: tuple[Counter, ...]
     nodes: tuple[Node, ...]
-    counters_known: bool = True
-    """False where the engine offers no way to find out who shares a version counter."""
     notes: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     """The NumPy arrays that were given and see no memory of a tensor that is shown."""
@@ -385,11 +367,8 @@ class Snapshot:
         A gradient that has no name of its own is hardly ever saved by a node, and how often the engine added to it in
         place depends on who else held it at that moment: its counter would only distract.
         """
-        if tensor.role != "grad":
-            return True
-        return tensor.counter is not None and any(
-            self.tensor(tid).role != "grad" for tid in self.counter(tensor.counter).tensors
-        )
+        sharing = self.counter(tensor.counter).tensors if tensor.counter else (tensor.id,)
+        return tensor.role != "grad" or any(self.tensor(tid).role != "grad" for tid in sharing)
 
     @cached_property
     def named(self) -> tuple[Tensor, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter as Counts
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -19,11 +18,11 @@ from typing import Any
 
 from ..catalogue import gettext
 from . import probe
-from .blocks import PLAIN, Blocks, Checksums, Place, address_of, lasting
+from .blocks import PLAIN, Blocks, Checksums, Ids, Place, address_of, lasting
 from .modules import made_in, modules
 from .naming import MAX_NAMES, gather
 from .probe import is_tensor, quietly, serial, undisturbed
-from .records import Counter, Edge, Node, Saved, Snapshot, Tensor
+from .records import Counter, Node, Saved, Snapshot, Tensor
 
 MAX_NODES = 5_000
 """A larger graph is read up to here; the snapshot says so.
@@ -96,11 +95,7 @@ def compared(now: Snapshot, since: Snapshot) -> Snapshot:
     several = {
         key for snap in (now, since) for key, count in Counts(node.key for node in snap.nodes).items() if count > 1
     }
-    before = {
-        node.key: {saved.name: saved for saved in node.saved}
-        for node in since.nodes
-        if node.key is not None and node.key not in several
-    }
+    before = {node.key: {saved.name: saved for saved in node.saved} for node in since.nodes if node.key not in several}
 
     def with_then(saved: Saved, known: dict[str, Saved]) -> Saved:
         old = known.get(saved.name)
@@ -146,8 +141,7 @@ class _Reader:
         self.addresses: dict[Any, list[int]] = {}
         self.graph: list[Any] = []
         self.graph_index: dict[int, int] = {}
-        self.waiting: deque[int] = deque()
-        self.saved: dict[int, list[Saved]] = {}
+        self.saved: list[list[Saved]] = []
         self.variables: dict[int, int] = {}
         self.given: dict[str, int] = {}
         self.too_large = False
@@ -183,12 +177,12 @@ class _Reader:
                 self._look_at(self.met[done])
                 done += 1
             self._walk()
-        blocks = Blocks(
-            [one.tensor for one in self.met], {storage.key: storage.id for storage in since.storages}, since.last_ids[1]
-        )
+        known = {storage.key: storage.id for storage in since.storages}
+        blocks = Blocks([one.tensor for one in self.met], Ids("S", known, since.last_ids[1]))
         keys = [one.key for one in self.met]
-        ids, last_tensor = _ids(keys, since)
-        counters, known, last_counter = self._counters(ids, since)
+        numbers = Ids("T", {tensor.key: tensor.id for tensor in since.tensors}, since.last_ids[0])
+        ids = [numbers.of(key) for key in keys]
+        counters, last_counter = self._counters(ids, since)
         of_tensor = {tid: counter for counter in counters for tid in counter.tensors}
         grad_of = {one.grad: tid for one, tid in reversed(list(zip(self.met, ids, strict=True)))}
         shown = {where for where, one in enumerate(self.met) if one.names or where in grad_of}
@@ -204,13 +198,12 @@ class _Reader:
             storages=blocks.records(ids, shown if self.values else set(), seeing),
             counters=counters,
             nodes=self._nodes(ids, keys),
-            counters_known=known,
             notes=(note,) if self.too_large else (),
             arrays=tuple(name for name in apart if not any(name in names for names in seeing.values())),
             doubts=tuple(
                 dict.fromkeys(doubt for name in engines for doubt in probe.doubts_of_process(sys.modules.get(name)))
             ),
-            last_ids=(last_tensor, blocks.last, last_counter),
+            last_ids=(numbers.last, blocks.ids.last, last_counter),
         )
 
     # -- tensors ---------------------------------------------------------------
@@ -260,32 +253,24 @@ class _Reader:
             **vars(place) | {"notes": (*one.notes, *own, *place.notes)},
         )
 
-    def _counters(self, ids: list[str], since: Snapshot) -> tuple[tuple[Counter, ...], bool, int]:
-        """The version counters, whether it is known who shares them, and the highest number."""
+    def _counters(self, ids: list[str], since: Snapshot) -> tuple[tuple[Counter, ...], int]:
+        """The version counters, and the highest number."""
         versions = [probe.version_of(one.tensor) for one in self.met]
         by_engine: dict[str, list[int]] = {}
         for i, version in enumerate(versions):
             if version is not None:
                 by_engine.setdefault(probe.engine_name(self.met[i].tensor), []).append(i)
         groups: dict[int, list[int]] = {}
-        known = True
-        for engine, members in by_engine.items():
-            shared = probe.sharing([self.met[i].tensor for i in members], sys.modules.get(engine))
-            known = known and shared is not None
-            for i, first in zip(members, shared or (), strict=shared is not None):
+        for members in by_engine.values():
+            for i, first in zip(members, probe.sharing([self.met[i].tensor for i in members]), strict=True):
                 groups.setdefault(members[first], []).append(i)
         old = {tid: counter.id for counter in since.counters for tid in counter.tensors}
-        last = since.last_ids[2]
-        taken: set[str] = set()
+        numbers = Ids("C", {name: name for name in old.values()}, since.last_ids[2])
         counters = []
         for first, members in sorted(groups.items()):
-            name = next((old[ids[i]] for i in members if ids[i] in old and old[ids[i]] not in taken), None)
-            if name is None:
-                last += 1
-                name = f"C{last}"
-            taken.add(name)
-            counters.append(Counter(name, versions[first] or 0, tuple(ids[i] for i in members)))
-        return tuple(counters), known, last
+            before = next((old[ids[i]] for i in members if old.get(ids[i]) in numbers.known), None)
+            counters.append(Counter(numbers.of(before), versions[first] or 0, tuple(ids[i] for i in members)))
+        return tuple(counters), numbers.last
 
     # -- graph -----------------------------------------------------------------
 
@@ -296,13 +281,11 @@ class _Reader:
             self.too_large = True
             return
         self.graph_index[id(node)] = len(self.graph)
-        self.waiting.append(len(self.graph))
         self.graph.append(node)
 
     def _walk(self) -> None:
-        while self.waiting:
-            where = self.waiting.popleft()
-            node = self.graph[where]
+        while len(self.saved) < len(self.graph):
+            where, node = len(self.saved), self.graph[len(self.saved)]
             variable = getattr(node, "variable", None)
             leaf = variable is not None and is_tensor(variable)
             if leaf:
@@ -310,7 +293,7 @@ class _Reader:
             for follower, _ in node.next_functions:
                 if follower is not None:
                     self._meet(follower)
-            self.saved[where] = [] if leaf else list(self._saved_by(node))
+            self.saved.append([] if leaf else list(self._saved_by(node)))
 
     def _node_id(self, node: Any) -> str | None:
         where = None if node is None else self.graph_index.get(id(node))
@@ -329,17 +312,18 @@ class _Reader:
                 Node(
                     id=f"N{where + 1}",
                     name=node.name(),
-                    edges=tuple(Edge(index, name) for index, (name, _) in enumerate(followers)),
+                    edges=tuple(name for name, _ in followers),
                     saved=tuple(
                         saved if saved.tensor is None else replace(saved, tensor=ids[int(saved.tensor)])
-                        for saved in self.saved.get(where, ())
+                        for saved in self.saved[where]
                     ),
                     variable=None if variable is None else ids[variable],
                     tensors=tuple(owners.get(id(node), ())),
                     cut=any(name is None and follower is not None for name, follower in followers),
                     module=paths[where],
                     doubts=tuple(probe.doubts_of_node(node)),
-                    key=_node_key(node, None if variable is None else keys[variable]),
+                    # Threads number nodes for themselves; two seldom meet in one graph, and with one name less so.
+                    key=("node", node.name(), node._sequence_nr()) if variable is None else ("leaf", keys[variable]),
                 )
             )
         return tuple(made)
@@ -367,7 +351,7 @@ class _Reader:
         try:
             value = getattr(node, attribute)
         except RuntimeError as error:
-            yield self._refused(node, attribute, name, str(error), raw)
+            yield self._refused(node, name, str(error), raw)
             return
         except Exception:  # noqa: BLE001 - whatever a custom Function's own attribute raises is not ours to pass on
             yield Saved(name, "unreadable")
@@ -408,14 +392,12 @@ class _Reader:
         found = self.checksums.of(tensor)
         return replace(saved, not_read=found) if isinstance(found, str) else replace(saved, bytes_now=found)
 
-    def _refused(self, node: Any, attribute: str, name: str, message: str, raw: Any) -> Saved:
+    def _refused(self, node: Any, name: str, message: str, raw: Any) -> Saved:
         stale = _VERSIONS.search(message)
         if stale is None:
             return Saved(name, "freed" if "already been freed" in message else "unreadable")
         now, then = int(stale[1]), int(stale[2])
         data = quietly(raw, "data")
-        if not is_tensor(data) and not isinstance(raw, tuple):
-            data = self._rewound(node, attribute, then, now)
         where = None
         if is_tensor(data):
             found = self._original(data, node)
@@ -434,17 +416,6 @@ class _Reader:
             if self.met[i].grad_fn is one or quietly(one, "variable") is self.met[i].tensor
         ]
         return next(iter(results or inputs or same), None)
-
-    def _rewound(self, node: Any, attribute: str, then: int, now: int) -> Any:
-        """The saved tensor, for engines that show no `data`: with the right counter set back, it can be read."""
-        for tensor in [one.tensor for one in self.met]:
-            if probe.version_of(tensor) != now:
-                continue
-            with probe.rewound(tensor, sys.modules.get(probe.engine_name(tensor)), then) as done:
-                saved = quietly(node, attribute) if done else None
-            if is_tensor(saved):
-                return saved
-        return None
 
 
 def _as_watched(saved: Saved, raw: Any) -> Saved:
@@ -469,26 +440,3 @@ def _attributes(kind: type) -> tuple[tuple[str, str], ...]:
     ]
     # A custom Function keeps its tensors under another name.
     return (*found, ("saved_tensors", "tensors")) if hasattr(kind, "saved_tensors") else tuple(found)
-
-
-def _ids(keys: list[Any], since: Snapshot) -> tuple[list[str], int]:
-    """Ids in order of first sight, and the highest number; what `since` knew keeps its id."""
-    known = {tensor.key: tensor.id for tensor in since.tensors}
-    last = since.last_ids[0]
-    ids = []
-    for key in keys:
-        found = known.pop(key, None)
-        if found is None:
-            last += 1
-            found = f"T{last}"
-        ids.append(found)
-    return ids, last
-
-
-def _node_key(node: Any, variable: Any) -> Any:
-    """Equal in two snapshots for one node; None where the engine gives its nodes no number."""
-    if variable is not None:
-        return ("leaf", variable)
-    number = quietly(node, "_sequence_nr")
-    # Numbers are given out by each thread for itself; two threads seldom meet in one graph, and with one name less so.
-    return None if number is None else ("node", node.name(), number())

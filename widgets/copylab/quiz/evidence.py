@@ -320,8 +320,8 @@ def _way(snapshot: Snapshot, x: str, of: str) -> str:
             names = [labels.short(snapshot.node(one).name) for one in way]
             told = ", ".join(names if len(names) < 9 else [*names[:4], "...", *names[-3:]])
             return gettext("The way of the nodes: {nodes}.", nodes=told)
-        for edge in snapshot.node(way[-1]).edges:
-            if edge.node is not None and edge.node not in met:
-                met.add(edge.node)
-                ways.append([*way, edge.node])
+        for end in snapshot.node(way[-1]).ends:
+            if end not in met:
+                met.add(end)
+                ways.append([*way, end])
     return gettext("None of the nodes behind `{of}` leads to `{name}`.", of=of, name=x)
