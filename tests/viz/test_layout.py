@@ -1,8 +1,9 @@
-"""Where Graphviz comes from: each way gives way to the next where it is missing."""
+"""Where Graphviz comes from: what was compiled is kept, and each way gives way to the next where it is missing."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,19 @@ print(*graph((x * x).sum())._repr_mimebundle_())
 """
 
 
-def test_without_a_home_that_can_be_written_it_is_compiled_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An environment in which nothing is kept yet; returns where it will be."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    layout._wasm.cache_clear()
+    yield tmp_path / "share" / "copylab"
+    layout._wasm.cache_clear()
+
+
+@pytest.fixture
+def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home that cannot be written."""
+
     class Refuses(wasmtime.Config):
         def __setattr__(self, name: str, value: object) -> None:
             if name == "cache":
@@ -27,9 +40,38 @@ def test_without_a_home_that_can_be_written_it_is_compiled_each_time(monkeypatch
             super().__setattr__(name, value)
 
     monkeypatch.setattr(wasmtime, "Config", Refuses)
+
+
+def _render_anew() -> str:
     layout._wasm.cache_clear()
-    assert layout.render("digraph{a->b}").startswith("graph ")
-    layout._wasm.cache_clear()
+    return layout.render("digraph{a->b}")
+
+
+@pytest.mark.usefixtures("no_home")
+def test_the_next_process_does_not_compile_without_a_home_either(
+    environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = _render_anew()
+    assert [file.suffix for file in environment.iterdir()] == [".bin"]
+    monkeypatch.setattr(wasmtime.Module, "from_file", None)
+    assert _render_anew() == made
+
+
+@pytest.mark.usefixtures("no_home")
+def test_what_was_kept_for_another_machine_is_made_anew(environment: Path) -> None:
+    made = _render_anew()
+    (kept,) = environment.iterdir()
+    whole = kept.stat().st_size
+    kept.write_bytes(b"for another processor")
+    assert _render_anew() == made
+    assert [file.stat().st_size for file in environment.iterdir()] == [whole]
+
+
+@pytest.mark.usefixtures("no_home")
+def test_where_nothing_can_be_written_it_is_compiled_each_time(environment: Path) -> None:
+    environment.parent.write_text("a file, no folder")
+    assert _render_anew().startswith("graph ")
+    assert _render_anew().startswith("graph ")
 
 
 @pytest.mark.parametrize("error", ["ImportError", "RuntimeError", "OSError"])

@@ -9,11 +9,13 @@ browser's Python, which cannot have wasmtime, the browser itself does.
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import struct
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -120,15 +122,12 @@ class _Graphviz:
 
 
 def _in_process(wasmtime: Any, path: Path) -> _Graphviz:
-    """Run by wasmtime, which keeps what it compiled below HOME for the next process."""
-    config = wasmtime.Config()
-    with suppress(wasmtime.WasmtimeError, OSError):  # a home that cannot be written: each process compiles
-        config.cache = True
-    store = wasmtime.Store(wasmtime.Engine(config))
+    """Run by wasmtime."""
+    engine, module = _compiled(wasmtime, path)
+    store = wasmtime.Store(engine)
     store.set_wasi(wasmtime.WasiConfig())
-    linker = wasmtime.Linker(store.engine)
+    linker = wasmtime.Linker(engine)
     linker.define_wasi()
-    module = wasmtime.Module.from_file(store.engine, str(path))
     exports = linker.instantiate(store, module).exports(store)
     memory = exports["memory"]
     return _Graphviz(
@@ -136,6 +135,31 @@ def _in_process(wasmtime: Any, path: Path) -> _Graphviz:
         lambda data, address: memory.write(store, data, address),
         lambda address, length: bytes(memory.read(store, address, address + length)),
     )
+
+
+def _compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
+    """An engine, and Graphviz as machine code: what was kept of an earlier process, or else compiled now and kept.
+
+    It is kept in the environment, for who may write there can change the code that runs anyway; and by wasmtime below
+    HOME. Where neither can be written, each process compiles.
+    """
+    kept = Path(sys.prefix, "share", "copylab", f"graphviz-{zlib.crc32(path.read_bytes()):08x}.bin")
+    with suppress(wasmtime.WasmtimeError, OSError):  # none, or one by another wasmtime, or for another processor
+        engine = wasmtime.Engine()
+        return engine, wasmtime.Module.deserialize_file(engine, str(kept))
+    try:
+        config = wasmtime.Config()
+        config.cache = True
+        engine = wasmtime.Engine(config)
+    except (wasmtime.WasmtimeError, OSError):  # a home that cannot be written
+        engine = wasmtime.Engine()
+    module = wasmtime.Module.from_file(engine, str(path))
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".{os.getpid()}")
+        part.write_bytes(module.serialize())
+        part.replace(kept)
+    return engine, module
 
 
 def _in_browser(path: Path) -> _Graphviz:
