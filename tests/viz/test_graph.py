@@ -83,6 +83,7 @@ def test_a_graph_that_someone_adds_to_shows_what_was_added(engine: ModuleType) -
     drawn = words_in(picture.svg)
     assert "my own note" in drawn
     assert "MulBackward0" in " ".join(drawn)
+    assert "tt-pic" in picture.svg
 
 
 def test_copy_render_pipe_and_save(tmp_path: Path, engine: ModuleType) -> None:

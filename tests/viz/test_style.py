@@ -8,7 +8,7 @@ from viz.looked import ALL, looked
 from viz.reading import Mark, marks
 
 from tinytorch.viz import graph, memory
-from tinytorch.viz.draw.style import THEMES, number, stylesheet
+from tinytorch.viz.draw.style import PALETTE, THEMES, number, stylesheet
 from tinytorch.viz.labels import clean, show
 
 
@@ -94,6 +94,20 @@ def test_contrast_reaches_aa_wherever_something_is_drawn_on_something(theme: str
         assert pair in seen, "the marks of what changed or is stale are among them"
 
 
+@pytest.mark.parametrize("theme", THEMES)
+def test_contrast_of_what_others_add_to_a_graph(theme: str) -> None:
+    import tinytorch
+
+    picture = graph(looked("gradient", tinytorch)[0])
+    picture.node("mine", label="my own note")
+    svg = picture.themed(theme)
+    ink, card, line, page = (PALETTE[name][THEMES[theme]] for name in ("ink", "card", "line", "bg"))
+    for rule in (f"g text{{fill:{ink}}}", f"ellipse{{fill:{card};stroke:{line}}}", f"polygon{{fill:{page}}}"):
+        assert rule in svg
+    assert min(contrast(ink, card), contrast(ink, page)) >= 4.5
+    assert contrast(line, page) >= 3
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -140,6 +154,7 @@ def test_a_picture_carries_the_rules_and_colours_that_it_uses_and_no_others() ->
     ruled = set(re.findall(r"\.tt-pic \.([\w-]+)", svg))
     assert ruled <= used
     assert set(re.findall(r"var\((--_[\w-]+)\)", svg)) == set(re.findall(r"(--_[\w-]+):", svg))
+    assert len(stylesheet(frozenset(used))) < len(stylesheet())
 
 
 def test_the_hues_of_a_picture_outrank_the_rules_of_the_next_one_on_the_page() -> None:

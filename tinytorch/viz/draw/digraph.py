@@ -8,6 +8,8 @@ be dropped without a word by the WebAssembly build. No URL is ever written.
 
 from __future__ import annotations
 
+import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from ..words import shown
 from . import layout
 from .graph import Sheet, build, draw, folded_in
 from .picture import FIXED, MISSING, Folded, Shown, convert
+from .style import colour, lang, stylesheet
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
@@ -31,6 +34,11 @@ _DOT_COLOURS = {
 }
 _FLAGS = {"new": gettext_noop("new: {name}"), "found": gettext_noop("found: {name}")}
 _FLAGGED = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
+_STYLED = (
+    f".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{{fill:{colour('card')};stroke:{colour('line')}}}"
+    f".tt-pic .edge path{{stroke:{colour('ink')}}}.tt-pic .edge polygon{{fill:{colour('ink')};stroke:{colour('ink')}}}"
+    f".tt-pic .graph>polygon{{fill:{colour('bg')}}}.tt-pic g text{{fill:{colour('ink')}}}"
+)
 _MARKS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
 
 
@@ -91,9 +99,9 @@ class GraphPicture(Shown, graphviz.Digraph):
         """
         source = self.source
         if source not in self._drawn:
-            # Where someone added to the graph, Graphviz draws it.
+            # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
             ours = self._sheet if source == self._as_made else None
-            self._drawn[source] = draw(ours) if ours else layout.render(source, "svg", self.engine)
+            self._drawn[source] = draw(ours) if ours else _restyled(layout.render(source, "svg", self.engine))
         return self._drawn[source]
 
     def _folds(self) -> list[Folded]:
@@ -166,3 +174,12 @@ def _or_say(call: Any, *args: Any, **options: Any) -> Any:
         needs = gettext("this format needs the program `dot` (Debian: `apt install graphviz`).")
         missing = gettext(MISSING)
         raise layout.LayoutError(f"{needs} {missing[0].upper()}{missing[1:]}") from error
+
+
+def _restyled(svg: str) -> str:
+    """The <svg> element of `svg` with our stylesheet; what Graphviz escaped stays escaped."""
+    body = re.sub(r"<!--.*?-->\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    label = escape(gettext("Autograd graph"))
+    head = f'<svg class="tt-pic" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
+    tag, drawn = body.replace("<svg", head, 1).split(">", 1)
+    return f"{tag}><style>{stylesheet()}{_STYLED}</style>{drawn}"

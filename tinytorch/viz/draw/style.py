@@ -115,9 +115,12 @@ MARKS = {
 
 
 @lru_cache(maxsize=256)
-def stylesheet(used: frozenset[str]) -> str:
-    """The CSS of a picture in which the classes `used` stand; it follows the page and the system."""
-    kinds = [kind for kind in _RULES if kind in used]
+def stylesheet(used: frozenset[str] | None = None) -> str:
+    """The CSS of a picture, which follows the page and the system.
+
+    With `used`, the classes that stand in the picture, only their rules and colours: that is half of a small picture.
+    """
+    kinds = [kind for kind in _RULES if used is None or kind in used]
     needed = {name for kind in kinds for _, name in _RULES[kind]}
     light, dark, paper = (
         "".join(f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in needed)
@@ -131,7 +134,7 @@ def stylesheet(used: frozenset[str]) -> str:
         # A hue counts twice: the sheet of the next picture on the page may not have it, and would colour this one anew.
         rules.append(f".tt-pic {f'.{kind}' * (1 + (kind in _HUES))}{{{declared}}}")
     for classes, declarations in _SHAPES:
-        there = [f".tt-pic .{one}" for one in classes if one in used]
+        there = [f".tt-pic .{one}" for one in classes if used is None or one in used]
         if there or not classes:
             rules.append(f"{','.join(there)}{{{declarations}}}" if there else declarations)
     return "".join(rules)
