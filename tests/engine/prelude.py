@@ -1,5 +1,12 @@
 """What the random programs of `differential` may call besides torch: hooks, a file in memory, custom Functions."""
 
+import re
+
+# What PyTorch says of calls that no lesson comes to: tinytorch refuses them as well, in Python's or NumPy's words.
+OWN_WORDS = re.compile(
+    "cannot be applied to a 0-dim tensor|tensor has no dimensions|(split|chunk) expects at least a 1-dimensional tensor"
+)
+
 # The same source runs on either engine, each time with the name `torch` for it.
 PRELUDE = '''
 import copy, io, pickle
