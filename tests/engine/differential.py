@@ -267,7 +267,7 @@ class Machine:
             outcomes.append({"error": error, "warnings": said})
         if outcomes[1]["error"] and "INTERNAL ASSERT FAILED" in outcomes[1]["error"]:
             raise BrokenTorch(outcomes[1]["error"])
-        if outcomes[0]["error"] and OWN_WORDS.search(outcomes[1]["error"] or ""):
+        if outcomes[0]["error"] and OWN_WORDS.search(str(outcomes[1]["error"])):
             outcomes[0] = outcomes[1]
         found = difference(outcomes[0], outcomes[1])
         if found or not look:
