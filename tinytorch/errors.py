@@ -134,10 +134,10 @@ OF_TENSOR = """
     index_fill index_reduce index_select indices inner int_repr inverse ipu is_coalesced is_conj is_distributed
     is_ipu is_maia is_mps is_mtia is_neg is_nonzero is_pinned is_same_size is_shared is_sparse_csr is_vulkan
     is_xla is_xpu isclose isneginf isposinf isreal istft kron kthvalue lcm ldexp less less_equal lgamma log10
-    log1p log2 log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit logsumexp lstsq lu lu_solve mH map2_
-    map_ masked_scatter masked_select matrix_exp matrix_power median mode module_load moveaxis movedim msort
-    mtia multinomial multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum narrow_copy negative
-    new nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse polygamma prelu prod put
+    log1p log2 log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit logsumexp lstsq lu lu_solve mH mT
+    map2_ map_ masked_scatter masked_select matrix_exp matrix_power median mode module_load moveaxis movedim
+    msort mtia multinomial multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum narrow_copy
+    negative new nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse polygamma prelu prod put
     q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme quantile
     rad2deg real record_stream reinforce renorm repeat_interleave reshape_as resize resize_as resize_as_sparse_
     resolve_conj resolve_neg rot90 row_indices rsqrt scatter_add scatter_reduce select_scatter share_memory_

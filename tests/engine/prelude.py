@@ -4,7 +4,9 @@ import re
 
 # What PyTorch says of calls that no lesson comes to: tinytorch refuses them as well, in Python's or NumPy's words.
 OWN_WORDS = re.compile(
-    "cannot be applied to a 0-dim tensor|tensor has no dimensions|(split|chunk) expects at least a 1-dimensional tensor"
+    "cannot be applied to a 0-dim tensor|tensor has no dimensions|expects at least a 1-dimensional tensor|"
+    "have (the )?same dtype, but |expected scalar type|to view .* \\(different element sizes\\)|"
+    "mismatch in length of strides|Storage size calculation overflowed|invalid storage offset"
 )
 
 # The same source runs on either engine, each time with the name `torch` for it.

@@ -8,7 +8,6 @@ import zipfile
 from collections import OrderedDict
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tinytorch
