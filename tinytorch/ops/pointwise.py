@@ -37,16 +37,10 @@ def reflected(symbol: str, function: Any) -> None:
 
 # comparisons ----------------------------------------------------------------------------------------------------------
 
-# in place a comparison has a node, whose gradients are zero
-_NONE: dict[str, Any] = {"self": lambda grad: zeros_like(grad), "function": False, "writes": 1}
-_NEITHER = _NONE | {"other": lambda grad: zeros_like(grad)}
 for _name, _ufunc in (("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
                       ("ge", np.greater_equal)):  # fmt: skip
-    _kernel, _node = pointwise(_ufunc, "bool"), f"{_name.title()}Backward"
-    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_name)
-    op(f"{_name}(Tensor self, Scalar other)", _kernel)
-    op(f"{_name}_(Tensor(a!) self, Tensor other)", write(_kernel.written), backward=_node + "1", **_NEITHER)
-    op(f"{_name}_(Tensor(a!) self, Scalar other)", write(_kernel.written), backward=_node + "0", **_NONE)
+    op(f"{_name}(Tensor self, Tensor other)", pointwise(_ufunc, "bool"), operator=_name)
+    op(f"{_name}(Tensor self, Scalar other)", pointwise(_ufunc, "bool"))
 
 
 def _contains(self: Tensor, element: Any) -> bool:
