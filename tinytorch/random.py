@@ -95,14 +95,11 @@ class Generator(metaclass=ShownAs):
 
     def set_state(self, new_state: Any) -> Generator:
         """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""
-        data = getattr(new_state, "_data", None)
-        if data is None:
-            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
+        data = new_state._data
         if data.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if data.size != _STATE.itemsize:
-            expected = f"Expected a CPUGeneratorImplState of size {_STATE.itemsize}"
-            raise RuntimeError(f"{expected} but found the input RNG state size to be {data.size}")
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be {data.size}")  # fmt: skip
         state = np.frombuffer(data.tobytes(), _STATE)[0]
         inner = {"key": state["words"].astype(np.uint32), "pos": _WORDS if state["left"] == 1 else int(state["next"])}
         self._bits.state = {"bit_generator": "MT19937", "state": inner}
@@ -314,12 +311,6 @@ def _largest(a: np.ndarray) -> int:
     return 1 if a.dtype.kind == "b" else int(np.iinfo(a.dtype).max)
 
 
-def random_(a: np.ndarray, gen: Generator) -> np.ndarray:
-    """Fill with whole numbers from 0 to the dtype's largest (floating point: to 2^digits), as `Tensor.random_()`."""
-    drawn = gen._draw64(a.size) if a.dtype.char in "ld" else gen._draw32(a.size)
-    return _fill(a, (drawn % np.uint64(_largest(a) + 1)).astype(np.int64))
-
-
 def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -> np.ndarray:
     """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)`; high None: up to the dtype's largest."""
     if high is not None and low >= high:
@@ -339,9 +330,7 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -
 def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.ndarray:
     """Return the numbers below `n` in random order, as `torch.randperm`; shape (n,), int64 unless given."""
     made = np.empty(n, dtype or np.int64)
-    if made.dtype.kind == "b":
-        raise _not_implemented("randperm", made)
-    if n - 1 > _largest(made):
+    if made.dtype.kind == "b" or n - 1 > _largest(made):
         raise RuntimeError(f"value cannot be converted to type {BY_NUM[made.dtype.num].called}_t without overflow")
     left = np.arange(n, 1, -1, dtype=np.uint64)  # how many are still to choose from, at each step but the last
     drawn = gen._draw32(left.size) if n < (2**32 - 1) // 20 else gen._draw64(left.size)
@@ -352,16 +341,8 @@ def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.nda
     return made
 
 
-def bernoulli_(a: np.ndarray, p: float | np.ndarray, gen: Generator) -> np.ndarray:
-    """Fill with 1 where a draw from [0, 1) is below `p`, a number or an array that broadcasts to the shape, else 0."""
-    if not isinstance(p, np.ndarray):
-        if not 0.0 <= p <= 1.0:
-            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-        return _fill(a, unit(gen, a.size) < p)
-    if a.size and p.dtype.kind != "f":
-        raise _not_implemented("bernoulli_tensor_cpu_p_", p)
-    limits = np.broadcast_to(p, a.shape).transpose(_order(a)).ravel()
-    if not ((limits >= 0) & (limits <= 1)).all():
-        hint = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
-        raise RuntimeError(f"Expected p_in >= 0 && p_in <= 1 to be true, but got false.  {hint}")
-    return _fill(a, unit(gen, a.size, p.dtype) < limits)
+def bernoulli_(a: np.ndarray, p: float, gen: Generator) -> np.ndarray:
+    """Fill with 1 where a draw from [0, 1) is below `p`, else 0."""
+    if not 0.0 <= p <= 1.0:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return _fill(a, unit(gen, a.size) < p)
