@@ -41,6 +41,7 @@ FEWER = (
     "lerp",
     "mm",
     "narrow",
+    "nonzero",
     "normal",
     "round",
     "scatter",

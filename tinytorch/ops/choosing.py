@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import type_name, warn_in_torch
+from ..errors import warn_in_torch
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
 from .creation import new_zeros, number_array
-from .define import op, python
+from .define import op
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
 from .layout import (
-    broadcast_error,
     check_broadcast_into,
     check_no_overlap,
     check_overlap,
@@ -28,29 +27,16 @@ from .parts import unbind
 _INDICES = (np.dtype(np.int64), np.dtype(np.int32))
 
 
-def _name(a: np.ndarray) -> str:
-    return dtypes.BY_NUM[a.dtype.num].scalar_name
-
-
 def in_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> Any:
     """The operation that a writing function is on a copy of its first array, in the shape in which that meets a mask."""
 
     def kernel(a: np.ndarray, *args: Any) -> np.ndarray:
-        shape = _together(args[0], a) if masked else a.shape
+        shape = shape_of_all(args[0], a) if masked else a.shape
         out = copied(a if shape == a.shape else np.broadcast_to(a, shape), layout)
         f(out, *args)
         return out
 
     return kernel
-
-
-def _together(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
-    if a.shape == b.shape:
-        return a.shape
-    try:
-        return np.broadcast_shapes(a.shape, b.shape)
-    except ValueError:
-        raise broadcast_error(a.shape, b.shape) from None
 
 
 # masked ---------------------------------------------------------------------------------------------------------------
@@ -90,7 +76,7 @@ masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
 
 def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
     if condition.dtype != bool:
-        name = _name(condition)
+        name = dtypes.BY_NUM[condition.dtype.num].scalar_name
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
     d = result_dtype(self, other)
     a, b = as_array(self, d), as_array(other, d)
@@ -105,26 +91,24 @@ def _nonzero(a: np.ndarray) -> np.ndarray:
     return np.ndarray((count, n), np.int64, found, 0, (8, 8 * count))  # torch's is turned, too
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """The indices of all elements that are not zero: a row for each, or a tensor for each dimension."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"nonzero(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    if not isinstance(as_tuple, bool):
-        raise TypeError(f"nonzero(): argument 'as_tuple' must be bool, not {type_name(as_tuple)}")
-    if not as_tuple:
-        return _indices(input)
-    return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
-
-
 _CONDITION = "where(Tensor condition, {} self, {} other)"
-op("where(Tensor condition) -> Tensor[]", composite(lambda condition: nonzero(condition, as_tuple=True)))
+op("where(Tensor condition) -> Tensor[]", composite(lambda condition: _where_true(condition, True)))
 where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, backward="WhereBackward0",
            self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))  # fmt: skip
 for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
     op(_CONDITION.format(_self, _other), composite(lambda condition, self, other: where(condition, self, other)))
 
 _indices = op("nonzero(Tensor self)", _nonzero, method=False, function=False)
-python("nonzero", nonzero)
+
+
+def _where_true(self: Tensor, as_tuple: bool) -> Any:
+    """A row of indices for each element that is not zero, or a tensor of them for each dimension."""
+    if not as_tuple:
+        return _indices(self)
+    return unbind(_indices(self if self._data.ndim else self.detach().reshape(1)), 1)
+
+
+nonzero = op("nonzero(Tensor self, *, bool as_tuple=False)", composite(_where_true), out=False)
 
 # by an index along one dimension ------------------------------------------------------------------------------------------
 
