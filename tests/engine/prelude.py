@@ -6,7 +6,7 @@ import re
 OWN_WORDS = re.compile(
     "cannot be applied to a 0-dim tensor|tensor has no dimensions|expects at least a 1-dimensional tensor|"
     "have (the )?same dtype, but |expected scalar type|to view .* \\(different element sizes\\)|"
-    "linalg.matrix_norm|unsupported range|check_uniform_bounds|normal_kernel_cpu|mismatch in length of strides|Storage size calculation overflowed|invalid storage offset"
+    "linalg.matrix_norm|slice indices must be|unsupported range|check_uniform_bounds|normal_kernel_cpu|mismatch in length of strides|Storage size calculation overflowed|invalid storage offset"
 )
 
 # The same source runs on either engine, each time with the name `torch` for it.

@@ -33,6 +33,10 @@ CALLS = [
 
 FEWER = (
     "addmm",
+    "bernoulli",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
     "bmm",
     "clamp",
     "clip",
@@ -43,8 +47,10 @@ FEWER = (
     "narrow",
     "nonzero",
     "normal",
+    "random",
     "round",
     "scatter",
+    "split",
 )
 """What torch has more overloads of, or other ones, which its errors list."""
 

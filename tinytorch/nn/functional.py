@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
-from ..errors import missing, type_name, warn_user
+from ..errors import missing, warn_user
 from ..ops import filling as _filling
 from ..ops import pointwise as _pointwise
 from ..ops.creation import zeros_like
@@ -188,9 +188,6 @@ _nll_loss = op(
 
 def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Minus the log-probability of the right class: input (N, C) or (C), target int64 (N) or ()."""
-    for i, (name, x) in enumerate({"input": input, "target": target}.items(), 1):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"nll_loss_nd(): argument '{name}' (position {i}) must be Tensor, not {type_name(x)}")
     return _nll_loss(input, target, None, _number(reduction))
 
 

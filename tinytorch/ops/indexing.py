@@ -31,8 +31,6 @@ from .views import expand, unsqueeze, view
 
 def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
     """Index tensors as int64 arrays: masks replaced by where they are true. IndexError in torch's words."""
-    if len(indices) > a.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
     out: list[np.ndarray | None] = []
     for i in indices:
         if i is None:
@@ -42,9 +40,7 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
             out.extend(i.nonzero())
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
-        elif i.dtype == np.uint8:
-            raise NotImplementedError("tinytorch takes no bytes for a mask; use a mask of dtype torch.bool")
-        else:
+        else:  # bytes, too, which torch still takes for a mask
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if len(out) > a.ndim:
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(out)})")
@@ -288,25 +284,15 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
 
 def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
-    step = 1 if s.step is None else _slice_number(s.step)
-    if step == 0:
-        raise ValueError("slice step cannot be zero")
+    step = 1 if s.step is None else operator.index(s.step)
     start, end = (
-        none if x is None else max(min(_slice_number(x), END), -END) for x, none in ((s.start, 0), (s.stop, END))
+        none if x is None else max(min(operator.index(x), END), -END) for x, none in ((s.start, 0), (s.stop, END))
     )
-    if step < 0:
-        raise ValueError("step must be greater than zero")
+    if step < 1:
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if keep and start == 0 and step == 1 and self._data.ndim and end >= self._data.shape[d]:
         return self
     return slice_(self, d, start, end, step)
-
-
-def _slice_number(x: Any) -> int:
-    if type(x) is int:
-        return x
-    if not hasattr(x, "__index__"):
-        raise TypeError("slice indices must be integers or None or have an __index__ method")
-    return operator.index(x)
 
 
 def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:

@@ -164,3 +164,4 @@ def _matmul_operator(self: Tensor, other: Any) -> Any:
 
 
 python("__matmul__", _matmul_operator, function=False)
+python("__rmatmul__", lambda self, other: not_taken(self, other), function=False)  # of what is no tensor

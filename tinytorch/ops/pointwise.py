@@ -83,11 +83,8 @@ python("__invert__", _invert, function=False)
 
 for _symbol in ("and", "or", "xor"):
     _name = f"bitwise_{_symbol}"
-    _kernel = pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu")
-    _node = not_differentiable(f"aten::{_name}")
-    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_symbol, node=_node)
-    reflected(_symbol, op(f"{_name}(Scalar self, Tensor other)", _kernel, method=False, in_place=False, out=False))
-    op(f"{_name}(Tensor self, Scalar other)", _kernel, node=_node)
+    op(f"{_name}(Tensor self, Tensor other)", pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu"),
+       numbers=True, operator=_symbol, node=not_differentiable(f"aten::{_name}"))  # fmt: skip
 
 # whole tensors --------------------------------------------------------------------------------------------------------
 
