@@ -19,7 +19,6 @@ from .layout import (
     check_overlap,
     is_expanded,
     result_layout,
-    shared_memory,
     wrap_dim,
 )
 from .parts import unbind
@@ -54,8 +53,6 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
             "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
             "aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450",
         )
-    if shared_memory(a, mask) == "partial":
-        check_no_overlap(a, mask)
     check_broadcast_into(a.shape, mask.shape)
     number = value.item() if isinstance(value, np.ndarray) else value
     np.copyto(a, number_array(number, dtypes.BY_NUM[a.dtype.num]), where=mask)
@@ -134,11 +131,7 @@ def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = Fa
     if index.dtype not in _INDICES:
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     x, i = np.atleast_1d(a), np.atleast_1d(index)
-    if i.ndim != x.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    for k, n in enumerate(i.shape):
-        if k != d and n > x.shape[k]:
-            raise RuntimeError(f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}")  # fmt: skip
+    _check_shapes(x, d, i, None)
     _in_range(x, d, i)
     return result_layout(x[_points(i, d)]).reshape(index.shape)
 
@@ -152,7 +145,7 @@ gather = op(
 
 def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
     """Raise torch's error unless `index` lies within the tensor, but for dimension `d`, and within the source."""
-    for x, name in ((a, "self"), (src, "src")):
+    for x, name in ((a, "input" if src is None else "self"), (src, "src")):
         if isinstance(x, np.ndarray) and max(x.ndim, 1) != max(index.ndim, 1):
             raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
     more = f" and to be no larger size than src {list(src.shape)}" if isinstance(src, np.ndarray) else ""

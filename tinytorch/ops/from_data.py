@@ -24,18 +24,13 @@ from .copies import alias, clone, converted, copied, counted, detach
 from .define import op, python
 from .kernels import composite
 from .layout import reach
-from .schema import Schema, Signature, mismatch
+from .schema import Schema, Signature, is_number, mismatch
 
 # reading data -----------------------------------------------------------------------------------------------------------
 
 _SLOW = "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a tensor."
 _MOST_DIMENSIONS = 128
 _PLAIN = {int, float, bool}
-
-
-def is_number(x: Any) -> bool:
-    """Whether this is a number of Python's or NumPy's."""
-    return isinstance(x, (int, float, complex, np.number, np.bool_))
 
 
 def is_sequence(x: Any) -> bool:

@@ -22,15 +22,14 @@ from .define import op, python
 from .from_data import from_numpy
 from .kernels import Kernel, composite, pointwise, result_dtype, shape_of_all, write
 from .layout import contiguous_strides, laid_out, result_layout
-
-NUMBER = (int, float, np.number, np.bool_)
+from .schema import is_number
 
 
 def reflected(symbol: str, function: Any) -> None:
     """Offer Python's operator for a number on the left, where it does not commute: `function(number, tensor)`."""
 
     def method(self: Tensor, other: Any) -> Any:
-        return function(other, self) if isinstance(other, (Tensor, *NUMBER)) else not_taken(self, other)
+        return function(other, self) if isinstance(other, Tensor) or is_number(other) else not_taken(self, other)
 
     python(f"__r{symbol}__", method, function=False)
 
@@ -44,7 +43,7 @@ for _name, _ufunc in (("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), (
 
 
 def _contains(self: Tensor, element: Any) -> bool:
-    if isinstance(element, (Tensor, *NUMBER)):
+    if isinstance(element, Tensor) or is_number(element):
         return bool((self == element)._data.any())
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 

@@ -89,8 +89,6 @@ mean_dims = op("mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType
 
 def _sum_to_size(self: Any, size: tuple) -> Any:
     lead = self.ndim - len(size)
-    if lead < 0 or any(w not in (1, h) for w, h in zip(size, self.shape[lead:], strict=True)):
-        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
     if not size:
         return sum_all(self)
     dims = (*range(lead), *(d for d in range(lead, self.ndim) if size[d - lead] == 1 != self.shape[d]))
@@ -137,26 +135,11 @@ def _shared(grad: Any, self: Any, result: Any) -> Any:
     return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
-def _not_empty(name: str, a: Any, dim: int) -> None:
-    """Raise torch's error for a dimension without elements to choose from."""
-    if a.ndim and a.shape[wrap_dim(dim, a.ndim)] == 0:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-
-
-_EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
-
-
 def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     """`max` and `argmax`, or the same for the smallest."""
 
-    def whole(a: Any) -> Any:
-        if not a.size:
-            raise RuntimeError(_EMPTY.format(name))
-        return np.asarray(ufunc.reduce(a, None))
-
     def along(a: Any, dim: int, keepdim: bool) -> tuple:
         d = wrap_dim(dim, a.ndim)
-        _not_empty(name, a, d)
         if not a.ndim:
             return a.copy(), np.zeros((), np.int64)
         indices = np.asarray(arg(a, d, keepdims=True), np.int64)
@@ -166,13 +149,17 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     def position(a: Any, dim: int | None, keepdim: bool) -> Any:
         if a.dtype.kind == "b":
             raise RuntimeError(f"arg{name}(): does not support bool input")
-        if dim is None and not a.size:
-            raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        if dim is not None:
-            _not_empty(f"arg{name}", a, wrap_dim(dim, a.ndim))
-        return np.asarray(arg(a, dim, keepdims=keepdim) if a.ndim else 0, np.int64)
+        d = None if dim is None else wrap_dim(dim, a.ndim)
+        return np.asarray(arg(a, d, keepdims=keepdim) if a.ndim else 0, np.int64)
 
-    op(f"{name}(Tensor self)", whole, out=True, backward=f"{name.title()}Backward1", writes=1, self=_shared)
+    op(
+        f"{name}(Tensor self)",
+        lambda a: np.asarray(ufunc.reduce(a, None)),
+        out=True,
+        backward=f"{name.title()}Backward1",
+        writes=1,
+        self=_shared,
+    )
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
     op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), writes=2,
        backward=f"{name.title()}Backward0", self=_to_chosen)  # fmt: skip

@@ -33,14 +33,10 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
             if unknown is not None:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = i
-        elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
         else:
             product *= n
     if unknown is None and product == numel:
         return tuple(shape)
-    if unknown is not None and product == numel == 0:
-        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any value and is ambiguous")  # fmt: skip
     if unknown is None or not product or numel % product:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
     return (*shape[:unknown], numel // product, *shape[unknown + 1 :])
