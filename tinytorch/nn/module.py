@@ -70,7 +70,7 @@ class Module(metaclass=ModuleMeta):
 
     def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass defines it."""
-        raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     # calling ----------------------------------------------------------------------------------------------------------
 
@@ -314,7 +314,7 @@ class Module(metaclass=ModuleMeta):
             elif new is not current:
                 module._load(name, current, new, assign)
         if problems:
-            raise RuntimeError(f"Error(s) in loading state_dict for {self._get_name()}:\n\t" + "\n\t".join(problems))
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems))
         return _IncompatibleKeys(missing, unexpected)
 
     @no_grad()
@@ -334,9 +334,6 @@ class Module(metaclass=ModuleMeta):
         """What a subclass adds to its printed line."""
         return ""
 
-    def _get_name(self) -> str:
-        return type(self).__name__
-
     def _shown(self) -> list[str]:
         return [f"({name}): {module!r}" for name, module in self._modules.items()]
 
@@ -344,8 +341,8 @@ class Module(metaclass=ModuleMeta):
         extra = self.extra_repr()
         lines = [*(extra.split("\n") if extra else ()), *[text.replace("\n", "\n  ") for text in self._shown()]]
         if not self._modules and len(lines) < 2:
-            return f"{self._get_name()}({extra})"
-        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+            return f"{type(self).__name__}({extra})"
+        return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
 
 
 def forget_grads(parameters: Any, set_to_none: bool) -> None:

@@ -148,22 +148,16 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         raise _out_of_bounds(a.shape, places, used, together) from None
 
 
-def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
-    return _put_impl(new_zeros(grad, self_sym_sizes), list(indices), grad, True, True)
-
-
-def _overwritten(grad: Any, indices: Any, accumulate: bool) -> Any:
-    return grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ()))
-
-
 index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, writes=1,
-           self=_index_back)  # fmt: skip
+           self=lambda grad, self_sym_sizes, indices: _put_impl(
+               new_zeros(grad, self_sym_sizes), list(indices), grad, True, True))  # fmt: skip
 _put_impl = op(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False)",
     write(_put), method=False, function=False, backward="IndexPutImplBackward0", self=lambda grad: grad,
     values=lambda grad, indices: index(grad, list(indices)), also=("accumulate",),
 )  # fmt: skip
-_PUT = {"self": _overwritten, "values": lambda grad, indices: index(grad, list(indices))}
+_PUT = {"self": lambda grad, indices, accumulate: grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ())),
+        "values": lambda grad, indices: index(grad, list(indices))}  # fmt: skip
 _put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
 index_put = op(f"index_put(Tensor self, {_put_schema}", in_copy(_put, None), out=False, **_PUT)
 index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT)

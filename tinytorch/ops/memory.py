@@ -47,20 +47,16 @@ def _refuse(t: Tensor, by: Tensor) -> None:
         raise RuntimeError("cannot resize variables that require grad")
 
 
-def _resize(self: Tensor, size: tuple, memory_format: Any) -> Tensor:
-    _refuse(self, self)
+def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Tensor:
+    _refuse(self, self if by is None else by)
     if any(n < 0 for n in size) or math.prod(size) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
     return resized(self, size)
 
 
-def _resize_as(self: Tensor, the_template: Tensor, memory_format: Any) -> Tensor:
-    _refuse(self, the_template)
-    return resized(self, the_template._data.shape)
-
-
 op("resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None)", composite(_resize), function=False)
-op("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None)", composite(_resize_as))
+op("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None)", composite(
+    lambda self, other, memory_format: _resize(self, other._data.shape, memory_format, other)))  # fmt: skip
 
 # another storage ----------------------------------------------------------------------------------------------------------
 

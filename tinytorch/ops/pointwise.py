@@ -337,14 +337,6 @@ def _pow_number(grad: Any, self: Any, exponent: Any) -> Any:
     return new_zeros(self, self.shape) if n == 0 else grad * times(power(self, n - 1), n)
 
 
-def _pow_self(grad: Any, self: Any, exponent: Any) -> Any:
-    return where(exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1))))
-
-
-def _pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
-    return grad * where(logical_and(self == 0, exponent >= 0), 0, result * log(self))
-
-
 def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     if self == 0:
         return grad * where(exponent >= 0, 0, times(result, -math.inf))
@@ -358,7 +350,11 @@ op("lerp(Tensor self, Tensor end, Scalar weight)", pointwise(
     lambda a, b, w: a + w * (b - a) if abs(w) < 0.5 else b - (b - a) * (1 - w), takes="f", stub="lerp_kernel_scalar"),
     in_place=True, self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
-              backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
+              backward="PowBackward1",
+              self=lambda grad, self, exponent: where(
+                  exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1)))),
+              exponent=lambda grad, self, exponent, result: grad * where(
+                  logical_and(self == 0, exponent >= 0), 0, result * log(self)))  # fmt: skip
 of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2",
                exponent=_pow_of_number)  # fmt: skip
 power = op("pow(Tensor self, Scalar exponent)", pointwise(_power, takes="bif", stub="pow", check=_fitting_exponent),
