@@ -134,16 +134,13 @@ def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
     return empty_like_strides(size, d.np, tuple([s * d.itemsize for s in stride]))
 
 
-def _dtype_of_fill(size: tuple, value: Any) -> dtypes.dtype:
-    return value.dtype if isinstance(value, Tensor) else dtypes.of_number(value)
-
-
 _zero = lambda a: a.fill(0)  # noqa: E731
 
 zeros = op(f"zeros(SymInt[] size, *, {OPTIONS})", factory(_zeros), out=True)
 ones = op(f"ones(SymInt[] size, *, {OPTIONS})", factory(_ones), out=True)
 empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory(_empty), out=True)
-full = op(f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory(_full, _dtype_of_fill), out=True)
+full = op(f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory(
+    _full, lambda size, value: value.dtype if isinstance(value, Tensor) else dtypes.of_number(value)), out=True)  # fmt: skip
 empty_strided = op(f"empty_strided(SymInt[] size, SymInt[] stride, *, {OPTIONS})", factory(_empty_strided))
 
 zeros_like = op(f"zeros_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_zero), method=False)

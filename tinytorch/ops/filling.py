@@ -82,12 +82,8 @@ def _room(d: dtypes.dtype, size: tuple) -> np.ndarray:
     return np.empty(size, d.np)
 
 
-def _rand(a: np.ndarray, generator: Any = None) -> np.ndarray:
-    return random.uniform_(a, 0.0, 1.0, random.source(generator))
-
-
-def _randn(a: np.ndarray, generator: Any = None) -> np.ndarray:
-    return random.normal_(a, 0.0, 1.0, random.source(generator))
+def _rand(a: np.ndarray, generator: Any = None, fill: Any = random.uniform_) -> np.ndarray:
+    return fill(a, 0.0, 1.0, random.source(generator))
 
 
 def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> np.ndarray:
@@ -103,10 +99,18 @@ _WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's typ
 _GIVEN = ("Generator? generator, ", "")
 for _g in _GIVEN:
     op(f"rand(SymInt[] size, *, {_g}{OPTIONS})", factory(lambda d, size, g=None: _rand(_room(d, size), g)), out=True)
-    op(f"randn(SymInt[] size, *, {_g}{OPTIONS})", factory(lambda d, size, g=None: _randn(_room(d, size), g)), out=True)
+    op(
+        f"randn(SymInt[] size, *, {_g}{OPTIONS})",
+        factory(lambda d, size, g=None: _rand(_room(d, size), g, random.normal_)),
+        out=True,
+    )
     op(f"randperm(SymInt n, *, {_g}{_WHOLE})", factory(_randperm, dtypes.int64), out=True)
     op(f"rand_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(_rand), method=False)
-    op(f"randn_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(_randn), method=False)
+    op(
+        f"randn_like(Tensor self, *, {_g}{OPTIONS_LIKE})",
+        factory_like(lambda a, g=None: _rand(a, g, random.normal_)),
+        method=False,
+    )
 for _g in _GIVEN:
     op(f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
         lambda d, high, size, g=None: _randint(_room(d, size), 0, high, g), dtypes.int64), out=True)  # fmt: skip

@@ -157,11 +157,6 @@ def _matmul(self: Any, other: Any) -> Any:
 
 
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
-
-
-def _matmul_operator(self: Tensor, other: Any) -> Any:
-    return _matmul(self, other) if isinstance(other, Tensor) else not_taken(self, other)
-
-
-python("__matmul__", _matmul_operator, function=False)
+python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else not_taken(self, other),
+       function=False)  # fmt: skip
 python("__rmatmul__", lambda self, other: not_taken(self, other), function=False)  # of what is no tensor

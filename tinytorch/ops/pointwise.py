@@ -20,8 +20,8 @@ from .choosing import masked_fill_, where
 from .creation import new_zeros, zeros_like
 from .define import op, python
 from .from_data import from_numpy
-from .kernels import Kernel, composite, pointwise, result_dtype, shape_of_all, write
-from .layout import contiguous_strides, laid_out, result_layout
+from .kernels import Kernel, composite, pointwise, result_dtype, row_major, shape_of_all, write
+from .layout import result_layout
 from .schema import is_number
 
 
@@ -88,11 +88,6 @@ for _symbol in ("and", "or", "xor"):
 # whole tensors --------------------------------------------------------------------------------------------------------
 
 
-def _equal(self: Tensor, other: Tensor) -> bool:
-    a, b = self._data, other._data
-    return a.shape == b.shape and bool((a == b).all())
-
-
 def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
     if self.dtype != other.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
@@ -102,7 +97,8 @@ def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: 
 
 op("allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
    composite(_allclose))  # fmt: skip
-op("equal(Tensor self, Tensor other) -> bool", composite(_equal))
+op("equal(Tensor self, Tensor other) -> bool", composite(
+    lambda self, other: self.shape == other.shape and bool((self._data == other._data).all())))  # fmt: skip
 
 # what dtype operands meet in ------------------------------------------------------------------------------------------
 
@@ -164,12 +160,9 @@ relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
 
-def _unless_whole(ufunc: np.ufunc) -> Any:
-    return lambda a: ufunc(a) if a.dtype.kind == "f" else a.copy()
-
-
 for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.rint)):
-    op(f"{_name}(Tensor self)", pointwise(_unless_whole(_ufunc), takes="if", stub=f"{_name}_vml_cpu"), out="found",
+    op(f"{_name}(Tensor self)", pointwise(
+       lambda a, f=_ufunc: f(a) if a.dtype.kind == "f" else a.copy(), takes="if", stub=f"{_name}_vml_cpu"), out="found",
        self=lambda grad: zeros_like(grad))  # fmt: skip
 
 
@@ -327,16 +320,6 @@ def _fitting_exponent(a: Any, exponent: Any) -> None:
     dtypes.check_range(exponent, d, in_c=True)
 
 
-def _row_by_row(a: Any, b: Any) -> Any:
-    data = _powers(a, b)
-    return laid_out(data, contiguous_strides(data.shape, data.itemsize))
-
-
-def _pow_number(grad: Any, self: Any, exponent: Any) -> Any:
-    n = float(exponent)
-    return new_zeros(self, self.shape) if n == 0 else grad * times(power(self, n - 1), n)
-
-
 def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     if self == 0:
         return grad * where(exponent >= 0, 0, times(result, -math.inf))
@@ -355,10 +338,12 @@ power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
                   exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1)))),
               exponent=lambda grad, self, exponent, result: grad * where(
                   logical_and(self == 0, exponent >= 0), 0, result * log(self)))  # fmt: skip
-of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2",
+of_number = op("pow(Scalar self, Tensor exponent)", row_major(lambda a, b: _powers(a, b)), method=False, backward="PowBackward2",
                exponent=_pow_of_number)  # fmt: skip
 power = op("pow(Tensor self, Scalar exponent)", pointwise(_power, takes="bif", stub="pow", check=_fitting_exponent),
-           backward="PowBackward0", self=_pow_number)  # fmt: skip
+           backward="PowBackward0", self=lambda grad, self, exponent: (
+               grad * times(power(self, float(exponent) - 1), float(exponent)) if exponent else new_zeros(self, self.shape)
+           ))  # fmt: skip
 reflected("pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self))
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.inplace(self, 2)))

@@ -60,10 +60,6 @@ def _sum(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
     return found if wide is kind else found.astype(kind)
 
 
-def _sum_along(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
-    return _sum(a, wrap_dims(dim, a.ndim), keepdim, dtype)
-
-
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     d = BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
@@ -76,7 +72,8 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 
 sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", Kernel(lambda a, dtype: _sum(a, None, False, dtype)), out=False,
              self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
-sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_sum_along, True),
+sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(
+    lambda a, dim, keepdim, dtype: _sum(a, wrap_dims(dim, a.ndim), keepdim, dtype), True),
               backward="SumBackward1", self=lambda grad, self_sym_sizes, dim, keepdim: spread(
                   grad, self_sym_sizes, dim, keepdim))  # fmt: skip
 mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", row_major(lambda a, dtype: _mean(a, None, False, dtype)),
@@ -225,17 +222,14 @@ _slope = op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
     lambda g, r, dim, _: (g - np.add.reduce(g * r, axes(g, (dim,)), keepdims=True)) * r, method=False,
     out=False, grad_output=lambda grad, output, dim, _output_dtype: _slope(grad, output, dim, _output_dtype),
-    output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))  # fmt: skip
+    output=lambda grad, grad_output, output, dim: (
+        grad_output * grad - sum_dims(output * grad_output, (dim,), True) * grad
+        - grad_output * sum_dims(output * grad, (dim,), True)))  # fmt: skip
 _log_slope = op(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
     lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, axes(g, (dim,)), keepdims=True), method=False,
     out=False, grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
     output=lambda grad, grad_output, output, dim: -sum_dims(grad_output, (dim,), True) * exp(output) * grad)  # fmt: skip
-
-
-def _softmax_double_backward(grad: Any, grad_output: Any, output: Any, dim: int) -> Any:
-    first = grad_output * grad - sum_dims(output * grad_output, (dim,), True) * grad
-    return first - grad_output * sum_dims(output * grad, (dim,), True)
 
 
 def _normalising(name: str, log: bool, slope: Any) -> Any:

@@ -144,18 +144,11 @@ def _permuted(a: np.ndarray, dims: tuple) -> np.ndarray:
         raise
 
 
-def _inverse(dims: tuple) -> tuple:
-    at = [d % len(dims) for d in dims]
-    return tuple([at.index(d) for d in range(len(dims))])
-
-
 t = op("t(Tensor(a) self)", looking(_matrix_transposed), self=lambda grad: t(grad))
 op("t_(Tensor(a!) self)", looking(lambda a: _matrix_transposed(a, "t_")), function=False, backward="TBackward1",
    self=lambda grad: t(grad))  # fmt: skip
-permute = op(
-    "permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(grad, _inverse(dims))
-)
-
+permute = op("permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(
+    grad, tuple(sorted(range(len(dims)), key=[d % len(dims) for d in dims].__getitem__))))  # fmt: skip
 
 _T_OF_OTHERS = (
     ("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.", "aten/src/ATen/native/TensorShape.cpp:4321"),
