@@ -82,10 +82,6 @@ def _room(d: dtypes.dtype, size: tuple) -> np.ndarray:
     return np.empty(size, d.np)
 
 
-def _rand(a: np.ndarray, generator: Any = None, fill: Any = random.uniform_) -> np.ndarray:
-    return fill(a, 0.0, 1.0, random.source(generator))
-
-
 def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> np.ndarray:
     return random.random_from_to_(a, int(low), int(high), random.source(generator))
 
@@ -98,19 +94,12 @@ def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
 _WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's type number 4
 _GIVEN = ("Generator? generator, ", "")
 for _g in _GIVEN:
-    op(f"rand(SymInt[] size, *, {_g}{OPTIONS})", factory(lambda d, size, g=None: _rand(_room(d, size), g)), out=True)
-    op(
-        f"randn(SymInt[] size, *, {_g}{OPTIONS})",
-        factory(lambda d, size, g=None: _rand(_room(d, size), g, random.normal_)),
-        out=True,
-    )
+    for _name, _fill in (("rand", random.uniform_), ("randn", random.normal_)):
+        op(f"{_name}(SymInt[] size, *, {_g}{OPTIONS})", factory(
+            lambda d, size, g=None, f=_fill: f(_room(d, size), 0.0, 1.0, random.source(g))), out=True)  # fmt: skip
+        op(f"{_name}_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(
+            lambda a, g=None, f=_fill: f(a, 0.0, 1.0, random.source(g))), method=False)  # fmt: skip
     op(f"randperm(SymInt n, *, {_g}{_WHOLE})", factory(_randperm, dtypes.int64), out=True)
-    op(f"rand_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(_rand), method=False)
-    op(
-        f"randn_like(Tensor self, *, {_g}{OPTIONS_LIKE})",
-        factory_like(lambda a, g=None: _rand(a, g, random.normal_)),
-        method=False,
-    )
 for _g in _GIVEN:
     op(f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
         lambda d, high, size, g=None: _randint(_room(d, size), 0, high, g), dtypes.int64), out=True)  # fmt: skip
