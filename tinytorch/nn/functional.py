@@ -111,13 +111,6 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     return _mse_loss(*_alike(input, target), _number(reduction))
 
 
-def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The absolute differences, averaged, summed or as they are."""
-    input, target = _alike(input, target)
-    how, losses = _number(reduction), (input - target).abs()
-    return losses.mean() if how == _MEAN else losses.sum() if how == _SUM else losses
-
-
 def _slope(slope: Any, grad: Any, reduction: int) -> Any:
     slope = slope * grad
     return over(slope, math.prod(slope.shape)) if reduction == _MEAN else slope
@@ -196,7 +189,7 @@ def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> 
     return nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, reduction=reduction)
 
 
-__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "l1_loss", "linear",
+__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "linear",
            "log_softmax", "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
 
 

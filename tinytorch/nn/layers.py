@@ -89,7 +89,6 @@ Softmax = _layer("Softmax", "activation", "exp(x) scaled to sum to 1 along a dim
 Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
                  lambda self, input: input.flatten(self.start_dim, self.end_dim), start_dim=1, end_dim=-1)
 MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.")
-L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.")
 BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).")
 NLLLoss = _loss(F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.")
 CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).")

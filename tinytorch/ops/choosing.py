@@ -58,16 +58,19 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     np.copyto(a, number_array(number, dtypes.BY_NUM[a.dtype.num]), where=mask)
 
 
-def _fills(kind: str, **back: Any) -> tuple:
-    """`masked_fill` and its in-place form, by a tensor of no dimensions or by a number."""
-    back["self"] = lambda grad, mask: masked_fill(grad, mask, 0)
-    return (op(f"masked_fill(Tensor self, Tensor mask, {kind} value)", in_copy(fill_where, masked=True), out=False, **back),
-            op(f"masked_fill_(Tensor(a!) self, Tensor mask, {kind} value)", write(fill_where), function=False, **back))  # fmt: skip
+def _both(name: str, rest: str, f: Any, masked: bool = False, **how: Any) -> tuple[Any, Any]:
+    """An operation by a function that writes into its first array: on a copy, and in place."""
+    return (op(f"{name}(Tensor self, {rest})", in_copy(f, masked=masked), out=not masked, **how),
+            op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
-_, masked_fill_with_ = _fills("Tensor", backward="MaskedFillBackward1", self=None,
-                              value=lambda grad, mask: where(mask, grad, 0).sum())  # fmt: skip
-masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
+_, masked_fill_with_ = _both(
+    "masked_fill", "Tensor mask, Tensor value", fill_where, True, backward="MaskedFillBackward1",
+    self=lambda grad, mask: masked_fill(grad, mask, 0), value=lambda grad, mask: where(mask, grad, 0).sum())  # fmt: skip
+masked_fill, masked_fill_ = _both(
+    "masked_fill", "Tensor mask, Scalar value", fill_where, True, backward="MaskedFillBackward0",
+    self=lambda grad, mask: masked_fill(grad, mask, 0))  # fmt: skip
+
 # where and nonzero ----------------------------------------------------------------------------------------------------------------
 
 
@@ -174,12 +177,6 @@ def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
     else:
         src = number_array(src, dtypes.BY_NUM[a.dtype.num])
     x[_points(i, d)] = src
-
-
-def _both(name: str, rest: str, f: Any, **how: Any) -> tuple[Any, Any]:
-    """An operation by a function that writes into its first array: on a copy, and in place."""
-    return (op(f"{name}(Tensor self, {rest})", in_copy(f), **how),
-            op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}

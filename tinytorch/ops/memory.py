@@ -40,15 +40,11 @@ def resized(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     return self
 
 
-def _refuse(t: Tensor, by: Tensor) -> None:
-    # Inside inference mode autograd is not asked, nor outside where it knows none of the tensors.
-    inference = t.is_inference() and by.is_inference()
-    if needs_grad(t) and not MODES.here.inference and not inference:
-        raise RuntimeError("cannot resize variables that require grad")
-
-
 def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Tensor:
-    _refuse(self, self if by is None else by)
+    # Inside inference mode autograd is not asked, nor outside where it knows none of the tensors.
+    inference = self.is_inference() and (by is None or by.is_inference())
+    if needs_grad(self) and not MODES.here.inference and not inference:
+        raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in size) or math.prod(size) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
     return resized(self, size)
