@@ -9,4 +9,3 @@ ROWS += ["x.repeat(2)", "x.repeat(2, 1)", "x.repeat(1, 2, 1)", "x.repeat((2, 1, 
          "i.repeat(2, 1)"]  # fmt: skip
 ROWS += ["x.flip(0)", "x.flip(-1)", "x.flip(0, 1)", "x.flip((0, -1))", "x.flip(())", "x.flip()", "x.flip(5)", "x.flip((0, 0))", "torch.flip(x, [0])",
          "x.flip('a')", "x.roll(1)", "x.roll(-2)", "x.roll(1, 0)", "x.roll((1, 2), (0, 1))", "x.roll(shifts=1, dims=-1)"]  # fmt: skip
-ROWS += ["torch.broadcast_tensors(x, y)", "torch.broadcast_tensors(x, s)"]

@@ -14,14 +14,13 @@ from ..ops import pointwise as _pointwise
 from ..ops.creation import zeros_like
 from ..ops.define import elsewhere, op
 from ..ops.kernels import as_array, check_kernel, composite, result_dtype
-from ..ops.layout import result_layout
+from ..ops.layout import broadcast_shape, result_layout
 from ..ops.linalg import addmm, matmul
-from ..ops.parts import broadcast_tensors
 from ..ops.pointwise import over, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
 from ..ops.reductions import softmax as _softmax
-from ..ops.views import reshape, t, view
+from ..ops.views import expand, reshape, t, view
 from ..tensor import Tensor, fresh
 
 _HIDDEN = {"function": False, "method": False, "out": False}
@@ -103,7 +102,8 @@ def _alike(input: Tensor, target: Tensor) -> tuple:
     if target.shape == input.shape:
         return input, target
     warn_user(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.")  # fmt: skip
-    return broadcast_tensors(input, target)
+    shape = broadcast_shape(input.shape, target.shape)
+    return tuple([x if x.shape == shape else expand(x, shape) for x in (input, target)])
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:

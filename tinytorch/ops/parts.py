@@ -12,8 +12,8 @@ from .creation import new_zeros
 from .define import op, python
 from .kernels import as_array, composite, result_dtype
 from .kernels import view as looking
-from .layout import broadcast_shape, dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
-from .views import array_of, expand, reshape
+from .layout import dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
+from .views import array_of, reshape
 
 END = (1 << 63) - 1  # what a slice without an end saves
 _hidden = {"method": False, "function": False}
@@ -317,12 +317,3 @@ def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
 flip = op("flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims))
 roll = op("roll(Tensor self, SymInt[1] shifts, int[1] dims=[])", _rolled, out=False,
           self=lambda grad, shifts, dims: roll(grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))))  # fmt: skip
-
-
-def broadcast_tensors(*tensors: Any) -> tuple:
-    """Every tensor expanded to the shape in which all meet; those that have it already are given back."""
-    shape = broadcast_shape((), *[t._data.shape for t in tensors])
-    return tuple([t if t._data.shape == shape else expand(t, shape) for t in tensors])
-
-
-python("broadcast_tensors", broadcast_tensors, method=False)
