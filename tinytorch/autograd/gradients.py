@@ -91,7 +91,8 @@ def know(*tensors: Any) -> None:
     """Keep in mind that gradients are these tensors, as long as somebody holds them."""
     for t in tensors:
         if t is not None:
-            KNOWN[id(owner(t._data))] = KNOWN[id(t._data)] = t
+            KNOWN[id(t._data)] = t
+            KNOWN.setdefault(id(owner(t._data)), t)  # whoever was first, another looks at the memory through
 
 
 def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
@@ -189,7 +190,7 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
             raise _unfit(fn, i, f"got {list(have)} but expected shape compatible with {list(shape)}")
         if type(grad) is ndarray:
             dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
-            grad = np.asarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
+            grad = np.ascontiguousarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
         else:
             grad = grad.sum_to_size(shape)
     if type(grad) is ndarray:
@@ -231,7 +232,7 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
     if type(grad) is ndarray:
         if state % TWICE != SHARED and _obeys_layout(grad, like):
             device = device_of(leaf)
-            if state % TWICE == ALONE and grad.size:  # as nearly always
+            if grad.size and (state % TWICE == ALONE or not KNOWN):  # as nearly always
                 return over(grad, device, state // VERSION)
             t = as_tensor(grad, device, state)
             return t if t._view is None else t.detach()
@@ -253,7 +254,7 @@ def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
     a, recorded = old._data, type(grad) is not ndarray
     if (
         not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
-        and type(old._counter) is list and device_of(old) is device_of(leaf)
+        and type(old._counter) is list and (old._storage is leaf._storage or device_of(old) is device_of(leaf))
     ):  # fmt: skip
         np.add(a, grad, a)
         bump(old)

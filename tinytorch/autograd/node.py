@@ -53,6 +53,7 @@ class Node:
     saved_names: tuple[str, ...] = ()
     users: tuple = ()  # for each, the one input whose gradient alone needs it, if that is so
     results: dict[str, int] = {}  # the outputs by the names under which formulas read them
+    spread = False  # whether one formula gives the gradients of all inputs at once
     _called = ""  # the name, if it is not that of the class
     _outputs = 1
     _leaf = False
@@ -160,7 +161,10 @@ class Node:
         """Run the node alone. TypeError for another number of gradients than outputs."""
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
-        out = tuple(self.apply(list(grads), False))
+        found = self.apply(list(grads), False)
+        out = tuple(
+            [g if self.spread or edge is not None else None for g, edge in zip(found, self._edges, strict=True)]
+        )
         return out[0] if len(out) == 1 else out
 
 

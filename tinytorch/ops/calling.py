@@ -296,6 +296,8 @@ def _parts(o: Any, forms: dict) -> dict[str, str]:
             unlike.append(" and ".join([f"type({name}) is not {kind}" for kind in kinds]))
         elif p.is_tensor and not p.none:
             unlike.append(f"not ({'pair' if pair and i == 1 else f'isinstance({name}, Tensor)'}{number})")
+        elif p.is_tensor:  # by class: a parameter is one, too
+            unlike.append(f"not ({name} is None or isinstance({name}, Tensor))")
         elif p.kind == "PyObject":
             unlike.append(f"{name} is REQUIRED")
         else:

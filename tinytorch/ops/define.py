@@ -23,7 +23,7 @@ import numpy as np
 from ..autograd.history import MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history, view_of
 from ..autograd.meta import TensorBase, needs_grad
 from ..autograd.modes import MODES, bump
-from ..autograd.node import MultiNode, Node, kind_of_node
+from ..autograd.node import MultiNode, Node, exchanged, expectation, kind_of_node
 from ..autograd.saved import NUMBER, kept
 from ..devices import CPU, device
 from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
@@ -193,9 +193,10 @@ class Op:
         """Have the tensor itself look at its memory in another way."""
         target = values[0]
         fn = self.begin(values, [target], True) if type(target._counter) is list else None
-        data = self.compute(*_arrays(values))
+        data, before = self.compute(*_arrays(values)), expectation(target)
         target._own_storage()
         target._data = data
+        exchanged(target, before)
         bump(target)
         if fn is not None:
             fn.describe(target)

@@ -178,7 +178,7 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
     if kind is int:
         try:
             return _plain_select(self, 0, item)
-        except IndexError:  # of which indexing says something else
+        except (IndexError, RuntimeError):  # the index is looked at before the history is, and in other words
             return _select(self, 0, item, 0)
     if kind is slice:
         return _slice(self, 0, item, keep=False)

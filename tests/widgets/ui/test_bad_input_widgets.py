@@ -89,8 +89,8 @@ class TestCompare:
         assert "<code>mine</code> <small>Stopped</small>" in made.html
 
     def test_it_is_asked_anew_the_next_time(self, engine: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-        slow = Method("slow", "import time; time.sleep(0.5)\ny = x")
-        monkeypatch.setattr(FACTS, "SECONDS", 0.2)
+        slow = Method("slow", "import time; time.sleep(0.1)\ny = x")
+        monkeypatch.setattr(FACTS, "SECONDS", 0.05)
         assert facts(slow, engine=engine)["same_tensor"].answer is None
         monkeypatch.setattr(FACTS, "SECONDS", 60.0)
         assert facts(slow, engine=engine)["same_tensor"].answer is True
