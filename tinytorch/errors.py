@@ -135,7 +135,7 @@ OF_TENSOR = """
     is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero is_pinned is_same_size is_shared
     is_sparse_csr is_vulkan is_xla is_xpu isclose isneginf isposinf isreal istft kron kthvalue lcm ldexp le_
     less less_equal lgamma log10 log1p log2 log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit logsumexp
-    lstsq lt_ lu lu_solve mH mT map2_ map_ masked_scatter masked_select matrix_exp matrix_power median mode
+    lstsq lt_ lu lu_solve mH map2_ map_ masked_scatter masked_select matrix_exp matrix_power median mode
     module_load moveaxis movedim msort mtia multinomial multiply mvlgamma name nan_to_num nanmean nanmedian
     nanquantile nansum narrow_copy ne_ negative new nextafter nonzero_static not_equal orgqr ormqr pin_memory
     pinverse polygamma prelu prod put q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale

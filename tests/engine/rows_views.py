@@ -3,7 +3,7 @@
 _AS_METHODS = [
     "view(-1) reshape(-1) reshape(3,-1) flatten() flatten(1) flatten(0,1) ravel() view_as(x)",
     "view(1,-1) t() transpose(0,1) transpose(-1,0) permute(1,0) permute((-1,0))",
-    "T squeeze() squeeze(0) squeeze(-1) squeeze((0,1))",
+    "T mT squeeze() squeeze(0) squeeze(-1) squeeze((0,1))",
     "unsqueeze(0) unsqueeze(-1) unsqueeze(1) expand(2,3) expand(4,2,3) expand(-1,-1) expand(2,-1,3) expand(0,3)",
     "expand_as(x) broadcast_to((2,2,3)) narrow(0,0,1) narrow(-1,1,2) narrow(0,-1,1) narrow(0,1,5) select(0,0)",
     "select(-1,-1) select(1,1) select(0,7) diagonal() diagonal(1) diagonal(-1) diagonal(0,-1,0) diagonal(0,0,0)",

@@ -142,14 +142,16 @@ copy_ = op("copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)", comp
 # conversions: the tensor itself if it is of this dtype and on this device already, else a recorded copy ---------------
 
 
+def _back(grad: Any, d: dtypes.dtype, where: device) -> Any:
+    return grad.astype(d.np, copy=False) if type(grad) is np.ndarray else converted(grad, d, where)
+
+
 to_copy = op(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None)",
     Kernel(lambda a, dtype, _, device, pin, block, form: copied(a, form, dtype and dtype.np), copies=True), method=False,
     backward="ToCopyBackward0",
     keeps={"_self_device": lambda values: device_of(values[0])},
-    self=lambda grad, _self_dtype, _self_device: (
-        grad.astype(_self_dtype.np, copy=False) if type(grad) is np.ndarray else converted(grad, _self_dtype, _self_device)
-    ),
+    self=lambda grad, _self_dtype, _self_device: _back(grad, _self_dtype, _self_device),
 )  # fmt: skip
 
 

@@ -145,6 +145,8 @@ def _cut(a: np.ndarray, lengths: Any, d: int) -> list[np.ndarray]:
 
 def _unbound(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
     d = wrap_dim(dim, a.ndim)
+    if not a.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return [a[_at(a.ndim, d, i)] for i in range(a.shape[d])]
 
 

@@ -150,6 +150,7 @@ op("t_(Tensor(a!) self)", looking(lambda a: _matrix_transposed(a, "t_")), functi
 permute = op("permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(
     grad, tuple(sorted(range(len(dims)), key=[d % len(dims) for d in dims].__getitem__))))  # fmt: skip
 
+_MT_OF_NUMBERS = ("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.", "aten/src/ATen/native/TensorShape.cpp:4373")  # fmt: skip
 _T_OF_OTHERS = (
     ("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.", "aten/src/ATen/native/TensorShape.cpp:4321"),
     ("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.", "aten/src/ATen/native/TensorShape.cpp:4314"),
@@ -164,9 +165,19 @@ def _reversed(self: Tensor) -> Tensor:
     return permute(self, tuple(range(n - 1, -1, -1)))
 
 
-T = readonly(_reversed)
-T.name = "T"
-python("T", T, function=False)
+def _matrices_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions swapped."""
+    n = self._data.ndim
+    if n == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    if n == 0:
+        warn_in_torch(*_MT_OF_NUMBERS, once=True)
+    return transpose(self, -2, -1) if n else self
+
+
+for _name, _made in ("T", readonly(_reversed)), ("mT", readonly(_matrices_transposed)):
+    _made.name = _name
+    python(_name, _made, function=False)
 
 # dimensions more and fewer --------------------------------------------------------------------------------------------
 
