@@ -30,7 +30,7 @@ def in_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> An
     """The operation that a writing function is on a copy of its first array, in the shape in which that meets a mask."""
 
     def kernel(a: np.ndarray, *args: Any) -> np.ndarray:
-        shape = shape_of_all(args[0], a) if masked else a.shape
+        shape = shape_of_all(args[0], a) if masked and args[0].shape != a.shape else a.shape
         out = copied(a if shape == a.shape else np.broadcast_to(a, shape), layout)
         f(out, *args)
         return out

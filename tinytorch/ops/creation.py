@@ -43,7 +43,7 @@ class factory(composite):
 
     def bind(self, schema: Any) -> None:
         """See where the options stand: dtype, layout, device and whether memory is to be pinned."""
-        self.at = schema.names.index("dtype")
+        self.at = schema.names.index("dtype") - schema.has_self
         self.name = schema.name
 
     def split(self, args: tuple) -> tuple[tuple, Any, Any]:
@@ -80,14 +80,14 @@ class factory(composite):
 class factory_new(factory):
     """A kernel for `new_name(self, ...)`: `make(d, ...)` with the dtype and the device of `self`."""
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, like: Any, *args: Any) -> Any:
         """The new tensor, or for an array a new array."""
-        (like, *given), dtype, device = self.split(args)
+        given, dtype, device = self.split(args)
         a = like if type(like) is np.ndarray else like._data
         made = self.made(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
         return made if a is like else finish(made, device_of(like) if device is None else as_device(device))
 
-    def made(self, a: np.ndarray, d: dtypes.dtype, given: list) -> np.ndarray:
+    def made(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
         """The new array."""
         return self.function(d, *given)
 
@@ -95,11 +95,10 @@ class factory_new(factory):
 class factory_like(factory_new):
     """A kernel for `name_like(self, ...)`: `fill(array, ...)` fills an array with the shape and layout of `self`."""
 
-    def made(self, a: np.ndarray, d: dtypes.dtype, given: list) -> np.ndarray:
+    def made(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
         """The new array."""
-        *given, memory_format = given
-        made = empty_like_strides(a.shape, d.np, strides_of_copy(a, memory_format, d.itemsize))
-        self.function(made, *given)
+        made = empty_like_strides(a.shape, d.np, strides_of_copy(a, given[-1], d.itemsize))
+        self.function(made, *given[:-1])
         return made
 
 
