@@ -70,10 +70,6 @@ class Generator(metaclass=ShownAs):
         """Return the seed it last started from, as an unsigned number."""
         return self._seed
 
-    def _draw32(self, n: int) -> np.ndarray:
-        """Draw `n` 32-bit numbers; uint64, shape (n,)."""
-        return self._bits.random_raw(n)
-
     def _draw64(self, n: int) -> np.ndarray:
         """Draw `n` 64-bit numbers, of two 32-bit ones each, the upper half first; uint64, shape (n,)."""
         pairs = self._bits.random_raw(2 * n).reshape(n, 2)
@@ -89,8 +85,7 @@ class Generator(metaclass=ShownAs):
         unused = position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF  # seeded, and nothing drawn since
         state["seed"], state["seeded"], state["words"] = self._seed, 1, words
         state["next"], state["left"] = (0, 1) if unused else (position, _WORDS - position + 1)
-        if self.spare_normal is not None:
-            state["normal_y"], state["normal_is_valid"] = self.spare_normal, 1
+        state["normal_y"], state["normal_is_valid"] = self.spare_normal or 0.0, self.spare_normal is not None
         return fresh(np.frombuffer(state.tobytes(), np.uint8).copy())
 
     def set_state(self, new_state: Any) -> Generator:
@@ -230,7 +225,7 @@ def unit(gen: Generator, n: int, dtype: np.dtype = _DOUBLE) -> np.ndarray:
     """Draw `n` numbers from [0, 1): 53 random bits for float64, 24 for float32; always carried in float64."""
     if dtype.char == "d":
         return (gen._draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
-    return (gen._draw32(n) & np.uint64(2**24 - 1)) * 2.0**-24
+    return (gen._bits.random_raw(n) & np.uint64(2**24 - 1)) * 2.0**-24
 
 
 def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarray:
@@ -322,7 +317,7 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -
         if not least <= bound <= most:
             raise RuntimeError(f"{what} is out of bounds for {cpp_name(BY_NUM[a.dtype.num])}")
     span = last - low + 1
-    drawn = gen._draw64(a.size) if span >= 2**28 else gen._draw32(a.size)
+    drawn = gen._draw64(a.size) if span >= 2**28 else gen._bits.random_raw(a.size)
     drawn = drawn % np.uint64(span) if span < 2**64 else drawn
     return _fill(a, (drawn + np.uint64(low % 2**64)).view(np.int64))  # wraps around, as in C
 
@@ -333,7 +328,7 @@ def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.nda
     if made.dtype.kind == "b" or n - 1 > _largest(made):
         raise RuntimeError(f"value cannot be converted to type {BY_NUM[made.dtype.num].called}_t without overflow")
     left = np.arange(n, 1, -1, dtype=np.uint64)  # how many are still to choose from, at each step but the last
-    drawn = gen._draw32(left.size) if n < (2**32 - 1) // 20 else gen._draw64(left.size)
+    drawn = gen._bits.random_raw(left.size) if n < (2**32 - 1) // 20 else gen._draw64(left.size)
     order = list(range(n))
     for i, step in enumerate((drawn % left).tolist()):
         order[i], order[i + step] = order[i + step], order[i]

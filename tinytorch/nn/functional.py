@@ -151,11 +151,6 @@ def _places(a: np.ndarray, y: np.ndarray) -> tuple:
     return np.arange(index.size), index
 
 
-def _nll(a: np.ndarray, y: np.ndarray, weight: None, reduction: int, ignore_index: int) -> np.ndarray:
-    where = _places(a, y)
-    return _reduced(-a.reshape(-1, a.shape[-1])[where].reshape(y.shape), reduction)
-
-
 def _nll_slope(grad: Any, a: Any, y: Any, weight: None, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
     out = np.zeros(a.shape, a.dtype)
     out.reshape(-1, a.shape[-1])[_places(a, y)] = -grad.reshape(-1) / (total if reduction == _MEAN else 1)
@@ -174,7 +169,9 @@ _nll_backward = op(
     grad_output=lambda grad, target, weight, reduction, ignore_index: (
         _nll_loss(grad, target, weight, reduction, ignore_index)))  # fmt: skip
 _nll_loss = op(
-    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)", _nll, **_HIDDEN,
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)",
+    lambda a, y, weight, reduction, ignore_index: _reduced(
+        -a.reshape(-1, a.shape[-1])[_places(a, y)].reshape(y.shape), reduction), **_HIDDEN,
     keeps=_SAVED, self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
         grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
 
