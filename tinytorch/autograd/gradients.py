@@ -273,7 +273,7 @@ def _obeys_layout(grad: ndarray, like: ndarray) -> bool:
     """Whether a gradient lies in memory as `.grad` must: as a dense leaf does, row-major for any other."""
     steps = grad.strides
     if 0 in steps:  # even for a size of 1 a repeated gradient is copied
-        return not grad.size and grad.base is None  # without elements NumPy has no other strides
+        return not grad.size and (grad.base is None or steps == like.strides)  # without elements NumPy has no others
     if steps == like.strides and like.flags.c_contiguous and grad.dtype is like.dtype:
         return True
     if not is_dense(like):
