@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("engine", "tinytorch", 10_514, 50, without=("viz",)),  # on its way to 10,000 lines
+    Part("engine", "tinytorch", 10_516, 50, without=("viz",)),  # on its way to 10,000 lines
     Part(
         "its mechanism",
         "tinytorch",

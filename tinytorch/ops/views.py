@@ -64,6 +64,8 @@ def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
     if old != new:
         name = f"{dtypes.BY_NUM[a.dtype.num].scalar_name} as {dtype.scalar_name} (different element sizes)"
         times, start = new // old, address(a) - address(owner(a))
+        if a.ndim and a.strides[-1] != old:
+            raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
         steps = [("storage_offset()", start), *[(f"stride({i})", s) for i, s in enumerate(a.strides[:-1])]]
         for what, k in steps:
             if k % new:
