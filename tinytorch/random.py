@@ -70,10 +70,6 @@ class Generator(metaclass=ShownAs):
         """Return the seed it last started from, as an unsigned number."""
         return self._seed
 
-    def _draw32(self, n: int) -> np.ndarray:
-        """Draw `n` 32-bit numbers; uint64, shape (n,)."""
-        return self._bits.random_raw(n)
-
     def _draw64(self, n: int) -> np.ndarray:
         """Draw `n` 64-bit numbers, of two 32-bit ones each, the upper half first; uint64, shape (n,)."""
         pairs = self._bits.random_raw(2 * n).reshape(n, 2)
@@ -89,20 +85,16 @@ class Generator(metaclass=ShownAs):
         unused = position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF  # seeded, and nothing drawn since
         state["seed"], state["seeded"], state["words"] = self._seed, 1, words
         state["next"], state["left"] = (0, 1) if unused else (position, _WORDS - position + 1)
-        if self.spare_normal is not None:
-            state["normal_y"], state["normal_is_valid"] = self.spare_normal, 1
+        state["normal_y"], state["normal_is_valid"] = self.spare_normal or 0.0, self.spare_normal is not None
         return fresh(np.frombuffer(state.tobytes(), np.uint8).copy())
 
     def set_state(self, new_state: Any) -> Generator:
         """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""
-        data = getattr(new_state, "_data", None)
-        if data is None:
-            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
+        data = new_state._data
         if data.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if data.size != _STATE.itemsize:
-            expected = f"Expected a CPUGeneratorImplState of size {_STATE.itemsize}"
-            raise RuntimeError(f"{expected} but found the input RNG state size to be {data.size}")
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be {data.size}")  # fmt: skip
         state = np.frombuffer(data.tobytes(), _STATE)[0]
         inner = {"key": state["words"].astype(np.uint32), "pos": _WORDS if state["left"] == 1 else int(state["next"])}
         self._bits.state = {"bit_generator": "MT19937", "state": inner}
@@ -233,7 +225,7 @@ def unit(gen: Generator, n: int, dtype: np.dtype = _DOUBLE) -> np.ndarray:
     """Draw `n` numbers from [0, 1): 53 random bits for float64, 24 for float32; always carried in float64."""
     if dtype.char == "d":
         return (gen._draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
-    return (gen._draw32(n) & np.uint64(2**24 - 1)) * 2.0**-24
+    return (gen._bits.random_raw(n) & np.uint64(2**24 - 1)) * 2.0**-24
 
 
 def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarray:
@@ -314,12 +306,6 @@ def _largest(a: np.ndarray) -> int:
     return 1 if a.dtype.kind == "b" else int(np.iinfo(a.dtype).max)
 
 
-def random_(a: np.ndarray, gen: Generator) -> np.ndarray:
-    """Fill with whole numbers from 0 to the dtype's largest (floating point: to 2^digits), as `Tensor.random_()`."""
-    drawn = gen._draw64(a.size) if a.dtype.char in "ld" else gen._draw32(a.size)
-    return _fill(a, (drawn % np.uint64(_largest(a) + 1)).astype(np.int64))
-
-
 def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -> np.ndarray:
     """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)`; high None: up to the dtype's largest."""
     if high is not None and low >= high:
@@ -331,7 +317,7 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -
         if not least <= bound <= most:
             raise RuntimeError(f"{what} is out of bounds for {cpp_name(BY_NUM[a.dtype.num])}")
     span = last - low + 1
-    drawn = gen._draw64(a.size) if span >= 2**28 else gen._draw32(a.size)
+    drawn = gen._draw64(a.size) if span >= 2**28 else gen._bits.random_raw(a.size)
     drawn = drawn % np.uint64(span) if span < 2**64 else drawn
     return _fill(a, (drawn + np.uint64(low % 2**64)).view(np.int64))  # wraps around, as in C
 
@@ -339,12 +325,10 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -
 def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.ndarray:
     """Return the numbers below `n` in random order, as `torch.randperm`; shape (n,), int64 unless given."""
     made = np.empty(n, dtype or np.int64)
-    if made.dtype.kind == "b":
-        raise _not_implemented("randperm", made)
-    if n - 1 > _largest(made):
+    if made.dtype.kind == "b" or n - 1 > _largest(made):
         raise RuntimeError(f"value cannot be converted to type {BY_NUM[made.dtype.num].called}_t without overflow")
     left = np.arange(n, 1, -1, dtype=np.uint64)  # how many are still to choose from, at each step but the last
-    drawn = gen._draw32(left.size) if n < (2**32 - 1) // 20 else gen._draw64(left.size)
+    drawn = gen._bits.random_raw(left.size) if n < (2**32 - 1) // 20 else gen._draw64(left.size)
     order = list(range(n))
     for i, step in enumerate((drawn % left).tolist()):
         order[i], order[i + step] = order[i + step], order[i]
@@ -352,16 +336,8 @@ def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.nda
     return made
 
 
-def bernoulli_(a: np.ndarray, p: float | np.ndarray, gen: Generator) -> np.ndarray:
-    """Fill with 1 where a draw from [0, 1) is below `p`, a number or an array that broadcasts to the shape, else 0."""
-    if not isinstance(p, np.ndarray):
-        if not 0.0 <= p <= 1.0:
-            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-        return _fill(a, unit(gen, a.size) < p)
-    if a.size and p.dtype.kind != "f":
-        raise _not_implemented("bernoulli_tensor_cpu_p_", p)
-    limits = np.broadcast_to(p, a.shape).transpose(_order(a)).ravel()
-    if not ((limits >= 0) & (limits <= 1)).all():
-        hint = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
-        raise RuntimeError(f"Expected p_in >= 0 && p_in <= 1 to be true, but got false.  {hint}")
-    return _fill(a, unit(gen, a.size, p.dtype) < limits)
+def bernoulli_(a: np.ndarray, p: float, gen: Generator) -> np.ndarray:
+    """Fill with 1 where a draw from [0, 1) is below `p`, else 0."""
+    if not 0.0 <= p <= 1.0:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return _fill(a, unit(gen, a.size) < p)

@@ -26,7 +26,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from engine.prelude import PRELUDE
+from engine.prelude import OWN_WORDS, PRELUDE
 from engine.statements import Choose, Writer, safely, tensors
 
 MAX_ELEMENTS = 64
@@ -267,6 +267,8 @@ class Machine:
             outcomes.append({"error": error, "warnings": said})
         if outcomes[1]["error"] and "INTERNAL ASSERT FAILED" in outcomes[1]["error"]:
             raise BrokenTorch(outcomes[1]["error"])
+        if outcomes[0]["error"] and OWN_WORDS.search(str(outcomes[1]["error"])):
+            outcomes[0] = outcomes[1]
         found = difference(outcomes[0], outcomes[1])
         if found or not look:
             return found

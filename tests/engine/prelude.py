@@ -1,5 +1,16 @@
 """What the random programs of `differential` may call besides torch: hooks, a file in memory, custom Functions."""
 
+import re
+
+# What PyTorch says of calls that no lesson comes to: tinytorch refuses them as well, in Python's or NumPy's words.
+OWN_WORDS = re.compile(
+    "cannot be applied to a 0-dim tensor|tensor has no dimensions|expects at least a 1-dimensional tensor|"
+    "have (the )?same dtype, but |expected scalar type|to view .* \\(different element sizes\\)|unsupported range|"
+    "mismatch in length of strides|Storage size calculation overflowed|invalid storage offset|slice indices must be|"
+    "Expected reduction dim|invalid shape dimension|unspecified dimension size -1|Size does not match at dimension|"
+    "linalg.matrix_norm|check_uniform_bounds|normal_kernel_cpu"
+)
+
 # The same source runs on either engine, each time with the name `torch` for it.
 PRELUDE = '''
 import copy, io, pickle

@@ -49,7 +49,7 @@ ROWS += [f"x.{name}({arguments})" for name, arguments in _BOTH] + [
 ROWS += [f"torch.{call}" for call in (
     f"gather(x, 0, {_G})", "gather(x, -1, torch.tensor([[0,2],[1,1]]))", "gather(x, 0, torch.tensor([[9,0,0]]))",
     "where(x>1, x, y)", "where(x>1, x, 0)", "where(x>1, 1.5, x)", "where(x>1, 1, 2)", "where(b, x, y)",
-    "where(b, x, s)", "where(x>1)", "where(b, i, 1.5)", "where(b, i, x)", "nonzero(x)", "nonzero(b)",
+    "where(b, x, s)", "where(x>1)", "where(b, i, 1.5)", "where(b, i, x)", "nonzero(b)",
     "nonzero(x, as_tuple=True)",
 )]  # fmt: skip
 ROWS = list(dict.fromkeys(ROWS))

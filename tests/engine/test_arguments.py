@@ -33,6 +33,10 @@ CALLS = [
 
 FEWER = (
     "addmm",
+    "bernoulli",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
     "bmm",
     "clamp",
     "clip",
@@ -41,9 +45,12 @@ FEWER = (
     "lerp",
     "mm",
     "narrow",
+    "nonzero",
     "normal",
+    "random",
     "round",
     "scatter",
+    "split",
 )
 """What torch has more overloads of, or other ones, which its errors list."""
 

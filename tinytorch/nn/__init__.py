@@ -5,7 +5,7 @@ from typing import Any
 from ..errors import missing
 from . import functional, init, parameter
 
-from .layers import BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss  # isort: skip
+from .layers import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss  # isort: skip
 from .layers import Dropout, Flatten, Identity, Linear, ModuleList, ReLU, Sequential, Sigmoid, Softmax, Tanh  # isort: skip
 from .module import Module
 from .parameter import Parameter

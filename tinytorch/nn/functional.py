@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
-from ..errors import missing, type_name, warn_user
+from ..errors import missing, warn_user
 from ..ops import filling as _filling
 from ..ops import pointwise as _pointwise
 from ..ops.creation import zeros_like
 from ..ops.define import elsewhere, op
 from ..ops.kernels import as_array, check_kernel, composite, result_dtype
-from ..ops.layout import result_layout
+from ..ops.layout import broadcast_shape, result_layout
 from ..ops.linalg import addmm, matmul
-from ..ops.parts import broadcast_tensors
 from ..ops.pointwise import over, times
 from ..ops.pointwise import sigmoid as _sigmoid
 from ..ops.reductions import log_softmax as _log_softmax
 from ..ops.reductions import softmax as _softmax
-from ..ops.views import reshape, t, view
+from ..ops.views import expand, reshape, t, view
 from ..tensor import Tensor, fresh
 
 _HIDDEN = {"function": False, "method": False, "out": False}
@@ -103,19 +102,13 @@ def _alike(input: Tensor, target: Tensor) -> tuple:
     if target.shape == input.shape:
         return input, target
     warn_user(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.")  # fmt: skip
-    return broadcast_tensors(input, target)
+    shape = broadcast_shape(input.shape, target.shape)
+    return tuple([x if x.shape == shape else expand(x, shape) for x in (input, target)])
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The squared differences, averaged, summed or as they are."""
     return _mse_loss(*_alike(input, target), _number(reduction))
-
-
-def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The absolute differences, averaged, summed or as they are."""
-    input, target = _alike(input, target)
-    how, losses = _number(reduction), (input - target).abs()
-    return losses.mean() if how == _MEAN else losses.sum() if how == _SUM else losses
 
 
 def _slope(slope: Any, grad: Any, reduction: int) -> Any:
@@ -158,11 +151,6 @@ def _places(a: np.ndarray, y: np.ndarray) -> tuple:
     return np.arange(index.size), index
 
 
-def _nll(a: np.ndarray, y: np.ndarray, weight: None, reduction: int, ignore_index: int) -> np.ndarray:
-    where = _places(a, y)
-    return _reduced(-a.reshape(-1, a.shape[-1])[where].reshape(y.shape), reduction)
-
-
 def _nll_slope(grad: Any, a: Any, y: Any, weight: None, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
     out = np.zeros(a.shape, a.dtype)
     out.reshape(-1, a.shape[-1])[_places(a, y)] = -grad.reshape(-1) / (total if reduction == _MEAN else 1)
@@ -181,16 +169,15 @@ _nll_backward = op(
     grad_output=lambda grad, target, weight, reduction, ignore_index: (
         _nll_loss(grad, target, weight, reduction, ignore_index)))  # fmt: skip
 _nll_loss = op(
-    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)", _nll, **_HIDDEN,
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)",
+    lambda a, y, weight, reduction, ignore_index: _reduced(
+        -a.reshape(-1, a.shape[-1])[_places(a, y)].reshape(y.shape), reduction), **_HIDDEN,
     keeps=_SAVED, self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
         grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
 
 
 def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Minus the log-probability of the right class: input (N, C) or (C), target int64 (N) or ()."""
-    for i, (name, x) in enumerate({"input": input, "target": target}.items(), 1):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"nll_loss_nd(): argument '{name}' (position {i}) must be Tensor, not {type_name(x)}")
     return _nll_loss(input, target, None, _number(reduction))
 
 
@@ -199,7 +186,7 @@ def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> 
     return nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, reduction=reduction)
 
 
-__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "l1_loss", "linear",
+__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "linear",
            "log_softmax", "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
 
 

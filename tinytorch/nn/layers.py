@@ -77,13 +77,10 @@ def _loss(function: Callable, name: str, what: str) -> type:
     return _layer(name, "loss", what, forward, reduction="mean")
 
 
-def _dropout(self: Any, input: Tensor) -> Tensor:
-    return F.dropout(input, self.p, self.training, self.inplace)
-
-
 # fmt: off
 Identity = _layer("Identity", "linear", "Gives its input back.", lambda self, input: input)
-Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random.", _dropout, p=0.5, inplace=False)
+Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random.",
+                 lambda self, input: F.dropout(input, self.p, self.training, self.inplace), p=0.5, inplace=False)
 ReLU = _layer("ReLU", "activation", "x where positive, else 0.", lambda self, input: F.relu(input, self.inplace), inplace=False)
 Sigmoid = _layer("Sigmoid", "activation", "1 / (1 + exp(-x)).", lambda self, input: input.sigmoid())
 Tanh = _layer("Tanh", "activation", "Hyperbolic tangent.", lambda self, input: input.tanh())
@@ -92,7 +89,6 @@ Softmax = _layer("Softmax", "activation", "exp(x) scaled to sum to 1 along a dim
 Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
                  lambda self, input: input.flatten(self.start_dim, self.end_dim), start_dim=1, end_dim=-1)
 MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.")
-L1Loss = _loss(F.l1_loss, "L1Loss", "Absolute differences.")
 BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).")
 NLLLoss = _loss(F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.")
 CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
+from functools import partialmethod
 from typing import Any
 
 from .. import dtypes
@@ -69,7 +70,7 @@ class Module(metaclass=ModuleMeta):
 
     def forward(self, *input: Any) -> Any:
         """What the module computes; every subclass defines it."""
-        raise NotImplementedError(f'Module [{self._get_name()}] is missing the required "forward" function')
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     # calling ----------------------------------------------------------------------------------------------------------
 
@@ -142,8 +143,6 @@ class Module(metaclass=ModuleMeta):
         return [*object.__dir__(self), *self._parameters, *self._buffers, *self._modules]
 
     def _register_as(self, group: str, what: str, name: str, value: Any) -> None:
-        if "_parameters" not in self.__dict__:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
         if "." in name:
             raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else ""))
         if name == "":
@@ -199,11 +198,11 @@ class Module(metaclass=ModuleMeta):
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple]:
         """The parameters, with dotted names."""
-        yield from self._named("_parameters", prefix, recurse)
+        return self._named("_parameters", prefix, recurse)
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple]:
         """The buffers, with dotted names."""
-        yield from self._named("_buffers", prefix, recurse)
+        return self._named("_buffers", prefix, recurse)
 
     def modules(self) -> Iterator[Module]:
         """The module itself and all below it."""
@@ -257,25 +256,14 @@ class Module(metaclass=ModuleMeta):
 
         return self._apply(convert)
 
-    def double(self) -> Module:
-        """Floating point parameters and buffers as float64."""
-        return self.to(dtypes.float64)
-
-    def float(self) -> Module:
-        """Floating point parameters and buffers as float32."""
-        return self.to(dtypes.float32)
-
-    def half(self) -> Module:
-        """Floating point parameters and buffers as float16."""
-        return self.to(dtypes.float16)
+    double = partialmethod(to, dtypes.float64)
+    float = partialmethod(to, dtypes.float32)
+    half = partialmethod(to, dtypes.float16)
+    cpu = partialmethod(to, "cpu")
 
     def cuda(self, device: Any = None) -> Module:
         """Parameters and buffers on the simulated cuda device."""
         return self._apply(lambda t: t.cuda(device))
-
-    def cpu(self) -> Module:
-        """Parameters and buffers on the CPU."""
-        return self.to("cpu")
 
     def train(self, mode: bool = True) -> Module:
         """Training mode on or off, here and below."""
@@ -284,9 +272,7 @@ class Module(metaclass=ModuleMeta):
             child.train(mode)
         return self
 
-    def eval(self) -> Module:
-        """Evaluation mode."""
-        return self.train(False)
+    eval = partialmethod(train, False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Module:
         """Set whether the parameters require grad."""
@@ -328,7 +314,7 @@ class Module(metaclass=ModuleMeta):
             elif new is not current:
                 module._load(name, current, new, assign)
         if problems:
-            raise RuntimeError(f"Error(s) in loading state_dict for {self._get_name()}:\n\t" + "\n\t".join(problems))
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems))
         return _IncompatibleKeys(missing, unexpected)
 
     @no_grad()
@@ -348,9 +334,6 @@ class Module(metaclass=ModuleMeta):
         """What a subclass adds to its printed line."""
         return ""
 
-    def _get_name(self) -> str:
-        return type(self).__name__
-
     def _shown(self) -> list[str]:
         return [f"({name}): {module!r}" for name, module in self._modules.items()]
 
@@ -358,8 +341,8 @@ class Module(metaclass=ModuleMeta):
         extra = self.extra_repr()
         lines = [*(extra.split("\n") if extra else ()), *[text.replace("\n", "\n  ") for text in self._shown()]]
         if not self._modules and len(lines) < 2:
-            return f"{self._get_name()}({extra})"
-        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+            return f"{type(self).__name__}({extra})"
+        return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
 
 
 def forget_grads(parameters: Any, set_to_none: bool) -> None:

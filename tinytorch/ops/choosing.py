@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import type_name, warn_in_torch
+from ..errors import warn_in_torch
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
 from .creation import new_zeros, number_array
-from .define import op, python
+from .define import op
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
 from .layout import (
-    broadcast_error,
     check_broadcast_into,
     check_no_overlap,
     check_overlap,
     is_expanded,
     result_layout,
-    shared_memory,
     wrap_dim,
 )
 from .parts import unbind
@@ -28,29 +26,16 @@ from .parts import unbind
 _INDICES = (np.dtype(np.int64), np.dtype(np.int32))
 
 
-def _name(a: np.ndarray) -> str:
-    return dtypes.BY_NUM[a.dtype.num].scalar_name
-
-
 def in_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> Any:
     """The operation that a writing function is on a copy of its first array, in the shape in which that meets a mask."""
 
     def kernel(a: np.ndarray, *args: Any) -> np.ndarray:
-        shape = _together(args[0], a) if masked else a.shape
+        shape = shape_of_all(args[0], a) if masked and args[0].shape != a.shape else a.shape
         out = copied(a if shape == a.shape else np.broadcast_to(a, shape), layout)
         f(out, *args)
         return out
 
     return kernel
-
-
-def _together(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
-    if a.shape == b.shape:
-        return a.shape
-    try:
-        return np.broadcast_shapes(a.shape, b.shape)
-    except ValueError:
-        raise broadcast_error(a.shape, b.shape) from None
 
 
 # masked ---------------------------------------------------------------------------------------------------------------
@@ -68,29 +53,30 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
             "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
             "aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450",
         )
-    if shared_memory(a, mask) == "partial":
-        check_no_overlap(a, mask)
     check_broadcast_into(a.shape, mask.shape)
     number = value.item() if isinstance(value, np.ndarray) else value
     np.copyto(a, number_array(number, dtypes.BY_NUM[a.dtype.num]), where=mask)
 
 
-def _fills(kind: str, **back: Any) -> tuple:
-    """`masked_fill` and its in-place form, by a tensor of no dimensions or by a number."""
-    back["self"] = lambda grad, mask: masked_fill(grad, mask, 0)
-    return (op(f"masked_fill(Tensor self, Tensor mask, {kind} value)", in_copy(fill_where, masked=True), out=False, **back),
-            op(f"masked_fill_(Tensor(a!) self, Tensor mask, {kind} value)", write(fill_where), function=False, **back))  # fmt: skip
+def _both(name: str, rest: str, f: Any, masked: bool = False, **how: Any) -> tuple[Any, Any]:
+    """An operation by a function that writes into its first array: on a copy, and in place."""
+    return (op(f"{name}(Tensor self, {rest})", in_copy(f, masked=masked), out=not masked, **how),
+            op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
-_, masked_fill_with_ = _fills("Tensor", backward="MaskedFillBackward1", self=None,
-                              value=lambda grad, mask: where(mask, grad, 0).sum())  # fmt: skip
-masked_fill, masked_fill_ = _fills("Scalar", backward="MaskedFillBackward0")
+_, masked_fill_with_ = _both(
+    "masked_fill", "Tensor mask, Tensor value", fill_where, True, backward="MaskedFillBackward1",
+    self=lambda grad, mask: masked_fill(grad, mask, 0), value=lambda grad, mask: where(mask, grad, 0).sum())  # fmt: skip
+masked_fill, masked_fill_ = _both(
+    "masked_fill", "Tensor mask, Scalar value", fill_where, True, backward="MaskedFillBackward0",
+    self=lambda grad, mask: masked_fill(grad, mask, 0))  # fmt: skip
+
 # where and nonzero ----------------------------------------------------------------------------------------------------------------
 
 
 def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
     if condition.dtype != bool:
-        name = _name(condition)
+        name = dtypes.BY_NUM[condition.dtype.num].scalar_name
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
     d = result_dtype(self, other)
     a, b = as_array(self, d), as_array(other, d)
@@ -105,26 +91,24 @@ def _nonzero(a: np.ndarray) -> np.ndarray:
     return np.ndarray((count, n), np.int64, found, 0, (8, 8 * count))  # torch's is turned, too
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """The indices of all elements that are not zero: a row for each, or a tensor for each dimension."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"nonzero(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    if not isinstance(as_tuple, bool):
-        raise TypeError(f"nonzero(): argument 'as_tuple' must be bool, not {type_name(as_tuple)}")
-    if not as_tuple:
-        return _indices(input)
-    return unbind(_indices(input if input._data.ndim else input.detach().reshape(1)), 1)
-
-
 _CONDITION = "where(Tensor condition, {} self, {} other)"
-op("where(Tensor condition) -> Tensor[]", composite(lambda condition: nonzero(condition, as_tuple=True)))
+op("where(Tensor condition) -> Tensor[]", composite(lambda condition: _where_true(condition, True)))
 where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, backward="WhereBackward0",
            self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))  # fmt: skip
 for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
     op(_CONDITION.format(_self, _other), composite(lambda condition, self, other: where(condition, self, other)))
 
 _indices = op("nonzero(Tensor self)", _nonzero, method=False, function=False)
-python("nonzero", nonzero)
+
+
+def _where_true(self: Tensor, as_tuple: bool) -> Any:
+    """A row of indices for each element that is not zero, or a tensor of them for each dimension."""
+    if not as_tuple:
+        return _indices(self)
+    return unbind(_indices(self if self._data.ndim else self.detach().reshape(1)), 1)
+
+
+nonzero = op("nonzero(Tensor self, *, bool as_tuple=False)", composite(_where_true), out=False)
 
 # by an index along one dimension ------------------------------------------------------------------------------------------
 
@@ -150,11 +134,7 @@ def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = Fa
     if index.dtype not in _INDICES:
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     x, i = np.atleast_1d(a), np.atleast_1d(index)
-    if i.ndim != x.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    for k, n in enumerate(i.shape):
-        if k != d and n > x.shape[k]:
-            raise RuntimeError(f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}")  # fmt: skip
+    _check_shapes(x, d, i, None)
     _in_range(x, d, i)
     return result_layout(x[_points(i, d)]).reshape(index.shape)
 
@@ -168,7 +148,7 @@ gather = op(
 
 def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
     """Raise torch's error unless `index` lies within the tensor, but for dimension `d`, and within the source."""
-    for x, name in ((a, "self"), (src, "src")):
+    for x, name in ((a, "input" if src is None else "self"), (src, "src")):
         if isinstance(x, np.ndarray) and max(x.ndim, 1) != max(index.ndim, 1):
             raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
     more = f" and to be no larger size than src {list(src.shape)}" if isinstance(src, np.ndarray) else ""
@@ -197,12 +177,6 @@ def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
     else:
         src = number_array(src, dtypes.BY_NUM[a.dtype.num])
     x[_points(i, d)] = src
-
-
-def _both(name: str, rest: str, f: Any, **how: Any) -> tuple[Any, Any]:
-    """An operation by a function that writes into its first array: on a copy, and in place."""
-    return (op(f"{name}(Tensor self, {rest})", in_copy(f), **how),
-            op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
 
 
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}

@@ -80,12 +80,8 @@ detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
 alias = op("alias(Tensor(a) self)", view(lambda a: a[...]), function=False, method=False, self=lambda grad: grad)
 
 
-def _contiguous(self: Tensor, memory_format: MemoryFormat) -> Tensor:
-    return self if self._data.flags.c_contiguous else clone(self, contiguous_format)
-
-
-op("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)", composite(_contiguous),
-   function=False)  # fmt: skip
+op("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)", composite(
+   lambda self, _: self if self._data.flags.c_contiguous else clone(self, contiguous_format)), function=False)  # fmt: skip
 
 
 class CopyBackwards(Node):
@@ -203,14 +199,12 @@ def _to_type(self: Tensor, dtype: Any, non_blocking: bool, memory_format: Any) -
     """The legacy type name, or with a dtype (a class, or the name of one) the tensor converted to it."""
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
-    if dtype is Tensor:
-        return converted(self, dtypes.get_default_dtype())
     if isinstance(dtype, str):
         found = next((d for d in dtypes.ALL if d.tensor_type == dtype.rpartition(".")[2]), None)
         if found is None:
             raise ValueError(f"invalid type: '{dtype}'")
         return converted(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
-    kind = dtype if isinstance(dtype, dtypes.dtype) else getattr(dtype, "dtype", None)
+    kind = getattr(dtype, "dtype", dtype)
     if not isinstance(kind, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")
     return converted(self, kind)

@@ -31,40 +31,36 @@ OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
 # what all creations have in common --------------------------------------------------------------------------------------
 
 
-class _factory(composite):
-    def bind(self, schema: Any) -> None:
-        """See where the options stand: dtype, layout, device and whether memory is to be pinned."""
-        self.at = schema.names.index("dtype") - schema.has_self
-        self.name = schema.name
-
-    def split(self, args: tuple) -> tuple[list, tuple]:
-        """The arguments without the options, and the options."""
-        at = self.at
-        return [*args[:at], *args[at + 4 :]], args[at : at + 4]
+PINNED = "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system."
 
 
-class factory(_factory):
+class factory(composite):
     """A kernel by the rule `make(d, ...)`; `default`: the dtype where none is given, or how to find it."""
 
     def __init__(self, make: Callable, default: Any = None) -> None:
         super().__init__(make)
         self.default = default
 
-    def dtype_for(self, dtype: Any, given: list) -> dtypes.dtype:
-        """The dtype that was asked for, else the default one."""
-        if isinstance(dtype, dtypes.dtype):
-            return dtype
-        default = self.default
-        return (default(*given) if callable(default) else default) or dtypes.get_default_dtype()
+    def bind(self, schema: Any) -> None:
+        """See where the options stand: dtype, layout, device and whether memory is to be pinned."""
+        self.at = schema.names.index("dtype") - schema.has_self
+        self.name = schema.name
 
-    def __call__(self, *args: Any) -> Tensor:
-        """The new tensor."""
+    def split(self, args: tuple) -> tuple[tuple, Any, Any]:
+        """The arguments without the options, the dtype and the device that were asked for. RuntimeError for pinned memory."""
         at = self.at
         dtype, _, device, pin = args[at : at + 4]
-        given = args[:at] + args[at + 4 :]
         if pin:
-            raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.")  # fmt: skip
-        return finish(self.function(self.dtype_for(dtype, given), *given), as_device(device))
+            raise RuntimeError(PINNED)
+        return args[:at] + args[at + 4 :], dtype, device
+
+    def __call__(self, *args: Any) -> Any:
+        """The new tensor."""
+        given, dtype, device = self.split(args)
+        if not isinstance(dtype, dtypes.dtype):
+            default = self.default(*given) if callable(self.default) else self.default
+            dtype = default or dtypes.get_default_dtype()
+        return finish(self.function(dtype, *given), as_device(device))
 
     def into(self, out: Tensor, args: tuple) -> Tensor:
         """`out`, resized if need be, with the numbers."""
@@ -81,28 +77,29 @@ class factory(_factory):
         return out
 
 
-class factory_like(_factory):
-    """A kernel for `name_like(self, ...)`: `fill(array, ...)` fills an array with the shape and layout of `self`."""
-
-    def __call__(self, like: Any, *args: Any) -> Any:
-        """The new tensor, or for an array a new array."""
-        (*given, memory_format), (dtype, _, device, _) = self.split(args)
-        a = like if type(like) is np.ndarray else like._data
-        d = dtype or dtypes.BY_NUM[a.dtype.num]
-        made = empty_like_strides(a.shape, d.np, strides_of_copy(a, memory_format, d.itemsize))
-        self.function(made, *given)
-        return made if a is like else finish(made, device_of(like) if device is None else as_device(device))
-
-
-class factory_new(_factory):
+class factory_new(factory):
     """A kernel for `new_name(self, ...)`: `make(d, ...)` with the dtype and the device of `self`."""
 
     def __call__(self, like: Any, *args: Any) -> Any:
         """The new tensor, or for an array a new array."""
-        given, (dtype, _, device, _) = self.split(args)
+        given, dtype, device = self.split(args)
         a = like if type(like) is np.ndarray else like._data
-        made = self.function(dtype or dtypes.BY_NUM[a.dtype.num], *given)
+        made = self.made(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
         return made if a is like else finish(made, device_of(like) if device is None else as_device(device))
+
+    def made(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
+        """The new array."""
+        return self.function(d, *given)
+
+
+class factory_like(factory_new):
+    """A kernel for `name_like(self, ...)`: `fill(array, ...)` fills an array with the shape and layout of `self`."""
+
+    def made(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
+        """The new array."""
+        made = empty_like_strides(a.shape, d.np, strides_of_copy(a, given[-1], d.itemsize))
+        self.function(made, *given[:-1])
+        return made
 
 
 # one value --------------------------------------------------------------------------------------------------------------
@@ -116,10 +113,7 @@ def _zeros(d: dtypes.dtype, size: tuple) -> np.ndarray:
 
 def _empty(d: dtypes.dtype, size: tuple, memory_format: Any = None) -> np.ndarray:
     check_size(size)
-    try:
-        return np.zeros(size, d.np)
-    except (ValueError, MemoryError):  # NumPy's for more bytes than there are numbers for them
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}") from None
+    return np.zeros(size, d.np)
 
 
 def _ones(d: dtypes.dtype, size: tuple) -> np.ndarray:
@@ -136,13 +130,7 @@ def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
     if len(size) != len(stride):
         raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")  # fmt: skip
     check_size(size)
-    if any(s < 0 for s in stride):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     return empty_like_strides(size, d.np, tuple([s * d.itemsize for s in stride]))
-
-
-def _dtype_of_fill(size: tuple, value: Any) -> dtypes.dtype:
-    return value.dtype if isinstance(value, Tensor) else dtypes.of_number(value)
 
 
 _zero = lambda a: a.fill(0)  # noqa: E731
@@ -150,7 +138,8 @@ _zero = lambda a: a.fill(0)  # noqa: E731
 zeros = op(f"zeros(SymInt[] size, *, {OPTIONS})", factory(_zeros), out=True)
 ones = op(f"ones(SymInt[] size, *, {OPTIONS})", factory(_ones), out=True)
 empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory(_empty), out=True)
-full = op(f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory(_full, _dtype_of_fill), out=True)
+full = op(f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory(
+    _full, lambda size, value: value.dtype if isinstance(value, Tensor) else dtypes.of_number(value)), out=True)  # fmt: skip
 empty_strided = op(f"empty_strided(SymInt[] size, SymInt[] stride, *, {OPTIONS})", factory(_empty_strided))
 
 zeros_like = op(f"zeros_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_zero), method=False)
@@ -197,8 +186,6 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)

@@ -18,7 +18,6 @@ from .define import op
 from .kernels import composite, number_array, write
 from .layout import check_overlap
 from .reductions import sum_all as total
-from .views import expand
 
 _GENERATOR = "Generator? generator=None"
 
@@ -50,16 +49,11 @@ zero_ = op("zero_(Tensor(a!) self)", write(lambda a: a.fill(0)), backward="ZeroB
 # random numbers in place --------------------------------------------------------------------------------------------------
 
 
-def _drawn(fill: Callable, memory_first: bool = False) -> write:
-    """A kernel by `fill(array, numbers..., generator)`, one of torch's ways to draw.
-
-    What is wrong with the numbers is said before that elements share memory, unless `memory_first`.
-    """
+def _drawn(fill: Callable) -> write:
+    """A kernel by `fill(array, numbers..., generator)`, one of torch's ways to draw."""
 
     def draw(a: np.ndarray, *args: Any) -> None:
         *numbers, generator = args
-        if 0 in a.strides and a.size and not memory_first:
-            fill(a.copy(), *numbers, random.Generator())
         check_overlap(a)
         fill(a, *numbers, random.source(generator))
 
@@ -70,28 +64,15 @@ def _floats(fill: Callable) -> write:
     return _drawn(lambda a, *args: fill(a, *map(float, args[:-1]), args[-1]))
 
 
-op(f"uniform_(Tensor(a!) self, float from=0., float to=1., *, {_GENERATOR})", _floats(random.uniform_), function=False,
-   backward="UniformBackward0", self=nothing)  # fmt: skip
-op(f"normal_(Tensor(a!) self, float mean=0., float std=1., *, {_GENERATOR})", _floats(random.normal_), function=False,
-   backward="NormalBackward0", self=nothing)  # fmt: skip
-op(f"random_(Tensor(a!) self, *, {_GENERATOR})", _drawn(random.random_, True), function=False,
-   backward="RandomBackward2", self=nothing)  # fmt: skip
-op(f"random_(Tensor(a!) self, int from, int? to, *, {_GENERATOR})", _drawn(random.random_from_to_, True), function=False,
-   backward="RandomBackward0", self=nothing)  # fmt: skip
-op(f"random_(Tensor(a!) self, int to, *, {_GENERATOR})", _drawn(
-    lambda a, to, generator: random.random_from_to_(a, 0, to, generator), True), function=False,
-    backward="RandomBackward1", self=nothing)  # fmt: skip
-
-
-def _chance(a: np.ndarray, p: np.ndarray, generator: Any) -> np.ndarray:
-    expand(p, a.shape)  # which raises, in torch's words, where it does not fit
-    return random.bernoulli_(a, p, generator)
-
-
-op(f"bernoulli_(Tensor(a!) self, Tensor p, *, {_GENERATOR})", _drawn(_chance, True), function=False,
-   backward="BernoulliBackward1", self=nothing, p=lambda grad, p: zeros_like(p))  # fmt: skip
-op(f"bernoulli_(Tensor(a!) self, float p=0.5, *, {_GENERATOR})", _floats(random.bernoulli_), function=False,
-   backward="BernoulliBackward2", self=nothing)  # fmt: skip
+for _numbers, _node, _kernel in (
+    ("uniform_(Tensor(a!) self, float from=0., float to=1., *,", "UniformBackward0", _floats(random.uniform_)),
+    ("normal_(Tensor(a!) self, float mean=0., float std=1., *,", "NormalBackward0", _floats(random.normal_)),
+    ("random_(Tensor(a!) self, int from, int? to, *,", "RandomBackward0", _drawn(random.random_from_to_)),
+    ("random_(Tensor(a!) self, int to, *,", "RandomBackward1",
+     _drawn(lambda a, to, generator: random.random_from_to_(a, 0, to, generator))),
+    ("bernoulli_(Tensor(a!) self, float p=0.5, *,", "BernoulliBackward2", _floats(random.bernoulli_)),
+):  # fmt: skip
+    op(f"{_numbers} {_GENERATOR})", _kernel, function=False, backward=_node, self=nothing)
 
 # new tensors of random numbers ----------------------------------------------------------------------------------------------
 
@@ -99,14 +80,6 @@ op(f"bernoulli_(Tensor(a!) self, float p=0.5, *, {_GENERATOR})", _floats(random.
 def _room(d: dtypes.dtype, size: tuple) -> np.ndarray:
     check_size(size)
     return np.empty(size, d.np)
-
-
-def _rand(a: np.ndarray, generator: Any = None) -> np.ndarray:
-    return random.uniform_(a, 0.0, 1.0, random.source(generator))
-
-
-def _randn(a: np.ndarray, generator: Any = None) -> np.ndarray:
-    return random.normal_(a, 0.0, 1.0, random.source(generator))
 
 
 def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> np.ndarray:
@@ -121,17 +94,19 @@ def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
 _WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's type number 4
 _GIVEN = ("Generator? generator, ", "")
 for _g in _GIVEN:
-    op(f"rand(SymInt[] size, *, {_g}{OPTIONS})", factory(lambda d, size, g=None: _rand(_room(d, size), g)), out=True)
-    op(f"randn(SymInt[] size, *, {_g}{OPTIONS})", factory(lambda d, size, g=None: _randn(_room(d, size), g)), out=True)
+    for _name, _fill in (("rand", random.uniform_), ("randn", random.normal_)):
+        op(f"{_name}(SymInt[] size, *, {_g}{OPTIONS})", factory(
+            lambda d, size, g=None, f=_fill: f(_room(d, size), 0.0, 1.0, random.source(g))), out=True)  # fmt: skip
+        op(f"{_name}_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(
+            lambda a, g=None, f=_fill: f(a, 0.0, 1.0, random.source(g))), method=False)  # fmt: skip
     op(f"randperm(SymInt n, *, {_g}{_WHOLE})", factory(_randperm, dtypes.int64), out=True)
-    op(f"rand_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(_rand), method=False)
-    op(f"randn_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(_randn), method=False)
 for _g in _GIVEN:
     op(f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
         lambda d, high, size, g=None: _randint(_room(d, size), 0, high, g), dtypes.int64), out=True)  # fmt: skip
 for _g in _GIVEN:
     op(f"randint(SymInt low, SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
         lambda d, low, high, size, g=None: _randint(_room(d, size), low, high, g), dtypes.int64), out=True)  # fmt: skip
+
 op(f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})", factory(
     lambda d, mean, std, size, generator: random.normal_(
         _room(d, size), float(mean), float(std), random.source(generator))), out=True, method=False)  # fmt: skip

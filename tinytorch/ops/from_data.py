@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -24,18 +24,13 @@ from .copies import alias, clone, converted, copied, counted, detach
 from .define import op, python
 from .kernels import composite
 from .layout import reach
-from .schema import Schema, Signature, mismatch
+from .schema import Schema, Signature, is_number, mismatch
 
 # reading data -----------------------------------------------------------------------------------------------------------
 
 _SLOW = "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a tensor."
 _MOST_DIMENSIONS = 128
 _PLAIN = {int, float, bool}
-
-
-def is_number(x: Any) -> bool:
-    """Whether this is a number of Python's or NumPy's."""
-    return isinstance(x, (int, float, complex, np.number, np.bool_))
 
 
 def is_sequence(x: Any) -> bool:
@@ -79,9 +74,8 @@ def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
         _flatten(item, shape, level + 1, into)
 
 
-def _dtype_of(values: Sequence, within: tuple = ()) -> dtypes.dtype:
+def _dtype_of(values: Sequence) -> dtypes.dtype:
     found: dtypes.dtype | None = None
-    within = (*within, id(values))
     for v in values:
         if isinstance(v, Tensor):
             d = v.dtype
@@ -90,11 +84,7 @@ def _dtype_of(values: Sequence, within: tuple = ()) -> dtypes.dtype:
         elif isinstance(v, (int, float)):
             d = dtypes.of_number(v)
         elif isinstance(v, (list, tuple)):
-            if id(v) in within:
-                raise TypeError("new(): self-referential lists are incompatible")
-            d = _dtype_of(v, within)
-        elif isinstance(v, complex):
-            raise NotImplementedError("tinytorch has no complex dtypes")
+            d = _dtype_of(v)
         elif isinstance(v, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type_name(v)}'")
         else:
@@ -109,8 +99,6 @@ def _plain(v: Any, d: dtypes.dtype) -> Any:
         return operator.index(v)
     if isinstance(v, Tensor):
         return float(v) if v.is_floating_point() else int(v)
-    if isinstance(v, np.ndarray) and v.ndim:
-        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
     return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
 
 
@@ -234,14 +222,11 @@ def from_numpy(a: Any) -> Tensor:
     if not a.flags.writeable:
         warn_in_torch("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.", "torch/csrc/utils/tensor_numpy.cpp:213", once=True)  # fmt: skip
     a = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
-    if not a.size:
-        flat = np.empty(0, a.dtype)
-    elif a.flags.c_contiguous:
+    if a.size and a.flags.c_contiguous:
         flat = np.frombuffer(memoryview(a), a.dtype)  # which does not know what lies around it
     else:
-        n = a.itemsize
-        room = reach(a.shape, a.strides, n) // n
-        flat = np.lib.stride_tricks.as_strided(a, (room,), (n,), writeable=a.flags.writeable)
+        room = reach(a.shape, a.strides, a.itemsize) // a.itemsize
+        flat = np.lib.stride_tricks.as_strided(a, (room,), (a.itemsize,), writeable=a.flags.writeable)
     t = finish(np.ndarray(a.shape, a.dtype, flat, 0, a.strides), CPU)
     t._storage = UntypedStorage(flat, resizable=False)
     return t
@@ -293,8 +278,21 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **n
 
     TypeError for what no old constructor takes.
     """
-    made = _made_old(_read_old(args, named), d)
-    if cls is not Tensor and isinstance(cls, type) and issubclass(cls, Tensor):
+    found = _read_old(args, named)
+    default = d or dtypes.get_default_dtype()
+    if "other" in found:
+        if d not in (None, found["other"].dtype):
+            raise TypeError(f"expected a tensor of dtype {d!r} (got {found['other'].dtype!r})")
+        made = alias(found["other"])
+    elif "data" in found:
+        if not is_sequence(found["data"]) and not isinstance(found["data"], (str, bytes)):
+            raise TypeError(f"new(): data must be a sequence (got {type_name(found['data'])})")
+        made = finish(array_of(found["data"], default), CPU)
+    else:
+        check_size(found.get("size", ()))
+        made = finish(np.zeros(found.get("size", 0), default.np), CPU)
+        made = made.set_(found["storage"]) if "storage" in found else made
+    if cls is not Tensor:
         made.__class__ = cls
     return made
 
@@ -311,24 +309,6 @@ def _read_old(args: tuple, named: dict) -> dict[str, Any]:
     raise mismatch("new", _WAYS, args, named)
 
 
-def _made_old(found: dict, d: dtypes.dtype | None) -> Tensor:
-    if "other" in found:
-        other = found["other"]
-        if d not in (None, other.dtype):
-            raise TypeError(f"expected a tensor of dtype {d!r} (got {other.dtype!r})")
-        return alias(other)
-    d = d or dtypes.get_default_dtype()
-    if "data" in found:
-        data = found["data"]
-        if not is_sequence(data) and not isinstance(data, (str, bytes)):
-            raise TypeError(f"new(): data must be a sequence (got {type_name(data)})")
-        return finish(array_of(data, d), CPU)
-    size = found.get("size", (0,))
-    check_size(size)
-    made = finish(np.zeros(size, d.np), CPU)
-    return made.set_(found["storage"]) if "storage" in found else made
-
-
 class TensorType(ShownAs, type, metaclass=ShownAs):
     """The class of `torch.FloatTensor`: calling it makes a tensor of its dtype; it answers `isinstance` by dtype."""
 
@@ -336,22 +316,15 @@ class TensorType(ShownAs, type, metaclass=ShownAs):
 
     dtype: dtypes.dtype
 
-    def __new__(mcs, d: dtypes.dtype) -> Self:  # type: ignore[misc]
-        """Make the class of tensors of one dtype."""
-        name, doc = d.tensor_type, f"The old name of a `{d!r}` tensor: a constructor, and a class for `isinstance`."
-        body = {"dtype": d, "__module__": "torch", "__doc__": doc, "shown_as": f"torch.{name}"}
-        return super().__new__(mcs, name, (), body)  # type: ignore[return-value]
-
-    def __init__(cls, *args: Any) -> None:
-        pass
-
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
         """Make a tensor of the class's dtype."""
-        return legacy_constructor(cls, *args, d=cls.dtype, **kwargs)
+        return legacy_constructor(Tensor, *args, d=cls.dtype, **kwargs)
 
     def __instancecheck__(cls, obj: Any) -> bool:
         return isinstance(obj, Tensor) and obj.dtype is cls.dtype and device_of(obj) is CPU
 
 
 for _d in dtypes.ALL:
-    python(_d.tensor_type, TensorType(_d), method=False, function=True)
+    _doc = f"The old name of a `{_d!r}` tensor: a constructor, and a class for `isinstance`."
+    _body = {"dtype": _d, "__module__": "torch", "__doc__": _doc, "shown_as": f"torch.{_d.tensor_type}"}
+    python(_d.tensor_type, TensorType(_d.tensor_type, (), _body), method=False)

@@ -31,8 +31,6 @@ from .views import expand, unsqueeze, view
 
 def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
     """Index tensors as int64 arrays: masks replaced by where they are true. IndexError in torch's words."""
-    if len(indices) > a.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
     out: list[np.ndarray | None] = []
     for i in indices:
         if i is None:
@@ -42,9 +40,7 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
             out.extend(i.nonzero())
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
-        elif i.dtype == np.uint8:
-            raise NotImplementedError("tinytorch takes no bytes for a mask; use a mask of dtype torch.bool")
-        else:
+        else:  # bytes, too, which torch still takes for a mask
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if len(out) > a.ndim:
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(out)})")
@@ -152,22 +148,16 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         raise _out_of_bounds(a.shape, places, used, together) from None
 
 
-def _index_back(grad: Any, self_sym_sizes: tuple, indices: Any) -> Any:
-    return _put_impl(new_zeros(grad, self_sym_sizes), list(indices), grad, True, True)
-
-
-def _overwritten(grad: Any, indices: Any, accumulate: bool) -> Any:
-    return grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ()))
-
-
 index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, writes=1,
-           self=_index_back)  # fmt: skip
+           self=lambda grad, self_sym_sizes, indices: _put_impl(
+               new_zeros(grad, self_sym_sizes), list(indices), grad, True, True))  # fmt: skip
 _put_impl = op(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False)",
     write(_put), method=False, function=False, backward="IndexPutImplBackward0", self=lambda grad: grad,
     values=lambda grad, indices: index(grad, list(indices)), also=("accumulate",),
 )  # fmt: skip
-_PUT = {"self": _overwritten, "values": lambda grad, indices: index(grad, list(indices))}
+_PUT = {"self": lambda grad, indices, accumulate: grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ())),
+        "values": lambda grad, indices: index(grad, list(indices))}  # fmt: skip
 _put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
 index_put = op(f"index_put(Tensor self, {_put_schema}", in_copy(_put, None), out=False, **_PUT)
 index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT)
@@ -288,25 +278,15 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
 
 def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
-    step = 1 if s.step is None else _slice_number(s.step)
-    if step == 0:
-        raise ValueError("slice step cannot be zero")
+    step = 1 if s.step is None else operator.index(s.step)
     start, end = (
-        none if x is None else max(min(_slice_number(x), END), -END) for x, none in ((s.start, 0), (s.stop, END))
+        none if x is None else max(min(operator.index(x), END), -END) for x, none in ((s.start, 0), (s.stop, END))
     )
-    if step < 0:
-        raise ValueError("step must be greater than zero")
+    if step < 1:
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if keep and start == 0 and step == 1 and self._data.ndim and end >= self._data.shape[d]:
         return self
     return slice_(self, d, start, end, step)
-
-
-def _slice_number(x: Any) -> int:
-    if type(x) is int:
-        return x
-    if not hasattr(x, "__index__"):
-        raise TypeError("slice indices must be integers or None or have an __index__ method")
-    return operator.index(x)
 
 
 def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:

@@ -15,12 +15,11 @@ from .pointwise import mul, times
 from .views import expand, reshape, t, transpose, unsafe_view, unsqueeze
 
 
-def _named(*arrays: Any) -> Any:
-    return [BY_NUM[a.dtype.num].scalar_name for a in arrays]
-
-
 def product(a: Any, b: Any, kernel: Any) -> Any:
     """`a @ b` of what fits; float16 goes through float32, bool is refused in the name of torch's kernel."""
+    if a.dtype is not b.dtype:
+        x, y = (cpp_name(BY_NUM[c.dtype.num]) for c in (a, b))
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
     if a.dtype.num == 23:
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     if a.dtype.num == 0 and a.size and b.size:
@@ -38,9 +37,6 @@ def _mm(a: Any, b: Any) -> Any:
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
     _check_mm(a, b)
-    if a.dtype is not b.dtype:
-        x, y = (cpp_name(BY_NUM[c.dtype.num]) for c in (a, b))
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
     return product(a, b, "addmm_impl_cpu_")
 
 
@@ -69,17 +65,12 @@ def _mv(mat: Any, vec: Any) -> Any:
     (m, k), n = mat.shape, vec.shape[0]
     if k != n:
         raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({n})")
-    if mat.dtype is not vec.dtype:
-        names = _named(vec, mat, vec)
-        raise RuntimeError("addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*names))
     return product(mat, vec, "addmv_impl_cpu")
 
 
 def _dot(a: Any, b: Any) -> Any:
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
-    if a.dtype is not b.dtype:
-        raise RuntimeError("dot : expected both vectors to have same dtype, but found {} and {}".format(*_named(a, b)))
     if a.size != b.size:
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of elements, but got {a.size} and {b.size} elements respectively")  # fmt: skip
     return product(a, b, "dot")
@@ -92,8 +83,6 @@ def _bmm(a: Any, b: Any) -> Any:
     if (a.shape[0], a.shape[2]) != b.shape[:2]:
         want, got = [a.shape[0], a.shape[2]], list(b.shape[:2])
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {got}.")
-    if a.dtype is not b.dtype and a.dtype.num:
-        raise RuntimeError("expected scalar type {} but found {}".format(*_named(a, b)))
     return product(a, b, "bmm")
 
 
@@ -121,7 +110,8 @@ def _times(x: Any, factor: Any) -> Any:
 def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     if not self.dtype is a.dtype is b.dtype:
         name, other = ("self", self) if self.dtype is not b.dtype else ("mat1", a)
-        raise RuntimeError("{} and mat2 must have the same dtype, but got {} and {}".format(name, *_named(other, b)))
+        x, y = (BY_NUM[c.dtype.num].scalar_name for c in (other, b))
+        raise RuntimeError(f"{name} and mat2 must have the same dtype, but got {x} and {y}")
     for x, name in ((a, "mat1"), (b, "mat2")):
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
@@ -169,5 +159,4 @@ def _matmul(self: Any, other: Any) -> Any:
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
 python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else not_taken(self, other),
        function=False)  # fmt: skip
-python("__rmatmul__", lambda self, other: _matmul(other, self) if isinstance(other, Tensor) else not_taken(self, other),
-       function=False)  # fmt: skip
+python("__rmatmul__", lambda self, other: not_taken(self, other), function=False)  # of what is no tensor

@@ -40,27 +40,19 @@ def resized(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     return self
 
 
-def _refuse(t: Tensor, by: Tensor) -> None:
+def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Tensor:
     # Inside inference mode autograd is not asked, nor outside where it knows none of the tensors.
-    inference = t.is_inference() and by.is_inference()
-    if needs_grad(t) and not MODES.here.inference and not inference:
+    inference = self.is_inference() and (by is None or by.is_inference())
+    if needs_grad(self) and not MODES.here.inference and not inference:
         raise RuntimeError("cannot resize variables that require grad")
-
-
-def _resize(self: Tensor, size: tuple, memory_format: Any) -> Tensor:
-    _refuse(self, self)
     if any(n < 0 for n in size) or math.prod(size) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
     return resized(self, size)
 
 
-def _resize_as(self: Tensor, the_template: Tensor, memory_format: Any) -> Tensor:
-    _refuse(self, the_template)
-    return resized(self, the_template._data.shape)
-
-
 op("resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None)", composite(_resize), function=False)
-op("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None)", composite(_resize_as))
+op("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None)", composite(
+    lambda self, other, memory_format: _resize(self, other._data.shape, memory_format, other)))  # fmt: skip
 
 # another storage ----------------------------------------------------------------------------------------------------------
 
@@ -100,10 +92,6 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     steps = stride or (self.stride() if same else contiguous_strides(shape))
     if storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
-    if any(k < 0 for k in shape):
-        raise RuntimeError("numel: integer multiplication overflow")
-    if any(s < 0 for s in steps):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}")
     if len(shape) != len(steps):
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
     strides = tuple([s * n for s in steps])

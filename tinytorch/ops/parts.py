@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import type_name
 from ..tensor import Tensor
 from .creation import new_zeros
-from .define import elsewhere, op, python
+from .define import op, python
 from .kernels import as_array, composite, result_dtype
 from .kernels import view as looking
-from .layout import broadcast_shape, dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
-from .views import array_of, expand, reshape
+from .layout import dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
+from .views import array_of, reshape
 
 END = (1 << 63) - 1  # what a slice without an end saves
 _hidden = {"method": False, "function": False}
@@ -61,8 +60,6 @@ def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | No
 
 def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
     shape = array_of(self).shape
-    if not shape:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     n = shape[wrap_dim(dim, len(shape))]
@@ -154,8 +151,6 @@ def _unbound(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
 
 
 def _split(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
-    if not a.ndim:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
     if split_size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
     d = wrap_dim(dim, a.ndim)
@@ -166,8 +161,6 @@ def _split(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
 
 
 def _split_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[np.ndarray]:
-    if not a.ndim:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
     if min(split_sizes, default=0) < 0:
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(split_sizes)}")  # fmt: skip
@@ -178,8 +171,6 @@ def _split_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[n
 
 def _chunk(self: Any, chunks: int, dim: int) -> tuple:
     shape = array_of(self).shape
-    if not shape:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = -(-shape[wrap_dim(dim, len(shape))] // chunks)
@@ -188,29 +179,22 @@ def _chunk(self: Any, chunks: int, dim: int) -> tuple:
 
 unbind = op("unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", looking(_unbound), self=_stacked)
 _split_by_size = op(
-    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", looking(_split), **_hidden,
+    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", looking(_split), function=False,
     self=lambda grads, self_sym_sizes, split_size, dim: _joined(
         grads, self_sym_sizes, _lengths(self_sym_sizes[dim % len(self_sym_sizes)], split_size), dim))  # fmt: skip
 _split_by_sizes = op(
     "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", looking(_split_with_sizes),
     **_hidden, self=lambda grads, self_sym_sizes, split_sizes, dim: _joined(grads, self_sym_sizes, split_sizes, dim))  # fmt: skip
-_split_in_c, _split_with_sizes_in_c = elsewhere(_split_by_size), elsewhere(_split_by_sizes)
+op("split(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
+   composite(lambda self, split_size, dim: _split_by_sizes(self, split_size, dim)), function=False)  # fmt: skip
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
     """Views of `split_size_or_sections` indices each (the last may be shorter), or of the lengths given in a list."""
-    size = split_size_or_sections
-    return (_split_in_c if isinstance(size, int) else _split_with_sizes_in_c)(tensor, size, dim)
-
-
-def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple:
-    """Views of `split_size` indices each (the last may be shorter), or of the lengths given in a list."""
-    return split(self, split_size, dim)
+    return tensor.split(split_size_or_sections, dim)  # type: ignore[attr-defined]
 
 
 python("split", split, method=False)
-_split_method.__name__, _split_method.__qualname__ = "split", "Tensor.split"  # which Python's errors show
-python("split", _split_method, function=False)
 chunk = op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk))
 
 # put together ---------------------------------------------------------------------------------------------------------
@@ -254,17 +238,14 @@ def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]
 
 
 def _cat_back(grad: Any, dim: int, _tensors_sizes: list) -> list:
-    from .filling import zero_
-
     at, parts = 0, []
     for shape in _tensors_sizes:
         if shape == (0,):
-            parts.append(zero_(new_zeros(grad, (0,))))
+            parts.append(new_zeros(grad, shape))
         else:
             d = wrap_dim(dim, len(shape))
-            n = shape[d]
-            parts.append(narrow(grad, d, at, n))
-            at += n
+            parts.append(narrow(grad, d, at, shape[d]))
+            at += shape[d]
     return parts
 
 
@@ -332,27 +313,9 @@ def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
 def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    if dims and not a.ndim:
-        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    if not a.size:
-        return a.copy()
     return result_layout(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
 
 
 flip = op("flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims))
 roll = op("roll(Tensor self, SymInt[1] shifts, int[1] dims=[])", _rolled, out=False,
           self=lambda grad, shifts, dims: roll(grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))))  # fmt: skip
-
-
-def broadcast_tensors(*tensors: Any) -> tuple:
-    """Every tensor expanded to the shape in which all meet; those that have it already are given back."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    for i, t in enumerate(tensors):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
-    shape = broadcast_shape((), *[t._data.shape for t in tensors])
-    return tuple([t if t._data.shape == shape else expand(t, shape) for t in tensors])
-
-
-python("broadcast_tensors", broadcast_tensors, method=False)

@@ -20,37 +20,30 @@ from .choosing import masked_fill_, where
 from .creation import new_zeros, zeros_like
 from .define import op, python
 from .from_data import from_numpy
-from .kernels import Kernel, composite, pointwise, result_dtype, shape_of_all, write
-from .layout import contiguous_strides, laid_out, result_layout
-
-NUMBER = (int, float, np.number, np.bool_)
+from .kernels import Kernel, composite, pointwise, result_dtype, row_major, shape_of_all, write
+from .layout import result_layout
+from .schema import is_number
 
 
 def reflected(symbol: str, function: Any) -> None:
     """Offer Python's operator for a number on the left, where it does not commute: `function(number, tensor)`."""
 
     def method(self: Tensor, other: Any) -> Any:
-        return function(other, self) if isinstance(other, (Tensor, *NUMBER)) else not_taken(self, other)
+        return function(other, self) if isinstance(other, Tensor) or is_number(other) else not_taken(self, other)
 
     python(f"__r{symbol}__", method, function=False)
 
 
 # comparisons ----------------------------------------------------------------------------------------------------------
 
-# in place a comparison has a node, whose gradients are zero
-_NONE: dict[str, Any] = {"self": lambda grad: zeros_like(grad), "function": False, "writes": 1}
-_NEITHER = _NONE | {"other": lambda grad: zeros_like(grad)}
 for _name, _ufunc in (("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
                       ("ge", np.greater_equal)):  # fmt: skip
-    _kernel, _node = pointwise(_ufunc, "bool"), f"{_name.title()}Backward"
-    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_name)
-    op(f"{_name}(Tensor self, Scalar other)", _kernel)
-    op(f"{_name}_(Tensor(a!) self, Tensor other)", write(_kernel.written), backward=_node + "1", **_NEITHER)
-    op(f"{_name}_(Tensor(a!) self, Scalar other)", write(_kernel.written), backward=_node + "0", **_NONE)
+    op(f"{_name}(Tensor self, Tensor other)", pointwise(_ufunc, "bool"), operator=_name)
+    op(f"{_name}(Tensor self, Scalar other)", pointwise(_ufunc, "bool"))
 
 
 def _contains(self: Tensor, element: Any) -> bool:
-    if isinstance(element, (Tensor, *NUMBER)):
+    if isinstance(element, Tensor) or is_number(element):
         return bool((self == element)._data.any())
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
@@ -89,18 +82,10 @@ python("__invert__", _invert, function=False)
 
 for _symbol in ("and", "or", "xor"):
     _name = f"bitwise_{_symbol}"
-    _kernel = pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu")
-    _node = not_differentiable(f"aten::{_name}")
-    op(f"{_name}(Tensor self, Tensor other)", _kernel, operator=_symbol, node=_node)
-    reflected(_symbol, op(f"{_name}(Scalar self, Tensor other)", _kernel, method=False, in_place=False, out=False))
-    op(f"{_name}(Tensor self, Scalar other)", _kernel, node=_node)
+    op(f"{_name}(Tensor self, Tensor other)", pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu"),
+       numbers=True, operator=_symbol, node=not_differentiable(f"aten::{_name}"))  # fmt: skip
 
 # whole tensors --------------------------------------------------------------------------------------------------------
-
-
-def _equal(self: Tensor, other: Tensor) -> bool:
-    a, b = self._data, other._data
-    return a.shape == b.shape and bool((a == b).all())
 
 
 def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
@@ -112,7 +97,8 @@ def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: 
 
 op("allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
    composite(_allclose))  # fmt: skip
-op("equal(Tensor self, Tensor other) -> bool", composite(_equal))
+op("equal(Tensor self, Tensor other) -> bool", composite(
+    lambda self, other: self.shape == other.shape and bool((self._data == other._data).all())))  # fmt: skip
 
 # what dtype operands meet in ------------------------------------------------------------------------------------------
 
@@ -174,12 +160,9 @@ relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
 
-def _unless_whole(ufunc: np.ufunc) -> Any:
-    return lambda a: ufunc(a) if a.dtype.kind == "f" else a.copy()
-
-
 for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.rint)):
-    op(f"{_name}(Tensor self)", pointwise(_unless_whole(_ufunc), takes="if", stub=f"{_name}_vml_cpu"), out="found",
+    op(f"{_name}(Tensor self)", pointwise(
+       lambda a, f=_ufunc: f(a) if a.dtype.kind == "f" else a.copy(), takes="if", stub=f"{_name}_vml_cpu"), out="found",
        self=lambda grad: zeros_like(grad))  # fmt: skip
 
 
@@ -337,24 +320,6 @@ def _fitting_exponent(a: Any, exponent: Any) -> None:
     dtypes.check_range(exponent, d, in_c=True)
 
 
-def _row_by_row(a: Any, b: Any) -> Any:
-    data = _powers(a, b)
-    return laid_out(data, contiguous_strides(data.shape, data.itemsize))
-
-
-def _pow_number(grad: Any, self: Any, exponent: Any) -> Any:
-    n = float(exponent)
-    return new_zeros(self, self.shape) if n == 0 else grad * times(power(self, n - 1), n)
-
-
-def _pow_self(grad: Any, self: Any, exponent: Any) -> Any:
-    return where(exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1))))
-
-
-def _pow_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
-    return grad * where(logical_and(self == 0, exponent >= 0), 0, result * log(self))
-
-
 def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     if self == 0:
         return grad * where(exponent >= 0, 0, times(result, -math.inf))
@@ -368,11 +333,17 @@ op("lerp(Tensor self, Tensor end, Scalar weight)", pointwise(
     lambda a, b, w: a + w * (b - a) if abs(w) < 0.5 else b - (b - a) * (1 - w), takes="f", stub="lerp_kernel_scalar"),
     in_place=True, self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
 power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
-              backward="PowBackward1", self=_pow_self, exponent=_pow_exponent)  # fmt: skip
-of_number = op("pow(Scalar self, Tensor exponent)", _row_by_row, method=False, backward="PowBackward2",
+              backward="PowBackward1",
+              self=lambda grad, self, exponent: where(
+                  exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1)))),
+              exponent=lambda grad, self, exponent, result: grad * where(
+                  logical_and(self == 0, exponent >= 0), 0, result * log(self)))  # fmt: skip
+of_number = op("pow(Scalar self, Tensor exponent)", row_major(lambda a, b: _powers(a, b)), method=False, backward="PowBackward2",
                exponent=_pow_of_number)  # fmt: skip
 power = op("pow(Tensor self, Scalar exponent)", pointwise(_power, takes="bif", stub="pow", check=_fitting_exponent),
-           backward="PowBackward0", self=_pow_number)  # fmt: skip
+           backward="PowBackward0", self=lambda grad, self, exponent: (
+               grad * times(power(self, float(exponent) - 1), float(exponent)) if exponent else new_zeros(self, self.shape)
+           ))  # fmt: skip
 reflected("pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self))
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.inplace(self, 2)))

@@ -1,7 +1,7 @@
 """Reductions: sums, truth, extremes, softmax; of all elements or along dimensions.
 
-Where torch chooses an element along a dimension the gradient goes to that element; where it reduces everything, or by
-`amax` and `amin`, equal elements share it. The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Source:
+Where torch chooses an element along a dimension the gradient goes to that element; where it reduces everything, equal
+elements share it. The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Source:
 `torch.sum` and so on, by name.
 """
 
@@ -20,7 +20,7 @@ from .creation import new_zeros
 from .define import elsewhere, op, python
 from .kernels import Kernel, check_kernel, composite, row_major
 from .layout import wrap_dim, wrap_dims
-from .pointwise import exp, isnan, maximum, minimum, mul, over, sgn
+from .pointwise import exp, isnan, maximum, minimum, mul, over
 from .views import expand, reshape, unsqueeze
 
 # gradients back in the shape that was reduced -------------------------------------------------------------------------
@@ -60,10 +60,6 @@ def _sum(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
     return found if wide is kind else found.astype(kind)
 
 
-def _sum_along(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
-    return _sum(a, wrap_dims(dim, a.ndim), keepdim, dtype)
-
-
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     d = BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
@@ -76,7 +72,8 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 
 sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", Kernel(lambda a, dtype: _sum(a, None, False, dtype)), out=False,
              self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
-sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_sum_along, True),
+sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(
+    lambda a, dim, keepdim, dtype: _sum(a, wrap_dims(dim, a.ndim), keepdim, dtype), True),
               backward="SumBackward1", self=lambda grad, self_sym_sizes, dim, keepdim: spread(
                   grad, self_sym_sizes, dim, keepdim))  # fmt: skip
 mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", row_major(lambda a, dtype: _mean(a, None, False, dtype)),
@@ -89,8 +86,6 @@ mean_dims = op("mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType
 
 def _sum_to_size(self: Any, size: tuple) -> Any:
     lead = self.ndim - len(size)
-    if lead < 0 or any(w not in (1, h) for w, h in zip(size, self.shape[lead:], strict=True)):
-        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
     if not size:
         return sum_all(self)
     dims = (*range(lead), *(d for d in range(lead, self.ndim) if size[d - lead] == 1 != self.shape[d]))
@@ -137,65 +132,34 @@ def _shared(grad: Any, self: Any, result: Any) -> Any:
     return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
-def _shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
-    if dim and not keepdim:
-        shape = self.shape or (1,)  # as torch has it
-        gone = wrap_dims(dim, len(shape))
-        sizes = tuple([1 if d in gone else n for d, n in enumerate(shape)])
-        grad, result = reshape(grad, sizes), reshape(result, sizes)
-    mask = result == self
-    return grad / sum_dims(mask, dim, True) * mask
-
-
-def _not_empty(name: str, a: Any, dim: int) -> None:
-    """Raise torch's error for a dimension without elements to choose from."""
-    if a.ndim and a.shape[wrap_dim(dim, a.ndim)] == 0:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-
-
-_EMPTY = "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
-_MATCH = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
-
-
 def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
-    """`max`, `amax` and `argmax`, or the same for the smallest."""
-
-    def whole(a: Any) -> Any:
-        if not a.size:
-            raise RuntimeError(_EMPTY.format(name))
-        return np.asarray(ufunc.reduce(a, None))
+    """`max` and `argmax`, or the same for the smallest."""
 
     def along(a: Any, dim: int, keepdim: bool) -> tuple:
         d = wrap_dim(dim, a.ndim)
-        _not_empty(name, a, d)
         if not a.ndim:
             return a.copy(), np.zeros((), np.int64)
         indices = np.asarray(arg(a, d, keepdims=True), np.int64)
         values = np.take_along_axis(a, indices, d)
         return (values, indices) if keepdim else (values.squeeze(d), indices.squeeze(d))
 
-    def along_dims(a: Any, dim: tuple, keepdim: bool) -> Any:
-        if not a.size and not dim:
-            raise RuntimeError(_EMPTY.format(f"a{name}"))
-        for d in dim:
-            _not_empty(f"a{name}", a, d)
-        return np.asarray(ufunc.reduce(a, axes(a, wrap_dims(dim, a.ndim)), keepdims=keepdim))
-
     def position(a: Any, dim: int | None, keepdim: bool) -> Any:
         if a.dtype.kind == "b":
             raise RuntimeError(f"arg{name}(): does not support bool input")
-        if dim is None and not a.size:
-            raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        if dim is not None:
-            _not_empty(f"arg{name}", a, wrap_dim(dim, a.ndim))
-        return np.asarray(arg(a, dim, keepdims=keepdim) if a.ndim else 0, np.int64)
+        d = None if dim is None else wrap_dim(dim, a.ndim)
+        return np.asarray(arg(a, d, keepdims=keepdim) if a.ndim else 0, np.int64)
 
-    op(f"{name}(Tensor self)", whole, out=True, backward=f"{name.title()}Backward1", writes=1, self=_shared)
+    op(
+        f"{name}(Tensor self)",
+        lambda a: np.asarray(ufunc.reduce(a, None)),
+        out=True,
+        backward=f"{name.title()}Backward1",
+        writes=1,
+        self=_shared,
+    )
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
     op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), writes=2,
        backward=f"{name.title()}Backward0", self=_to_chosen)  # fmt: skip
-    op(f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False)", row_major(along_dims), out=_MATCH,
-       self=_shared_along)  # fmt: skip
     op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position), out="exact")
 
 
@@ -206,49 +170,33 @@ _extreme("min", np.minimum, np.argmin, minimum)
 
 
 def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
-    for d, what in ((BY_NUM[a.dtype.num], "Expected a floating point or complex tensor as input. Got"),
-                    (dtype, "dtype should be floating point or complex, but got")):  # fmt: skip
-        if d is not None and not d.is_floating_point:
-            raise RuntimeError(f"linalg.vector_norm: {what} {d.scalar_name}")
-    if ord not in (1, 2):
+    d = BY_NUM[a.dtype.num] if dtype is None else dtype
+    if not d.is_floating_point:
+        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {d.scalar_name}")  # fmt: skip
+    if ord != 2:
         raise NotImplementedError(f"tinytorch has no norm of order {ord}; run the program with PyTorch")
-    a = a if dtype is None else a.astype(dtype.np)
-    dims = wrap_dims(dim, a.ndim)
-    size = np.abs(a if a.itemsize > 2 else a.astype(np.float32))
-    made = np.add.reduce(size if ord == 1 else size * size, dims, size.dtype, keepdims=keepdim)
-    made = np.sqrt(made) if ord == 2 else made
-    return np.asarray(made, a.dtype)
+    a = a.astype(np.float32 if d is dtypes.float16 else d.np, copy=False)
+    return np.sqrt(np.add.reduce(a * a, wrap_dims(dim, a.ndim), keepdims=keepdim)).astype(d.np, copy=False)
 
 
-def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, keepdim: Any) -> Any:
+def _vector_norm_grad(grad: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
     """torch's `norm_backward`; where the norm is 0, its subgradient."""
     grad, result = (restored(t, dim, keepdim, self.shape) for t in (grad, result))
-    if ord == 1:
-        return mul(sgn(self), grad)
     return mul(grad, masked_fill_(self / result, result == 0, 0))
 
 
 vector_norm = op(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)",
-    row_major(_vector_norm), method=False, function=False, self=_vector_norm_grad)  # fmt: skip
+    row_major(_vector_norm), method=False, function=False, also=("ord",), self=_vector_norm_grad)  # fmt: skip
 _norm_called = elsewhere(vector_norm, out=True)
 
 
-def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None) -> Any:
-    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None) -> Any:
+    """The norm of all elements, or along dimensions: the root of the sum of squares. RuntimeError for integers."""
     return _norm_called(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
 
 
-def _norm_of(self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
-    """The p-norm of all elements, or along dimensions. RuntimeError for integers."""
-    return _norm(self, p, dim, keepdim, None, dtype)
-
-
-_norm.__name__, _norm_of.__qualname__ = "norm", "Tensor.norm"
-python("norm", _norm, method=False)
-python("norm", _norm_of, function=False)
+python("norm", norm)
 
 # softmax ---------------------------------------------------------------------------------------------------------------
 
@@ -274,17 +222,14 @@ _slope = op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
     lambda g, r, dim, _: (g - np.add.reduce(g * r, axes(g, (dim,)), keepdims=True)) * r, method=False,
     out=False, grad_output=lambda grad, output, dim, _output_dtype: _slope(grad, output, dim, _output_dtype),
-    output=lambda grad, grad_output, output, dim: _softmax_double_backward(grad, grad_output, output, dim))  # fmt: skip
+    output=lambda grad, grad_output, output, dim: (
+        grad_output * grad - sum_dims(output * grad_output, (dim,), True) * grad
+        - grad_output * sum_dims(output * grad, (dim,), True)))  # fmt: skip
 _log_slope = op(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
     lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, axes(g, (dim,)), keepdims=True), method=False,
     out=False, grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
     output=lambda grad, grad_output, output, dim: -sum_dims(grad_output, (dim,), True) * exp(output) * grad)  # fmt: skip
-
-
-def _softmax_double_backward(grad: Any, grad_output: Any, output: Any, dim: int) -> Any:
-    first = grad_output * grad - sum_dims(output * grad_output, (dim,), True) * grad
-    return first - grad_output * sum_dims(output * grad, (dim,), True)
 
 
 def _normalising(name: str, log: bool, slope: Any) -> Any:

@@ -22,8 +22,6 @@ from .kernels import composite
 from .kernels import view as looking
 from .layout import address, overlaps, owner, reach, restride, view_strides, wrap_dim, wrap_dims
 
-_FILE = "aten/src/ATen/native/TensorShape.cpp"
-
 # other shapes of the same elements ------------------------------------------------------------------------------------
 
 
@@ -35,14 +33,10 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
             if unknown is not None:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = i
-        elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
         else:
             product *= n
     if unknown is None and product == numel:
         return tuple(shape)
-    if unknown is not None and product == numel == 0:
-        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any value and is ambiguous")  # fmt: skip
     if unknown is None or not product or numel % product:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
     return (*shape[:unknown], numel // product, *shape[unknown + 1 :])
@@ -70,11 +64,7 @@ def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
     if old != new:
         name = f"{dtypes.BY_NUM[a.dtype.num].scalar_name} as {dtype.scalar_name} (different element sizes)"
         times, start = new // old, address(a) - address(owner(a))
-        if not a.ndim:
-            raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
-        if new > old and a.shape[-1] % times:
-            raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {a.shape[-1]}")
-        if a.strides[-1] != old:
+        if a.ndim and a.strides[-1] != old:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
         steps = [("storage_offset()", start), *[(f"stride({i})", s) for i, s in enumerate(a.strides[:-1])]]
         for what, k in steps:
@@ -156,47 +146,35 @@ def _permuted(a: np.ndarray, dims: tuple) -> np.ndarray:
         raise
 
 
-def _inverse(dims: tuple) -> tuple:
-    at = [d % len(dims) for d in dims]
-    return tuple([at.index(d) for d in range(len(dims))])
-
-
 t = op("t(Tensor(a) self)", looking(_matrix_transposed), self=lambda grad: t(grad))
 op("t_(Tensor(a!) self)", looking(lambda a: _matrix_transposed(a, "t_")), function=False, backward="TBackward1",
    self=lambda grad: t(grad))  # fmt: skip
-permute = op(
-    "permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(grad, _inverse(dims))
-)
+permute = op("permute(Tensor(a) self, int[] dims)", looking(_permuted), self=lambda grad, dims: permute(
+    grad, tuple(sorted(range(len(dims)), key=[d % len(dims) for d in dims].__getitem__))))  # fmt: skip
+
+_MT_OF_NUMBERS = ("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.", "aten/src/ATen/native/TensorShape.cpp:4373")  # fmt: skip
+_T_OF_OTHERS = (
+    ("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.", "aten/src/ATen/native/TensorShape.cpp:4321"),
+    ("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.", "aten/src/ATen/native/TensorShape.cpp:4314"),
+)  # fmt: skip
 
 
 def _reversed(self: Tensor) -> Tensor:
     """All dimensions in reverse order."""
     n = self._data.ndim
-    if n == 0:
-        warn_in_torch(
-            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
-            f"{_FILE}:4321",
-            once=True,
-        )
-    elif n != 2:
-        what = "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
-        warn_in_torch(what, f"{_FILE}:4314", once=True)
+    if n != 2:
+        warn_in_torch(*_T_OF_OTHERS[n > 0], once=True)
     return permute(self, tuple(range(n - 1, -1, -1)))
 
 
 def _matrices_transposed(self: Tensor) -> Tensor:
     """The last two dimensions swapped."""
     n = self._data.ndim
-    if n == 0:
-        warn_in_torch(
-            "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.",
-            f"{_FILE}:4373",
-            once=True,
-        )
-        return self
     if n == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return transpose(self, -2, -1)
+    if n == 0:
+        warn_in_torch(*_MT_OF_NUMBERS, once=True)
+    return transpose(self, -2, -1) if n else self
 
 
 for _name, _made in ("T", readonly(_reversed)), ("mT", readonly(_matrices_transposed)):
@@ -316,15 +294,9 @@ def strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | Non
     """Any shape, strides and offset (in elements) that the memory holds. RuntimeError if it does not."""
     whole, n = owner(a), a.itemsize
     room, here = whole.nbytes, 0 if whole is a else address(a) - address(whole)
-    if len(size) != len(stride):
-        raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    if any(k < 0 for k in size):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     offset = here // n if storage_offset is None else storage_offset
-    if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     steps = tuple([s * n for s in stride])
     need = offset * n + reach(size, steps, n)
     if 0 not in size and need > room:
