@@ -30,14 +30,14 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("engine", "tinytorch", 10_516, 50, without=("viz",)),  # on its way to 10,000 lines
+    Part("engine", "tinytorch", 10_562, 50, without=("viz",)),  # on its way to 10,000 lines
     Part(
         "its mechanism",
         "tinytorch",
-        6_300,  # on its way to 5,500
+        6_315,  # on its way to 5,500
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
-    Part("pictures", "tinytorch/viz", 6_295),
+    Part("pictures", "tinytorch/viz", 6_339),
     Part("widgets", "widgets/copylab", 16_301, kinds=(".py", ".js", ".css")),
 )
 

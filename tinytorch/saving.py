@@ -1,8 +1,9 @@
 """`torch.save` and `torch.load`, in PyTorch's own file format.
 
 A file is a zip archive: `data.pkl` describes the objects, `data/0`, `data/1` ... hold a storage each, so that tensors
-saved together keep what they share. Loading makes tensors and plain containers, and refuses everything else. Whatever
-stands in a file, reading it calls nothing from it, ends, and takes a small multiple of the file in memory. Source: `torch.serialization`, `torch._utils`,
+saved together keep what they share. Loading makes tensors and plain containers, and refuses everything else unless
+`weights_only=False` says that the file is to be trusted. Whatever stands in a file, reading it calls nothing from it,
+ends, and takes a small multiple of the file in memory. Source: `torch.serialization`, `torch._utils`,
 `torch._weights_only_unpickler`.
 """
 
@@ -157,18 +158,18 @@ _DEEP, _MANY = 100, 1_000_000  # tuples in a tuple: hashing what is nested may t
 
 
 class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
-    """Makes tensors and plain containers, with the opcodes that these need; calls what makes them and nothing else.
+    """Makes whatever a file names, and puts storages where `map_location` says."""
 
-    Storages go where `map_location` says.
-    """
-
-    def __init__(self, archive: zipfile.ZipFile, map_location: Any, refused: str) -> None:
+    def __init__(self, archive: zipfile.ZipFile, map_location: Any) -> None:
         self.folder = archive.namelist()[0].partition("/")[0]
         super().__init__(io.BytesIO(archive.read(f"{self.folder}/data.pkl")))
-        self.archive, self.to, self.refused = archive, map_location, refused
-        order = f"{self.folder}/byteorder"
-        if order in archive.namelist() and archive.read(order).decode() != sys.byteorder:
-            raise NotImplementedError("its numbers are of another byte order than this machine's")
+        self.archive, self.to = archive, map_location
+        order = (
+            archive.read(f"{self.folder}/byteorder") if f"{self.folder}/byteorder" in archive.namelist() else b"little"
+        )
+        if order not in (b"little", b"big"):
+            raise ValueError(f"Unknown endianness type: {order.decode(errors='replace')}")
+        self.swapped = order.decode() != sys.byteorder
         self.storages: dict[str, UntypedStorage] = {}
         self.nested: dict[int, tuple[int, int, tuple]] = {}  # tuples by id: how deep, how many in it
 
@@ -179,7 +180,10 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
             return found
         if module == "torch":  # a dtype that PyTorch alone has
             raise pickle.UnpicklingError(f"module 'torch' has no attribute '{name}'. {HAS_NOT.format(name)}")
-        raise pickle.UnpicklingError(self.refused.format(name if module == "builtins" else f"{module}.{name}"))
+        return self.foreign(module, name)
+
+    def foreign(self, module: str, name: str) -> Any:
+        return getattr(nn, name) if module.startswith("torch.nn.") else super().find_class(module, name)
 
     def persistent_load(self, pid: Any) -> _Storage:
         _, kind, key, where, n = pid
@@ -190,9 +194,18 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
             if len(content) != size:
                 raise RuntimeError(f"record size ({len(content)} bytes) does not match expected size ({size} bytes = {size} elements * 1 bytes/element) for dtype Byte")  # fmt: skip
             moved = self.to is not None and not callable(self.to)
-            made = UntypedStorage(np.frombuffer(content, np.uint8).copy(), as_device(self.to if moved else where))
+            cells = np.frombuffer(content, f"u{kind.itemsize}")
+            cells = cells.byteswap() if self.swapped else cells.copy()
+            made = UntypedStorage(cells.view(np.uint8), as_device(self.to if moved else where))
             self.storages[key] = (self.to(made, where) or made) if callable(self.to) else made
         return self.storages[key], kind
+
+
+class _ReaderOfWeights(_Reader):
+    """Makes tensors and plain containers, with the opcodes that these need; calls what makes them and nothing else."""
+
+    def foreign(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(_REFUSED.format(name if module == "builtins" else f"{module}.{name}"))
 
     def load_reduce(self) -> None:
         args, make = self.stack.pop(), self.stack.pop()
@@ -221,14 +234,14 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
 
 
 for _code in b"t\x85\x86\x87":
-    _Reader.dispatch[_code] = partial(_Reader.load_nested, read=_Reader.dispatch[_code])
+    _ReaderOfWeights.dispatch[_code] = partial(_ReaderOfWeights.load_nested, read=_ReaderOfWeights.dispatch[_code])
 
 
 def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any) -> Any:
     """Read what `save` wrote, here or in PyTorch; pickle.UnpicklingError for anything but tensors and plain containers.
 
-    `map_location`: the device to put tensors on, or a function of storage and device. With `weights_only=False` torch
-    makes whatever a file names, and so may run code from it: this is left to torch. Source: `torch.load`.
+    `map_location`: the device to put tensors on, or a function of storage and device. `weights_only=False` makes
+    whatever the file names, and so may run code from it. Source: `torch.load`.
     """
     try:
         archive = zipfile.ZipFile(f)
@@ -239,7 +252,9 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, 
         known = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} >= {p.compress_type for p in parts}
         if not known or sum([p.file_size for p in parts]) > 8 * archive.start_dir + 1_000_000:
             raise pickle.UnpicklingError("this file would take much more memory than it has bytes")
+        if not (weights_only is None or weights_only):
+            return _Reader(archive, map_location).load()
         try:
-            return _Reader(archive, map_location, HAS_NOT if weights_only is False else _REFUSED).load()
+            return _ReaderOfWeights(archive, map_location).load()
         except _DAMAGED as error:
             raise pickle.UnpicklingError(f"this file cannot be read ({type_name(error)}: {error})") from error

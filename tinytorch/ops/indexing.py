@@ -40,7 +40,9 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
             out.extend(i.nonzero())
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
-        else:  # bytes, too, which torch still takes for a mask
+        elif i.dtype == np.uint8:
+            raise NotImplementedError("tinytorch takes no bytes for a mask; use a mask of dtype torch.bool")
+        else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if len(out) > a.ndim:
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(out)})")
@@ -278,10 +280,13 @@ def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
 
 def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
-    step = 1 if s.step is None else operator.index(s.step)
-    start, end = (
-        none if x is None else max(min(operator.index(x), END), -END) for x, none in ((s.start, 0), (s.stop, END))
-    )
+    try:
+        step = 1 if s.step is None else operator.index(s.step)
+        start, end = (
+            none if x is None else max(min(operator.index(x), END), -END) for x, none in ((s.start, 0), (s.stop, END))
+        )
+    except TypeError:
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
     if step < 1:
         raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if keep and start == 0 and step == 1 and self._data.ndim and end >= self._data.shape[d]:

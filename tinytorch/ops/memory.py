@@ -92,6 +92,10 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     steps = stride or (self.stride() if same else contiguous_strides(shape))
     if storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+    if any(k < 0 for k in shape):
+        raise RuntimeError("numel: integer multiplication overflow")
+    if any(s < 0 for s in steps):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}")
     if len(shape) != len(steps):
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
     strides = tuple([s * n for s in steps])

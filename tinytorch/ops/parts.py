@@ -60,6 +60,8 @@ def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | No
 
 def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
     shape = array_of(self).shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     n = shape[wrap_dim(dim, len(shape))]
@@ -151,6 +153,8 @@ def _unbound(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
 
 
 def _split(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
+    if not a.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     if split_size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
     d = wrap_dim(dim, a.ndim)
@@ -161,6 +165,8 @@ def _split(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
 
 
 def _split_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[np.ndarray]:
+    if not a.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
     if min(split_sizes, default=0) < 0:
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(split_sizes)}")  # fmt: skip
@@ -171,6 +177,8 @@ def _split_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[n
 
 def _chunk(self: Any, chunks: int, dim: int) -> tuple:
     shape = array_of(self).shape
+    if not shape:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = -(-shape[wrap_dim(dim, len(shape))] // chunks)

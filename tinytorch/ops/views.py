@@ -33,10 +33,14 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
             if unknown is not None:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = i
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
         else:
             product *= n
     if unknown is None and product == numel:
         return tuple(shape)
+    if unknown is not None and product == numel == 0:
+        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any value and is ambiguous")  # fmt: skip
     if unknown is None or not product or numel % product:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
     return (*shape[:unknown], numel // product, *shape[unknown + 1 :])
@@ -64,7 +68,11 @@ def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
     if old != new:
         name = f"{dtypes.BY_NUM[a.dtype.num].scalar_name} as {dtype.scalar_name} (different element sizes)"
         times, start = new // old, address(a) - address(owner(a))
-        if a.ndim and a.strides[-1] != old:
+        if not a.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
+        if new > old and a.shape[-1] % times:
+            raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {a.shape[-1]}")
+        if a.strides[-1] != old:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
         steps = [("storage_offset()", start), *[(f"stride({i})", s) for i, s in enumerate(a.strides[:-1])]]
         for what, k in steps:
@@ -294,9 +302,15 @@ def strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | Non
     """Any shape, strides and offset (in elements) that the memory holds. RuntimeError if it does not."""
     whole, n = owner(a), a.itemsize
     room, here = whole.nbytes, 0 if whole is a else address(a) - address(whole)
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if any(k < 0 for k in size):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     offset = here // n if storage_offset is None else storage_offset
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     steps = tuple([s * n for s in stride])
     need = offset * n + reach(size, steps, n)
     if 0 not in size and need > room:

@@ -417,6 +417,7 @@ class _Reader:
         ]
         return next(iter(results or inputs or same), None)
 
+
 def _as_watched(saved: Saved, raw: Any) -> Saved:
     """What `copylab.watch` keeps knows the bytes from when they were saved, and whether they are others now."""
     watched = getattr(quietly(raw, "unpack_hook"), "changes_nothing", False)
