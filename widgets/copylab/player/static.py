@@ -52,8 +52,8 @@ SHORT = 12
 """A loop or call of no more steps is open from the start."""
 
 _TITLES = {"memory": gettext_noop("Memory"), "graph": gettext_noop("Graph")}
-# What is left out first. Of many tensors, the graph is the harder one to read.
-_SPARE = ("graph svg", "memory svg", "graph text", "memory text")
+# What is left out last. Of many tensors, the graph is the harder one to read.
+_SPARE = ("memory text", "graph text", "memory svg", "graph svg")
 _KINDS = {
     "out": gettext_noop("Output"),
     "err": gettext_noop("Error output"),
