@@ -49,7 +49,7 @@ class Effects:
 
     def __enter__(self) -> Self:
         self._before = _states(self._engine)
-        self._settings = {setting: _ask(setting, self._engine) for setting in _SETTINGS}
+        self._settings = [(setting, setting.now()) for setting in _settings(self._engine)]
         self._mended = False
         self._thread = threading.get_ident()
         self._threads = {thread.ident for thread in threading.enumerate()}
@@ -77,17 +77,11 @@ class Effects:
         self._after = _states(self._engine)
         self._changed = [gettext_noop("Python's own functions")] * self._mended
         self._changed += [gettext_noop("loaded modules")] * bool(gone)
-        self._changed += [
-            setting.about for setting, before in self._settings.items() if self._put_back(setting, before)
-        ]
-
-    def _put_back(self, setting: Setting, before: Any) -> bool:
-        """Whether the program has changed a setting, which is put back then."""
-        if _ask(setting, self._engine) == before:
-            return False
-        with contextlib.suppress(Exception):
-            setting.write(self._engine, before)
-        return True
+        for setting, before in self._settings:
+            if setting.now() != before:
+                self._changed.append(setting.about)
+                with contextlib.suppress(Exception):
+                    setting.write(before)
 
     def _stand_in(self, owner: Any, name: str, says: Callable[..., tuple[str, str] | None]) -> None:
         original = getattr(owner, name, None)
@@ -134,51 +128,37 @@ class Setting(NamedTuple):
     """What holds for the whole process: what it is about, how it is read, how it is put back."""
 
     about: str
-    read: Callable[[Any], Any]
-    write: Callable[[Any, Any], Any]
+    read: Callable[[], Any]
+    write: Callable[[Any], Any]
+
+    def now(self) -> Any:
+        """How it stands; None where that cannot be said (a current folder that was removed)."""
+        try:
+            return self.read()
+        except Exception:  # noqa: BLE001  # whatever it is, it is not for the run to fail on
+            return None
 
 
-def _handlers(_: object = None) -> dict[int, Any]:
+def _settings(engine: Any) -> Iterator[Setting]:
+    yield Setting(gettext_noop("whether gradients are recorded"), engine.is_grad_enabled, engine.set_grad_enabled)
+    yield Setting(gettext_noop("the default dtype"), engine.get_default_dtype, engine.set_default_dtype)
+    yield Setting(gettext_noop("the current folder"), Path.cwd, os.chdir)
+    yield Setting(gettext_noop("garbage collection"), gc.isenabled, lambda on: gc.enable() if on else gc.disable())
+    yield Setting(gettext_noop("the recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit)
+    yield Setting(gettext_noop("the trace function"), sys.gettrace, sys.settrace)
+    yield Setting(gettext_noop("the profile function"), sys.getprofile, sys.setprofile)
+    yield Setting(gettext_noop("signal handlers"), _handlers, _put_handlers)
+
+
+def _handlers() -> dict[int, Any]:
     return {number: signal.getsignal(number) for number in (signal.SIGTERM, getattr(signal, "SIGALRM", signal.SIGTERM))}
 
 
-def _put_handlers(_: object, handlers: dict[int, Any]) -> None:
+def _put_handlers(handlers: dict[int, Any]) -> None:
     for number, handler in handlers.items():
         signal.signal(number, handler)
     if hasattr(signal, "alarm"):
         signal.alarm(0)
-
-
-def _ask(setting: Setting, engine: Any) -> Any:
-    """How it stands; None where that cannot be said (a current folder that was removed)."""
-    try:
-        return setting.read(engine)
-    except Exception:  # noqa: BLE001  # whatever it is, it is not for the run to fail on
-        return None
-
-
-_SETTINGS = (
-    Setting(
-        gettext_noop("whether gradients are recorded"),
-        lambda e: e.is_grad_enabled(),
-        lambda e, on: e.set_grad_enabled(on),
-    ),
-    Setting(
-        gettext_noop("the default dtype"), lambda e: e.get_default_dtype(), lambda e, dtype: e.set_default_dtype(dtype)
-    ),
-    Setting(gettext_noop("the current folder"), lambda _: Path.cwd(), lambda _, folder: os.chdir(folder)),
-    Setting(
-        gettext_noop("garbage collection"), lambda _: gc.isenabled(), lambda _, on: gc.enable() if on else gc.disable()
-    ),
-    Setting(
-        gettext_noop("the recursion limit"),
-        lambda _: sys.getrecursionlimit(),
-        lambda _, most: sys.setrecursionlimit(most),
-    ),
-    Setting(gettext_noop("the trace function"), lambda _: sys.gettrace(), lambda _, trace: sys.settrace(trace)),
-    Setting(gettext_noop("the profile function"), lambda _: sys.getprofile(), lambda _, trace: sys.setprofile(trace)),
-    Setting(gettext_noop("signal handlers"), _handlers, _put_handlers),
-)
 
 
 def _states(engine: Any) -> dict[str, object]:
