@@ -16,11 +16,12 @@ import random
 import re
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -187,29 +188,17 @@ def _os_opened(path: Any, flags: int, *_: object, **__: object) -> tuple[str, st
 
 
 def _written(path: Any, *_: object) -> tuple[str, str] | None:
-    if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull or _tries_a_folder():
+    if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull:
         return None
     if Path(os.fsdecode(path)).is_dir():  # a temporary file is made in its folder
         return "wrote", _TEMPORARY
     return _path("wrote")(path)
 
 
-def _tries_a_folder() -> bool:
-    """Whether `tempfile` looks for a folder that can be written, which it does once, by writing into it."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name != "_get_default_tempdir":
-        frame = frame.f_back
-    return frame is not None
-
-
 def _named(path: Any) -> str:
     text = os.fsdecode(path)
     # Such names differ from run to run, and what is said is stored.
     return _TEMPORARY if _RANDOM_NAME.search(text) else cut(steady(text), 100)
-
-
-def _removed(path: Any, *_: object, **__: object) -> tuple[str, str] | None:
-    return None if _tries_a_folder() else _path("removed")(path)
 
 
 def _path(what: str) -> Callable[..., tuple[str, str] | None]:
@@ -230,16 +219,14 @@ def _connected(database: Any, *_: object, **__: object) -> tuple[str, str] | Non
 def _noted() -> tuple[tuple[Any, str, Callable[..., tuple[str, str] | None]], ...]:
     """Where functions stand that do such things, their names, and what is to be said of a call."""
     process, connection, database = map(import_module, ("subprocess", "socket", "sqlite3"))
+    with contextlib.suppress(OSError):
+        tempfile.gettempdir()  # the first time it tries folders, by writing into them
+    paths = {"wrote": ["truncate"], "removed": ["remove", "unlink", "rmdir"], "renamed": ["rename", "replace"]}
     return (
+        *((os, name, _path(what)) for what, names in paths.items() for name in names),
         (builtins, "open", _opened),
         (import_module("io"), "open", _opened),
         (os, "open", _os_opened),
-        (os, "truncate", _path("wrote")),
-        (os, "remove", _removed),
-        (os, "unlink", _removed),
-        (os, "rmdir", _path("removed")),
-        (os, "rename", _path("renamed")),
-        (os, "replace", _path("renamed")),
         (os, "mkdir", _path("made")),
         (os, "putenv", lambda name, *_: ("environment", os.fsdecode(name))),
         (os, "unsetenv", lambda name: ("environment", os.fsdecode(name))),
