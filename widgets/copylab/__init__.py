@@ -49,7 +49,7 @@ _ROOMS = {
     ".watching.observer": "Watch watch",
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
-__all__ = [*sorted(_HOMES)]
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - type checkers read the imports above
 _HOMES["__version__"] = "tinytorch"  # one distribution, one literal, which pyproject.toml reads, too
 
 

@@ -141,8 +141,9 @@ class Setting(NamedTuple):
 
 
 def _settings(engine: Any) -> Iterator[Setting]:
-    yield Setting(gettext_noop("whether gradients are recorded"), engine.is_grad_enabled, engine.set_grad_enabled)
-    yield Setting(gettext_noop("the default dtype"), engine.get_default_dtype, engine.set_default_dtype)
+    if hasattr(engine, "is_grad_enabled"):  # any module with a Tensor will do
+        yield Setting(gettext_noop("whether gradients are recorded"), engine.is_grad_enabled, engine.set_grad_enabled)
+        yield Setting(gettext_noop("the default dtype"), engine.get_default_dtype, engine.set_default_dtype)
     yield Setting(gettext_noop("the current folder"), Path.cwd, os.chdir)
     yield Setting(gettext_noop("garbage collection"), gc.isenabled, lambda on: gc.enable() if on else gc.disable())
     yield Setting(gettext_noop("the recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit)
