@@ -14,93 +14,43 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinytorch.viz import explain, graph, memory, snapshot
+    from tinytorch.viz import explain as explain, graph as graph, memory as memory, snapshot as snapshot
 
-    from .copying.comparison import Comparison, compare
-    from .copying.facts import Fact, Facts, facts
-    from .copying.methods import METHODS, Method, method
-    from .copying.sources import Source
-    from .course.overview import Progress, progress
-    from .lab.explorer import CopyLab
-    from .player.steps import Steps, steps
-    from .quiz.exercises import Exercise, exercise, wrong
-    from .quiz.misconceptions import Misconception, misconception
-    from .quiz.prediction import Prediction, predict
-    from .quiz.question import Question
-    from .timing.race import Race, race
-    from .watching.findings import Finding, GradientWarning
-    from .watching.observer import Watch, watch
+    from .copying.comparison import Comparison as Comparison, compare as compare
+    from .copying.facts import Fact as Fact, Facts as Facts, facts as facts
+    from .copying.methods import METHODS as METHODS, Method as Method, method as method
+    from .copying.sources import Source as Source
+    from .course.overview import Progress as Progress, progress as progress
+    from .lab.explorer import CopyLab as CopyLab
+    from .player.steps import Steps as Steps, steps as steps
+    from .quiz.exercises import Exercise as Exercise, exercise as exercise, wrong as wrong
+    from .quiz.misconceptions import Misconception as Misconception, misconception as misconception
+    from .quiz.prediction import Prediction as Prediction, predict as predict
+    from .quiz.question import Question as Question
+    from .timing.race import Race as Race, race as race
+    from .watching.findings import Finding as Finding, GradientWarning as GradientWarning
+    from .watching.observer import Watch as Watch, watch as watch
 
-__all__ = [
-    "METHODS",
-    "Comparison",
-    "CopyLab",
-    "Exercise",
-    "Fact",
-    "Facts",
-    "Finding",
-    "GradientWarning",
-    "Method",
-    "Misconception",
-    "Prediction",
-    "Progress",
-    "Question",
-    "Race",
-    "Source",
-    "Steps",
-    "Watch",
-    "compare",
-    "exercise",
-    "explain",
-    "facts",
-    "graph",
-    "memory",
-    "method",
-    "misconception",
-    "predict",
-    "progress",
-    "race",
-    "snapshot",
-    "steps",
-    "watch",
-    "wrong",
-]
-
-_HOMES = {
-    "CopyLab": ".lab.explorer",
-    "Comparison": ".copying.comparison",
-    "Exercise": ".quiz.exercises",
-    "Fact": ".copying.facts",
-    "Facts": ".copying.facts",
-    "Finding": ".watching.findings",
-    "GradientWarning": ".watching.findings",
-    "METHODS": ".copying.methods",
-    "Method": ".copying.methods",
-    "Misconception": ".quiz.misconceptions",
-    "Prediction": ".quiz.prediction",
-    "Progress": ".course.overview",
-    "Question": ".quiz.question",
-    "Race": ".timing.race",
-    "race": ".timing.race",
-    "Source": ".copying.sources",
-    "Steps": ".player.steps",
-    "Watch": ".watching.observer",
-    "compare": ".copying.comparison",
-    "exercise": ".quiz.exercises",
-    "explain": "tinytorch.viz",
-    "facts": ".copying.facts",
-    "graph": "tinytorch.viz",
-    "memory": "tinytorch.viz",
-    "method": ".copying.methods",
-    "misconception": ".quiz.misconceptions",
-    "predict": ".quiz.prediction",
-    "progress": ".course.overview",
-    "snapshot": "tinytorch.viz",
-    "steps": ".player.steps",
-    "watch": ".watching.observer",
-    "wrong": ".quiz.exercises",
-    "__version__": "tinytorch",  # one distribution, one literal, which pyproject.toml reads, too
+_ROOMS = {
+    "tinytorch.viz": "explain graph memory snapshot",
+    ".copying.comparison": "Comparison compare",
+    ".copying.facts": "Fact Facts facts",
+    ".copying.methods": "METHODS Method method",
+    ".copying.sources": "Source",
+    ".course.overview": "Progress progress",
+    ".lab.explorer": "CopyLab",
+    ".player.steps": "Steps steps",
+    ".quiz.exercises": "Exercise exercise wrong",
+    ".quiz.misconceptions": "Misconception misconception",
+    ".quiz.prediction": "Prediction predict",
+    ".quiz.question": "Question",
+    ".timing.race": "Race race",
+    ".watching.findings": "Finding GradientWarning",
+    ".watching.observer": "Watch watch",
 }
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - type checkers read the imports above
+_HOMES["__version__"] = "tinytorch"  # one distribution, one literal, which pyproject.toml reads, too
 
 
 def _check_engine() -> None:

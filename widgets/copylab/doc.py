@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinytorch.viz.catalogue import gettext, language
+
+if TYPE_CHECKING:
+    from tinytorch.viz.draw.picture import Picture as Drawn
 
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
 _EXACT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
@@ -28,18 +31,6 @@ _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 def spoken(html: str) -> str:
     """HTML with its language, by which a browser finds the font: not needed for English."""
     return element("div", html, lang=language()) if language() else html
-
-
-class Drawn(Protocol):
-    """A picture with its text twin, as `tinytorch.viz` makes them."""
-
-    @property
-    def svg(self) -> str:
-        """The picture as an SVG document."""
-
-    @property
-    def text(self) -> str:
-        """The same in words."""
 
 
 def quoted(text: str) -> str:
@@ -193,11 +184,11 @@ class Box(Part):
 class Items(Box):
     """A list; each item is a part or a sentence."""
 
-    def __init__(
-        self, items: Iterable[Part | str], *, bullet: str = "  - ", tag: str = "ul", **attributes: Any
-    ) -> None:
+    tag = "ul"
+
+    def __init__(self, items: Iterable[Part | str], *, bullet: str = "  - ", **attributes: Any) -> None:
         super().__init__(*(Paragraph(one, tag="span") if isinstance(one, str) else one for one in items), **attributes)
-        self.bullet, self.tag = bullet, tag
+        self.bullet = bullet
 
     def text(self) -> str:
         """A line for each item, with a bullet before it."""
@@ -215,21 +206,18 @@ class Items(Box):
 class Fold(Box):
     """Parts that can be folded away under a title; the text has them all."""
 
-    def __init__(
-        self, title: str, *parts: Part | None, opened: bool = False, by: str = "  ", **attributes: Any
-    ) -> None:
+    def __init__(self, title: str, *parts: Part | None, **attributes: Any) -> None:
         super().__init__(*parts, **attributes)
-        self.title, self.opened, self.by = title, opened, by
+        self.title = title
 
     def text(self) -> str:
         """The title, and below it the parts, moved to the right."""
         inside = super().text()
-        return f"{plain(self.title)}:\n{indented(inside, self.by)}" if inside else plain(self.title)
+        return f"{plain(self.title)}:\n{indented(inside)}" if inside else plain(self.title)
 
     def html(self) -> str:
         """A `<details>`."""
-        head = element("summary", inline(self.title))
-        return element("details", head + self.inside(), open=self.opened, **self.attributes)
+        return element("details", element("summary", inline(self.title)) + self.inside(), **self.attributes)
 
 
 class Titled(Box):
@@ -249,13 +237,11 @@ class Titled(Box):
 
 
 class Alarm(Titled):
-    """What must not be missed: an error, a wrong gradient. `kind`: "error", "wrong" or "warning"."""
-
-    MARKS: Mapping[str, str] = {"error": "✖", "wrong": "⚠", "warning": "⚠"}
+    """What must not be missed: an error, a wrong gradient. `kind`: "error" or "wrong"."""
 
     def __init__(self, title: str, *parts: Part | None, kind: str = "error", **attributes: Any) -> None:
         super().__init__(title, *parts, kind=f"cl-alarm cl-{kind}", **attributes)
-        self.mark = self.MARKS[kind]
+        self.mark = "✖" if kind == "error" else "⚠"
 
     def inside(self) -> str:
         """The title, marked by more than its colour, and the parts."""
@@ -330,8 +316,8 @@ class Table(Part):
 class Picture(Part):
     """A picture with its words. `live`: drawn into a page that has the colours; otherwise an image, for any page."""
 
-    def __init__(self, drawn: Drawn, title: str, *, live: bool = False, words: bool = True, **attributes: Any) -> None:
-        self.drawn, self.title, self.live, self.words, self.attributes = drawn, title, live, words, attributes
+    def __init__(self, drawn: Drawn, title: str, *, live: bool = False, **attributes: Any) -> None:
+        self.drawn, self.title, self.live, self.attributes = drawn, title, live, attributes
 
     def text(self) -> str:
         """All that it shows."""
@@ -342,42 +328,14 @@ class Picture(Part):
         scrolls = {"tabindex": 0, "role": "group", "aria_label": self.title, "data_keep": f"picture {self.title}"}
         made = element("div", self.drawn.svg, class_="cl-holder", **scrolls) if self.live else self._image()
         title = gettext("{title} in words", title=self.title)
-        told = Fold(title, Code(self.drawn.text), data_keep=self.title).html() if self.words else ""
+        told = Fold(title, Code(self.drawn.text), data_keep=self.title).html()
         head = element("figcaption", inline(self.title), class_="cl-title")
         return element("figure", head + made + told, **self.attributes)
 
     def _image(self) -> str:
         data = base64.b64encode(self.drawn.svg.encode()).decode()
-        alt = gettext("{title}, told in words below", title=self.title) if self.words else self.drawn.text
+        alt = gettext("{title}, told in words below", title=self.title)
         return element("div", element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}"), class_="cl-holder")
-
-
-class Choice(Part):
-    """A question with the answers to choose from, or with room for one's own. `name`: that of its field in a form."""
-
-    def __init__(
-        self, prompt: str, answers: Sequence[str] = (), *, name: str = "", hint: str = "", given: str = ""
-    ) -> None:
-        self.prompt, self.answers, self.name, self.hint, self.given = prompt, tuple(answers), name, hint, given
-
-    def text(self) -> str:
-        """The question, and what can be answered."""
-        tail = " / ".join(self.answers) or self.hint
-        return f"{plain(self.prompt)}  [{tail}]" if tail else plain(self.prompt)
-
-    def html(self) -> str:
-        """A `<fieldset>` with native controls."""
-        if self.answers:
-            fields = "".join(
-                element(
-                    "label",
-                    element("input", type="radio", name=self.name, value=one, checked=one == self.given) + inline(one),
-                )
-                for one in self.answers
-            )
-        else:
-            fields = element("input", type="text", name=self.name, value=self.given, placeholder=self.hint or None)
-        return element("fieldset", element("legend", inline(self.prompt)) + fields)
 
 
 class InText(Box):

@@ -22,11 +22,12 @@ from typing import Any, ClassVar
 import copylab
 import pytest
 from copylab import Race, race
-from copylab.timing.clock import Clocked, Timings
-from copylab.timing.plan import planned
+from copylab.timing.clock import Clocked, Timings, _Runner
+from copylab.timing.plan import Plan, planned
 from copylab.timing.plot import draw, short, span
+from copylab.timing.race import times
 from copylab.timing.samples import Lane, Ratio, Timing, ratio, ties
-from copylab.timing.words import duel, duration, findings, table
+from copylab.timing.words import duel, duration, findings
 
 import tinytorch
 from tinytorch.viz.draw.style import fixed
@@ -58,13 +59,13 @@ def made_up() -> list[Timing]:
 class TestSamples:
     def test_each_lane_is_timed_once_a_round_in_another_order(self, monkeypatch: pytest.MonkeyPatch) -> None:
         order: list[Lane] = []
-        take = Timings._take
+        take = _Runner.take
 
-        def note(self: Timings, lane: Lane, chance: random.Random) -> None:
-            order.append(lane)
-            take(self, lane, chance)
+        def note(self: _Runner, plan: Plan, chance: random.Random) -> None:
+            order.append(self.lane)
+            take(self, plan, chance)
 
-        monkeypatch.setattr(Timings, "_take", note)
+        monkeypatch.setattr(_Runner, "take", note)
         plan = planned(["clone", "detach", "="], [1, 5], "plain", tinytorch, rounds=3, seconds=60)
         timings = Timings(plan, plan.found_engines())
         done = list(timings.take())
@@ -137,7 +138,7 @@ class TestSamples:
         one = timing("clone", 1, 4, 1, 3, 2, 5)
         assert one.median == 3e-6
         assert one.quartiles == pytest.approx((2e-6, 4e-6))
-        with pytest.raises(ValueError, match="no samples"):
+        with pytest.raises(ValueError, match="no median for empty data"):
             _ = Timing(Lane("torch", "clone", 1)).median
 
 
@@ -314,8 +315,8 @@ class TestWords:
             duel(made_up(), "view", "detach")
 
     def test_everything_stands_in_the_text(self) -> None:
-        text = table(made_up())
-        assert "copy_\n    1 element: 2 µs (" in text
+        text = times("torch", made_up()).text()
+        assert "\ncopy_\n  1 element: 2 µs (" in text
         assert text.count("1,000,000 elements: ") == 4
 
 

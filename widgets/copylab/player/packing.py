@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import count, islice
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 SWAP = str.maketrans('"`<~', '`"~<')
 """What stands in every part, and would be written as an escape, is exchanged for what hardly ever does."""
@@ -14,19 +13,7 @@ SHORTEST = 3
 """A reference to the text before stands for so many parts at least."""
 
 _MARK = "\0"
-Row = list[int | list[int]]
-
-
-@dataclass
-class _Text:
-    kind: str
-    number: int
-    ids: list[int]
-    cost: int = 0
-    """Characters that it takes as it was last written: its row, and the parts that no text before it has."""
-    against: list[int] | None = None
-    """What `row` refers to."""
-    row: Row = field(default_factory=list)
+Row = list[int | tuple[int, int]]
 
 
 class Pack:
@@ -39,57 +26,54 @@ class Pack:
     """
 
     def __init__(self) -> None:
-        self._parts: dict[str, int] = {}
-        self._texts: list[_Text] = []
+        self._known: dict[str, str] = {}
+        self._texts: dict[str, dict[int, list[str]]] = {}
 
     def add(self, kind: str, number: int, text: str) -> None:
         """Put in a text; of each kind, the numbers go up."""
-        parts, known = _cut(text), self._parts
-        new = [part for part in dict.fromkeys(parts) if part not in known]
-        known.update(zip(new, count(len(known)), strict=False))
-        self._texts.append(_Text(kind, number, list(map(known.__getitem__, parts))))
-
-    def __bool__(self) -> bool:
-        return bool(self._texts)
+        self._texts.setdefault(kind, {})[number] = [self._known.setdefault(part, part) for part in _cut(text)]
 
     def json(self, room: int, spare: Sequence[str] = ()) -> str:
         """The table and the texts, safe to stand in a <script>.
 
-        room: so many characters are aimed at; if it takes more, texts of the kinds `spare` are left out, those of the
-        first kind first, and of each kind the longest first: what is new in them, none of the others has. All others
-        are always there.
+        room: so many characters are aimed at; what no longer fits of the kinds `spare`, which come one after another,
+        is left out, the longest first: what is new in them, none of the others has. All others are always there.
         """
-        kept = self._texts
-        while len(made := self._written(kept)) > room and (able := [one for one in kept if one.kind in spare]):
-            over = len(made) - room
-            left: set[int] = set()
-            for one in sorted(able, key=lambda one: (spare.index(one.kind), -len(one.ids), -one.number)):
-                if over <= 0:
+        known: dict[str, int] = {}
+        made: dict[str, dict[int, Row]] = {}
+        for kind in sorted(self._texts, key=lambda one: spare.index(one) if one in spare else -1):
+            texts = dict(self._texts[kind])
+            while True:
+                places = dict(known)
+                rows = _rows(texts, places)
+                cost = len(_written(rows)) + len(_written(list(places)[len(known) :]))
+                if cost <= room or kind not in spare or not texts:
                     break
-                left.add(id(one))
-                over -= one.cost
-            kept = [one for one in kept if id(one) not in left]
-        return made
+                over = sum(map(len, texts.values())) * min(1 - room / cost, 1)
+                for number in sorted(texts, key=lambda one: (-len(texts[one]), -one)):
+                    over -= len(texts.pop(number))
+                    if over <= 0:
+                        break
+            known, room = places, room - cost
+            made[kind] = rows
+        return f'{{"parts":{_written(list(known))},"texts":{_written(made)}}}'
 
-    def _written(self, kept: Sequence[_Text]) -> str:
-        names = list(self._parts)
-        places: dict[int, int] = {}
-        before: dict[str, list[int]] = {}
-        texts: dict[str, dict[int, Row]] = {}
-        for one in kept:
-            base = before.get(one.kind, [])
-            if one.against is not base:
-                one.against, one.row = base, _differing(base, one.ids)
-            before[one.kind] = one.ids
-            known = len(places)
-            row: Row = [
-                entry if isinstance(entry, list) else places.setdefault(entry, len(places)) for entry in one.row
-            ]
-            new = islice(reversed(places), len(places) - known)
-            one.cost = sum(len(names[part]) + 3 for part in new) + len(str(row))
-            texts.setdefault(one.kind, {})[one.number] = row
-        made = {"parts": [names[part].translate(SWAP) for part in places], "texts": texts}
-        return json.dumps(made, separators=(",", ":")).replace("<", "\\u003c")
+
+def _rows(texts: Mapping[int, list[str]], places: dict[str, int]) -> dict[int, Row]:
+    """The row of each text; the places of parts that are new are put into `places`."""
+    before: list[str] = []
+    rows: dict[int, Row] = {}
+    for number, parts in texts.items():
+        row = _differing(before, parts)
+        rows[number] = [places.setdefault(one, len(places)) if isinstance(one, str) else one for one in row]
+        before = parts
+    return rows
+
+
+def _written(made: list[str] | Mapping[Any, Any]) -> str:
+    if isinstance(made, list):
+        made = [part.translate(SWAP) for part in made]
+    return json.dumps(made, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _cut(text: str) -> list[str]:
@@ -100,37 +84,20 @@ def _cut(text: str) -> list[str]:
     return text.replace("><", f">{_MARK}<").replace("\n", f"\n{_MARK}").split(_MARK) if _MARK not in text else [text]
 
 
-def _differing(before: list[int], now: list[int]) -> Row:
-    """`now` as entries of its own and stretches of `before`."""
-    places: dict[tuple[int, int], int] | None = None  # where each pair of entries stands first
-    made: Row = []
-    at = expected = 0
-    while at < len(now):
-        start = expected
-        if before[start : start + SHORTEST] != now[at : at + SHORTEST]:
-            if places is None:
-                pairs = zip(before[-2::-1], before[:0:-1], strict=True)  # from the last, so that the first counts
-                places = dict(zip(pairs, range(len(before) - 2, -1, -1), strict=True))
-            start = places.get((now[at], now[at + 1]), len(before)) if at + 1 < len(now) else len(before)
-        length = _common(before, start, now, at)
-        if length < SHORTEST:
-            made.append(now[at])
-            at, expected = at + 1, expected + 1
-        else:
-            made.append([start, length])
-            at, expected = at + length, start + length
+def _differing(before: list[str], now: list[str]) -> list[str | tuple[int, int]]:
+    """`now` as parts of its own and stretches of `before`."""
+    places = dict(zip(reversed(before), range(len(before) - 1, -1, -1), strict=True))  # where each stands first
+    made: list[str | tuple[int, int]] = []
+    start = end = 0  # of the stretch that goes on
+    for part in [*now, None]:
+        if part is not None and end < len(before) and before[end] == part:
+            end += 1
+            continue
+        made += [(start, end - start)] if end - start >= SHORTEST else before[start:end]
+        if part in places:
+            start = places[part]
+            end = start + 1
+        elif part is not None:  # it stands in place of another
+            made.append(part)
+            start = end = end + 1
     return made
-
-
-def _common(one: list[int], at: int, other: list[int], there: int) -> int:
-    """How many entries are the same from these two places on."""
-    most = min(len(one) - at, len(other) - there)
-    length, step = 0, 64
-    while step:
-        while (
-            length + step <= most
-            and one[at + length : at + length + step] == (other[there + length : there + length + step])
-        ):
-            length += step
-        step //= 4
-    return max(length, 0)

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from html import escape
-from typing import Any
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
-from ..doc import Alarm, Box, Items, Part, element, exact, indented, unbroken
+from ..doc import Alarm, Box, Items, Paragraph, Part, element, exact, indented, unbroken
 from ..run.program import Text
 from ..run.surroundings import cut, shown
 from ..ui.theme import style, web
@@ -52,8 +52,8 @@ SHORT = 12
 """A loop or call of no more steps is open from the start."""
 
 _TITLES = {"memory": gettext_noop("Memory"), "graph": gettext_noop("Graph")}
-# What is left out first. Of many tensors, the graph is the harder one to read.
-_SPARE = ("graph svg", "memory svg", "graph text", "memory text")
+# What is left out last. Of many tensors, the graph is the harder one to read.
+_SPARE = ("memory text", "graph text", "memory svg", "graph svg")
 _KINDS = {
     "out": gettext_noop("Output"),
     "err": gettext_noop("Error output"),
@@ -93,13 +93,13 @@ class Sheet:
 
     def form(self) -> str:
         """The static form without style and script: what the live form carries."""
-        pictures, sizes = _Pictures(), _sizes(self.parts)
-        inside = self._tree(pictures=pictures).html()
-        if pictures.pack is not None:
-            made = element("div", inside, class_="copylab-steps", aria_label=self.summary, **sizes)
-            without = self._tree(left=None).text()
-            room = LEVEL - WORDS - sum(map(stored_size, (made, web(*SCRIPTS), style(*SHEETS), without)))
-            inside += f'<script type="application/json">{pictures.pack.json(room * 24 // 25, _SPARE)}</script>'
+        way = _Way(ROOM)
+        inside = self._tree(way).html()
+        if way.pack is not None:
+            told = self._tree(_Way(0)).text()
+            room = LEVEL - WORDS - sum(map(stored_size, (inside, web(*SCRIPTS), style(*SHEETS), told)))
+            inside += f'<script type="application/json">{way.pack.json(room * 24 // 25, _SPARE)}</script>'
+        sizes = {f"data_{kind}": f"{wide} {high}" for kind, (wide, high) in way.sizes.items()}
         return element("div", inside, class_="copylab-steps", aria_label=self.summary, **sizes)
 
     def page(self) -> str:
@@ -110,25 +110,19 @@ class Sheet:
     def plain(self, room: int | None = None) -> str:
         """The whole step-through as text: the code, then every step with its changes, outputs and pictures in words.
 
-        room: so many bytes of a notebook; if it takes more, pictures are left out, the longest first, and it says so.
+        room: so many bytes of a notebook; if it takes more, pictures that no longer fit are left out, and it says so.
         """
-        told = self._tree().text()
-        if room is None or (size := stored_size(told)) <= room:
+        told = self._tree(_Way()).text()
+        if room is None or stored_size(told) <= room:
             return told
-        left: set[tuple[int, str]] = set()
-        for cost, number, kind in sorted(_costs(self.parts), reverse=True):
-            if size <= room - 500:
-                break
-            left.add((number, kind))
-            size -= cost
-        memory, graph = (sum(kind == one for _, kind in left) for one in _TITLES)
+        way = _Way(room - 500 - stored_size(self._tree(_Way(0)).text()))
+        told = self._tree(way).text()
         words = gettext(
             "Left out, to keep what a notebook stores below 2 MB, are pictures in words: {memory} of memory and "
             "{graph} of graph. With s = steps(...), print(s.text) tells all of it.",
-            memory=f"{memory:,}",
-            graph=f"{graph:,}",
+            **{kind: f"{way.left.count(kind):,}" for kind in _TITLES},
         )
-        return self._tree(left=frozenset(left), more=words).text()
+        return told + (" " if self.end else "\n\n") + words
 
     def how_many(self) -> int:
         """How many steps, from the first, there is room for."""
@@ -137,48 +131,37 @@ class Sheet:
             if isinstance(part, Group):
                 room -= 200 + stored_size("".join(map(escape, part.changes)))
             else:
-                room -= stored_size(_Step(part, _Way()).html()) + 200
+                room -= stored_size(_Step(part, _Way(pictured=False)).html()) + 200
                 shown += room >= 0
         return shown
 
-    def _tree(self, *, pictures: _Pictures | None = None, left: Left = frozenset(), more: str = "") -> Box:
-        way = _Way(pictures, left)
-        end = " ".join(filter(None, [self.end, more]))
+    def _tree(self, way: _Way) -> Box:
         listings = [_Listing(text, several=len(self.texts) > 1) for text in self.texts]
-        head = Box(_Line(self.summary, strong=True), *_fitting(listings))
         return Box(
-            head,
+            Box(Paragraph(f"**{exact(self.summary)}**"), *_fitting(listings)),
             *(_part(part, way, opened=True) for part in self.parts),
-            _Line(end, data_cut=self.cut) if end else None,
+            Paragraph(exact(self.end), kind="cl-end", data_cut=self.cut) if self.end else None,
             apart=True,
         )
 
 
-def _sizes(parts: Parts) -> dict[str, str]:
-    """How large the largest picture of each kind is: the room that the player keeps for it."""
-    most: dict[str, tuple[int, int]] = {}
-    for frame in (part for part in _flat(parts) if isinstance(part, Frame)):
-        for kind, picture in frame.pictures.items():
-            if found := _SIZE.search(picture.svg) if picture.step == frame.number else None:
-                wide, high = most.get(kind, (0, 0))
-                most[kind] = max(wide, int(found[1])), max(high, int(found[2]))
-    return {f"data_{kind}": f"{wide} {high}" for kind, (wide, high) in most.items()}
-
-
 _SIZE = re.compile(r' viewBox="0 0 (\d+) (\d+)"')
-
-Left = frozenset[tuple[int, str]] | None
-"""Steps and kinds of pictures whose words are left out; None for all."""
 
 
 @dataclass
 class _Way:
-    """How a form is made: the pictures of a page, what is left out of a text."""
+    """How one form is made: as HTML, or as text; what there is room for, and what was made so far."""
 
-    pictures: _Pictures | None = None
-    left: Left = None
+    room: float = math.inf
+    """Of HTML, characters for images, then there are parts that only the player can put together; of a text, bytes."""
+    pictured: bool = True
     names: str = ""
     """Those of the step before."""
+    pack: Pack | None = None
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """How large the largest picture of each kind is: the room that the player keeps for it."""
+    left: list[str] = field(default_factory=list)
+    """The kinds of the pictures whose words were left out."""
 
     def named(self, frame: Frame) -> str | None:
         """Which name stands for which tensor, `x:T1 y:T2`, where that is not as in the step before."""
@@ -186,6 +169,48 @@ class _Way:
         pairs = () if seen is None else seen.snapshot.names[:NAMED]
         before, self.names = self.names, " ".join(f"{name}:{tid}" for name, tid in pairs if name.isidentifier())
         return None if self.names == before else self.names
+
+    def told(self, kind: str, picture: Picture, frame: Frame) -> str:
+        """A picture in words, or where they are."""
+        title = gettext(_TITLES[kind])
+        if picture.step != frame.number:
+            return "  " + gettext("{title}: as in step {step}", title=title, step=picture.step)
+        told = f"  {title}:\n{_deep(picture.text)}"
+        instead = "  " + gettext("{title}: left out, see the end", title=title)
+        cost = stored_size(told) - stored_size(instead)
+        if 0 < cost > self.room:
+            self.left.append(kind)
+            return instead
+        self.room -= cost
+        return told
+
+    def drawn(self, kind: str, picture: Picture, frame: Frame) -> str:
+        """The HTML of a picture, or where to find it."""
+        title, about = gettext(_TITLES[kind]), {"class_": "cl-picture", "data_picture": kind}
+        if picture.step != frame.number:
+            same = gettext("{title}: as in step {step}.", title=title, step=picture.step)
+            return element("p", escape(same), **about, data_as=picture.step)
+        if not picture.svg:
+            words = gettext("This picture cannot be drawn here: {problem}", problem=picture.problem)
+            told = element("pre", unbroken(f"{words}\n\n{picture.text}"))
+            return element("div", element("strong", escape(title)) + told, **about)
+        if size := _SIZE.search(picture.svg):
+            wide, high = self.sizes.get(kind, (0, 0))
+            self.sizes[kind] = max(wide, int(size[1])), max(high, int(size[2]))
+        source = base64.b64encode(picture.svg.encode()).decode() if self.room > 0 else ""
+        self.room -= len(source) + len(picture.text)
+        if self.room <= 0:
+            self.pack = self.pack or Pack()
+            self.pack.add(f"{kind} svg", frame.number, picture.svg)
+            self.pack.add(f"{kind} text", frame.number, picture.text)
+            said = gettext("{title}: not shown here, there are too many pictures.", title=title)
+            return element("p", escape(said), **about, data_packed=frame.number)
+        after = gettext("{title} after step {number}", title=title, number=frame.number)
+        alt = gettext("{title} after step {number}, told in words below", title=title, number=frame.number)
+        image = element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}")
+        words = element("summary", escape(gettext("{title} in words", title=title)))
+        told = element("details", words + element("pre", unbroken(picture.text)))
+        return element("figure", element("figcaption", escape(after)) + image + told, **about)
 
 
 def _flat(parts: Iterable[Group | Frame]) -> Iterator[Group | Frame]:
@@ -197,21 +222,6 @@ def _flat(parts: Iterable[Group | Frame]) -> Iterator[Group | Frame]:
 
 def _part(part: Group | Frame, way: _Way, *, opened: bool) -> Part:
     return _Step(part, way) if isinstance(part, Frame) else _Fold(part, way, opened=opened)
-
-
-class _Line(Part):
-    """Words in which nothing is markup, for they may hold code; the one at the end, or `strong`."""
-
-    def __init__(self, said: str, *, strong: bool = False, **attributes: Any) -> None:
-        self.said, self.strong, self.attributes = said, strong, attributes
-
-    def text(self) -> str:
-        return self.said
-
-    def html(self) -> str:
-        if self.strong:
-            return element("p", element("strong", escape(self.said)))
-        return element("p", escape(self.said), class_="cl-end", **self.attributes)
 
 
 class _Listing(Part):
@@ -302,7 +312,7 @@ class _Step(Part):
             self.outputs.append(_Output("raised" if frame.step.caught else "error", frame.step.error))
 
     def text(self) -> str:
-        pictures = (_told(picture, kind, self.frame, self.way.left) for kind, picture in self.frame.pictures.items())
+        pictures = (self.way.told(kind, one, self.frame) for kind, one in self.frame.pictures.items())
         says = [f"  - {one}" for one in self.says]
         says += [indented(self.alarm.text())] if self.alarm else []
         return "\n".join([self.title, *says, *(output.text() for output in self.outputs), *pictures])
@@ -312,8 +322,8 @@ class _Step(Part):
         inside = element("summary", escape(self.title)) + _listed(self.says)
         inside += self.alarm.html() if self.alarm else ""
         inside += "".join(output.html() for output in self.outputs)
-        if self.way.pictures is not None:
-            inside += "".join(self.way.pictures.put(kind, one, frame) for kind, one in frame.pictures.items())
+        if self.way.pictured:
+            inside += "".join(self.way.drawn(kind, one, frame) for kind, one in frame.pictures.items())
         return element(
             "details",
             inside,
@@ -355,55 +365,3 @@ class _Output(Part):
 
 def _deep(text: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
-
-
-def _told(picture: Picture, kind: str, frame: Frame, left: Left) -> str:
-    title = gettext(_TITLES[kind])
-    if left is None or (frame.number, kind) in left:
-        return "  " + gettext("{title}: left out, see the end", title=title)
-    if picture.step != frame.number:
-        return "  " + gettext("{title}: as in step {step}", title=title, step=picture.step)
-    return f"  {title}:\n{_deep(picture.text)}"
-
-
-def _costs(parts: Parts) -> Iterator[tuple[int, int, str]]:
-    """How many bytes it saves to leave a picture out, with its step and kind."""
-    for frame in (part for part in _flat(parts) if isinstance(part, Frame)):
-        for kind, picture in frame.pictures.items():
-            if picture.step == frame.number:
-                instead = _told(picture, kind, frame, None)
-                if (cost := stored_size(_deep(picture.text)) - len(instead)) > 0:
-                    yield cost, frame.number, kind
-
-
-@dataclass
-class _Pictures:
-    """The pictures of one form: images while there is room, then parts that only the player can put together."""
-
-    pack: Pack | None = None
-    room: int = field(default=ROOM)
-
-    def put(self, kind: str, picture: Picture, frame: Frame) -> str:
-        """The HTML of a picture, or where to find it."""
-        title, about = gettext(_TITLES[kind]), {"class_": "cl-picture", "data_picture": kind}
-        if picture.step != frame.number:
-            same = gettext("{title}: as in step {step}.", title=title, step=picture.step)
-            return element("p", escape(same), **about, data_as=picture.step)
-        if not picture.svg:
-            words = gettext("This picture cannot be drawn here: {problem}", problem=picture.problem)
-            told = element("pre", unbroken(f"{words}\n\n{picture.text}"))
-            return element("div", element("strong", escape(title)) + told, **about)
-        source = base64.b64encode(picture.svg.encode()).decode() if self.room > 0 else ""
-        self.room -= len(source) + len(picture.text)
-        if self.room <= 0:
-            self.pack = self.pack or Pack()
-            self.pack.add(f"{kind} svg", frame.number, picture.svg)
-            self.pack.add(f"{kind} text", frame.number, picture.text)
-            said = gettext("{title}: not shown here, there are too many pictures.", title=title)
-            return element("p", escape(said), **about, data_packed=frame.number)
-        after = gettext("{title} after step {number}", title=title, number=frame.number)
-        alt = gettext("{title} after step {number}, told in words below", title=title, number=frame.number)
-        image = element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}")
-        words = element("summary", escape(gettext("{title} in words", title=title)))
-        told = element("details", words + element("pre", unbroken(picture.text)))
-        return element("figure", element("figcaption", escape(after)) + image + told, **about)

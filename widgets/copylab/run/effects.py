@@ -16,11 +16,12 @@ import random
 import re
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -49,7 +50,7 @@ class Effects:
 
     def __enter__(self) -> Self:
         self._before = _states(self._engine)
-        self._settings = {setting: _ask(setting, self._engine) for setting in _SETTINGS}
+        self._settings = [(setting, setting.now()) for setting in _settings(self._engine)]
         self._mended = False
         self._thread = threading.get_ident()
         self._threads = {thread.ident for thread in threading.enumerate()}
@@ -77,17 +78,11 @@ class Effects:
         self._after = _states(self._engine)
         self._changed = [gettext_noop("Python's own functions")] * self._mended
         self._changed += [gettext_noop("loaded modules")] * bool(gone)
-        self._changed += [
-            setting.about for setting, before in self._settings.items() if self._put_back(setting, before)
-        ]
-
-    def _put_back(self, setting: Setting, before: Any) -> bool:
-        """Whether the program has changed a setting, which is put back then."""
-        if _ask(setting, self._engine) == before:
-            return False
-        with contextlib.suppress(Exception):
-            setting.write(self._engine, before)
-        return True
+        for setting, before in self._settings:
+            if setting.now() != before:
+                self._changed.append(setting.about)
+                with contextlib.suppress(Exception):
+                    setting.write(before)
 
     def _stand_in(self, owner: Any, name: str, says: Callable[..., tuple[str, str] | None]) -> None:
         original = getattr(owner, name, None)
@@ -134,51 +129,38 @@ class Setting(NamedTuple):
     """What holds for the whole process: what it is about, how it is read, how it is put back."""
 
     about: str
-    read: Callable[[Any], Any]
-    write: Callable[[Any, Any], Any]
+    read: Callable[[], Any]
+    write: Callable[[Any], Any]
+
+    def now(self) -> Any:
+        """How it stands; None where that cannot be said (a current folder that was removed)."""
+        try:
+            return self.read()
+        except Exception:  # noqa: BLE001  # whatever it is, it is not for the run to fail on
+            return None
 
 
-def _handlers(_: object = None) -> dict[int, Any]:
+def _settings(engine: Any) -> Iterator[Setting]:
+    if hasattr(engine, "is_grad_enabled"):  # any module with a Tensor will do
+        yield Setting(gettext_noop("whether gradients are recorded"), engine.is_grad_enabled, engine.set_grad_enabled)
+        yield Setting(gettext_noop("the default dtype"), engine.get_default_dtype, engine.set_default_dtype)
+    yield Setting(gettext_noop("the current folder"), Path.cwd, os.chdir)
+    yield Setting(gettext_noop("garbage collection"), gc.isenabled, lambda on: gc.enable() if on else gc.disable())
+    yield Setting(gettext_noop("the recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit)
+    yield Setting(gettext_noop("the trace function"), sys.gettrace, sys.settrace)
+    yield Setting(gettext_noop("the profile function"), sys.getprofile, sys.setprofile)
+    yield Setting(gettext_noop("signal handlers"), _handlers, _put_handlers)
+
+
+def _handlers() -> dict[int, Any]:
     return {number: signal.getsignal(number) for number in (signal.SIGTERM, getattr(signal, "SIGALRM", signal.SIGTERM))}
 
 
-def _put_handlers(_: object, handlers: dict[int, Any]) -> None:
+def _put_handlers(handlers: dict[int, Any]) -> None:
     for number, handler in handlers.items():
         signal.signal(number, handler)
     if hasattr(signal, "alarm"):
         signal.alarm(0)
-
-
-def _ask(setting: Setting, engine: Any) -> Any:
-    """How it stands; None where that cannot be said (a current folder that was removed)."""
-    try:
-        return setting.read(engine)
-    except Exception:  # noqa: BLE001  # whatever it is, it is not for the run to fail on
-        return None
-
-
-_SETTINGS = (
-    Setting(
-        gettext_noop("whether gradients are recorded"),
-        lambda e: e.is_grad_enabled(),
-        lambda e, on: e.set_grad_enabled(on),
-    ),
-    Setting(
-        gettext_noop("the default dtype"), lambda e: e.get_default_dtype(), lambda e, dtype: e.set_default_dtype(dtype)
-    ),
-    Setting(gettext_noop("the current folder"), lambda _: Path.cwd(), lambda _, folder: os.chdir(folder)),
-    Setting(
-        gettext_noop("garbage collection"), lambda _: gc.isenabled(), lambda _, on: gc.enable() if on else gc.disable()
-    ),
-    Setting(
-        gettext_noop("the recursion limit"),
-        lambda _: sys.getrecursionlimit(),
-        lambda _, most: sys.setrecursionlimit(most),
-    ),
-    Setting(gettext_noop("the trace function"), lambda _: sys.gettrace(), lambda _, trace: sys.settrace(trace)),
-    Setting(gettext_noop("the profile function"), lambda _: sys.getprofile(), lambda _, trace: sys.setprofile(trace)),
-    Setting(gettext_noop("signal handlers"), _handlers, _put_handlers),
-)
 
 
 def _states(engine: Any) -> dict[str, object]:
@@ -207,29 +189,17 @@ def _os_opened(path: Any, flags: int, *_: object, **__: object) -> tuple[str, st
 
 
 def _written(path: Any, *_: object) -> tuple[str, str] | None:
-    if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull or _tries_a_folder():
+    if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull:
         return None
     if Path(os.fsdecode(path)).is_dir():  # a temporary file is made in its folder
         return "wrote", _TEMPORARY
     return _path("wrote")(path)
 
 
-def _tries_a_folder() -> bool:
-    """Whether `tempfile` looks for a folder that can be written, which it does once, by writing into it."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name != "_get_default_tempdir":
-        frame = frame.f_back
-    return frame is not None
-
-
 def _named(path: Any) -> str:
     text = os.fsdecode(path)
     # Such names differ from run to run, and what is said is stored.
     return _TEMPORARY if _RANDOM_NAME.search(text) else cut(steady(text), 100)
-
-
-def _removed(path: Any, *_: object, **__: object) -> tuple[str, str] | None:
-    return None if _tries_a_folder() else _path("removed")(path)
 
 
 def _path(what: str) -> Callable[..., tuple[str, str] | None]:
@@ -250,16 +220,14 @@ def _connected(database: Any, *_: object, **__: object) -> tuple[str, str] | Non
 def _noted() -> tuple[tuple[Any, str, Callable[..., tuple[str, str] | None]], ...]:
     """Where functions stand that do such things, their names, and what is to be said of a call."""
     process, connection, database = map(import_module, ("subprocess", "socket", "sqlite3"))
+    with contextlib.suppress(OSError):
+        tempfile.gettempdir()  # the first time it tries folders, by writing into them
+    paths = {"wrote": ["truncate"], "removed": ["remove", "unlink", "rmdir"], "renamed": ["rename", "replace"]}
     return (
+        *((os, name, _path(what)) for what, names in paths.items() for name in names),
         (builtins, "open", _opened),
         (import_module("io"), "open", _opened),
         (os, "open", _os_opened),
-        (os, "truncate", _path("wrote")),
-        (os, "remove", _removed),
-        (os, "unlink", _removed),
-        (os, "rmdir", _path("removed")),
-        (os, "rename", _path("renamed")),
-        (os, "replace", _path("renamed")),
         (os, "mkdir", _path("made")),
         (os, "putenv", lambda name, *_: ("environment", os.fsdecode(name))),
         (os, "unsetenv", lambda name: ("environment", os.fsdecode(name))),

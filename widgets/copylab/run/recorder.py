@@ -19,6 +19,7 @@ from .surroundings import Output, Stop, Watch, describe_error
 
 Look = Callable[[Mapping[str, Any]], Any]
 _PAUSING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Functions that are left in the middle of their loops and taken up again: those loops are never folded."""
 
 
 @dataclass(frozen=True)
@@ -41,70 +42,6 @@ class Step:
     calls: tuple[str, ...] = ()
     round: int = 0
     folded: int = 0
-
-
-class Rounds:
-    """Counts the rounds of one run's loops. After `limit` rounds (None: never) the rest of a loop is folded.
-
-    A generator or coroutine is left in the middle of its loops and taken up again; its loops are never folded.
-    """
-
-    def __init__(self, sites: Sequence[Site], limit: int | None) -> None:
-        self._sites, self._limit = sites, limit
-        self._counts: dict[tuple[int, int], int] = {}
-        self._home: tuple[FrameType, int] | None = None  # where a loop is folded: its frame and its site
-        self._unseen = 0
-
-    def begin(self, site: int, frame: FrameType) -> None:
-        """A line begins; if it is a loop, its first round is to come."""
-        if self._sites[site].loop:
-            self._counts[site, id(frame)] = 0
-
-    def turn(self, site: int, frame: FrameType) -> int:
-        """A loop goes round: which round this is, from 1; 0 for what is no loop. May begin to fold."""
-        if not self._sites[site].loop:
-            return 0
-        count = self._counts[site, id(frame)] = self._counts.get((site, id(frame)), 0) + 1
-        if self._limit is not None and count > self._limit and not frame.f_code.co_flags & _PAUSING:
-            self._home = (frame, site)
-            self._unseen = 1
-        return count
-
-    @property
-    def folded(self) -> int | None:
-        """The site of the loop that is folded now."""
-        return self._home[1] if self._home else None
-
-    def at_home(self, frame: FrameType) -> bool:
-        """Whether the folded loop stands in this frame itself."""
-        return self._home is not None and self._home[0] is frame
-
-    def inside(self, site: int, frame: FrameType) -> bool:
-        """Whether a line runs within the folded loop, in a function that it calls for example."""
-        if self._home is None:
-            return False
-        home, loop = self._home
-        if frame is home:
-            return site == loop or any(outer is self._sites[loop] for outer in self._sites[site].loops)
-        at: FrameType | None = frame
-        while at is not None and at is not home:
-            at = at.f_back
-        return at is home
-
-    def again(self) -> None:
-        """The folded loop goes round once more, unseen."""
-        self._unseen += 1
-
-    def unfold(self, *, tested: bool = False) -> None:
-        """The folded loop is left. `tested`: it ended by itself, and the last test of a `while` was no round."""
-        if tested and self._home is not None and self._sites[self._home[1]].loop == "while":
-            self._unseen -= 1
-        self._home = None
-
-    def take(self) -> int:
-        """How many rounds ran unseen since the last step."""
-        unseen, self._unseen = self._unseen, 0
-        return unseen
 
 
 class Recorder:
@@ -134,7 +71,10 @@ class Recorder:
         self._open_at: tuple[int, int] | None = None  # site and id of the frame of a line that has begun
         self._open_calls: tuple[str, ...] = ()
         self._thread: int | None = get_ident()
-        self._rounds = Rounds(self._sites, rounds)
+        self._rounds = rounds
+        self._counts: dict[tuple[int, int], int] = {}  # the rounds of each loop, by its site and the id of its frame
+        self._folded: tuple[int, FrameType] | None = None  # the loop whose rounds run unseen: its site and frame
+        self._unseen = 0
         self.mend: Callable[[], None] = lambda: None
         """Called before each look, for the look needs Python's own functions."""
 
@@ -190,26 +130,35 @@ class Recorder:
 
     def _folds(self, mark: Callable[..., None], site: int, frame: FrameType) -> bool:
         """Whether this is part of a folded round, of which no step is made. Leaving the loop is one step."""
-        rounds = self._rounds
-        loop = rounds.folded
-        if loop is None:
+        if self._folded is None:
             return False
-        heads = site == loop and rounds.at_home(frame)
-        if heads and mark == self._turn:
-            rounds.again()
+        loop, home = self._folded
+        ends = False
+        if frame is home:
+            if site == loop and mark == self._turn:
+                self._unseen += 1
+                return True
+            ends = site == loop and mark == self._over
+            inside = site == loop or any(outer is self._sites[loop] for outer in self._sites[site].loops)
+            inside = inside and not ends and mark != self._return
+        else:
+            at = frame.f_back
+            while at is not None and at is not home:
+                at = at.f_back
+            inside = at is home
+        if inside:
             return True
-        ends = heads and mark == self._over
-        returns = rounds.at_home(frame) and mark == self._return
-        if rounds.inside(site, frame) and not ends and not returns:
-            return True
-        rounds.unfold(tested=ends)
+        if ends and self._sites[loop].loop == "while":  # its last test was no round
+            self._unseen -= 1
+        self._folded = None
         if mark != self._caught:  # there the error comes first, and tells of the rounds
             self._room()
             self._record("branch", loop, frame)
         return ends
 
     def _begin(self, site: int, frame: FrameType, _: object) -> None:
-        self._rounds.begin(site, frame)
+        if self._sites[site].loop:
+            self._counts[site, id(frame)] = 0
         self._open(site, frame)
 
     def _open(self, site: int, frame: FrameType, _: object = None) -> None:
@@ -230,10 +179,15 @@ class Recorder:
         self._record("ran" if here else "back", site, frame)
 
     def _turn(self, site: int, frame: FrameType, _: object) -> None:
-        number = self._rounds.turn(site, frame)
-        if self._rounds.folded is not None:
-            self._open_at = None
-            return
+        number = 0
+        if self._sites[site].loop:
+            number = self._counts[site, id(frame)] = self._counts.get((site, id(frame)), 0) + 1
+            if self._rounds is not None and number > self._rounds and not frame.f_code.co_flags & _PAUSING:
+                self._folded, self._unseen, self._open_at = (site, frame), 1, None
+                return
+        self._branch(site, frame, number)
+
+    def _branch(self, site: int, frame: FrameType, number: int = 0) -> None:
         if self._open_at != (site, id(frame)):
             self._open(site, frame)
         self._record("branch", site, frame, number=number)
@@ -243,10 +197,8 @@ class Recorder:
         if self._sites[site].loop == "while":
             if self.steps and self.steps[-1].site is self._sites[site]:
                 self.steps[-1] = replace(self.steps[-1], round=0)
-            return
-        if self._open_at != (site, id(frame)):
-            self._open(site, frame)
-        self._record("branch", site, frame)
+        else:
+            self._branch(site, frame)
 
     def _return(self, site: int, frame: FrameType, value: object) -> None:
         if self._open_at != (site, id(frame)):
@@ -297,7 +249,7 @@ class Recorder:
             site = self._sites.index(self.steps[-1].site) if self.steps else 0
         if site is None or frame is None or not self._sites:
             return
-        self._rounds.unfold()
+        self._folded = None
         text = describe_error(error) if error is not None else None
         self._record("error" if error is not None else "stopped", site, frame, error=text, caught=caught)
 
@@ -322,15 +274,13 @@ class Recorder:
         if self._open_at is not None and not self.full:
             site, self._open_at = self._open_at[0], None
             self.steps.append(Step("branch", self._sites[site], output, seen=self._look(self.globals(names))))
-        elif self._rounds.folded is not None and not self.full:
-            at = self._sites[self._rounds.folded]
-            unseen = self._rounds.take()
-            self.steps.append(Step("branch", at, output, seen=self._look(self.globals(names)), folded=unseen))
+        elif self._folded is not None and not self.full:
+            at, seen = self._sites[self._folded[0]], self._look(self.globals(names))
+            self.steps.append(Step("branch", at, output, seen=seen, folded=self._unseen))
         elif output and self.steps:  # printed after the last line was done, on leaving a `with` for example
             last = self.steps[-1]
             self.steps[-1] = replace(last, output=last.output + output)
-        self._thread = None
-        self._rounds.unfold()
+        self._thread = self._folded = None
 
     def _record(
         self,
@@ -348,7 +298,8 @@ class Recorder:
         self._open_at = None
         seen = self._look({**self._names(frame), **(extra or {})})
         output, calls = self.output.take(), self._calls(frame) if calls is None else calls
-        step = Step(kind, self._sites[site], output, error, caught, seen, calls, number, self._rounds.take())
+        step = Step(kind, self._sites[site], output, error, caught, seen, calls, number, self._unseen)
+        self._unseen = 0
         self.steps.append(step)
         self._tell(step)
 

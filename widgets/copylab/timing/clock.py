@@ -8,19 +8,17 @@ In each round their data lies elsewhere: a place in memory that suits one of the
 from __future__ import annotations
 
 import ast
-import gc
 import random
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
-from textwrap import indent
+from timeit import Timer
 from types import ModuleType
 
 from ..copying.methods import Method
-from ..run.run import execute
-from ..run.surroundings import describe_error
+from ..run.surroundings import describe_error, tools
 from .plan import Plan
 from .samples import Lane, Timing
 
@@ -35,21 +33,16 @@ APART = 1 << 20
 
 
 class Clocked:
-    """A method ready to be timed: its code compiled into a loop, its imports done beforehand."""
+    """A method ready to be timed: its code compiled into a loop, its imports done before that."""
 
     def __init__(self, method: Method, engine: ModuleType) -> None:
         tree = ast.parse(method.code).body
         before = [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
         setup, body = ("\n".join(map(ast.unparse, part)) for part in (before, [n for n in tree if n not in before]))
-        loop = (
-            "def timed(repeats, clock, torch, x):\n"
-            f"{indent(setup, ' ')}\n start = clock()\n for _ in repeats:\n{indent(body or 'pass', '  ')}\n"
-            " return clock() - start\n"
-        )
         # It runs many thousand times: nobody reads as many lines.
-        names = execute(loop, engine, {"print": lambda *_, **__: None})
-        self._timed: Callable[..., float] = names["timed"]
-        self._engine = engine
+        silent = tools(engine, stepped=False) | {"print": lambda *_, **__: None}
+        self._engine, self._names = engine, {"engine": engine, "__builtins__": silent}
+        self._timer = Timer(body or "pass", f"torch, x = engine, given\n{setup}", time.perf_counter, self._names)
         self.repeats = 1
         """How often the code runs between two looks at the clock."""
 
@@ -59,42 +52,36 @@ class Clocked:
         Raises what the code raises. A loop that turns out to be too short is made longer, in whichever round that
         shows: were its length found once, a busy moment would make all samples of a race too short, and so slower.
         """
-        while (took := self._quickest(x)) < PORTION / 2:
-            self.repeats = min(self.repeats * 10, int(self.repeats * PORTION / max(took, 1e-9)) + 1)
+        self._names["given"] = x
+        try:
+            with _undisturbed(self._engine):
+                while (took := self._quickest()) < PORTION / 2:
+                    self.repeats = min(self.repeats * 10, int(self.repeats * PORTION / max(took, 1e-9)) + 1)
+        finally:
+            del self._names["given"]
         return took / self.repeats
 
-    def _quickest(self, x: object) -> float:
-        start = time.perf_counter()
-        times = [self.run(self.repeats, x), self.run(self.repeats, x)]
-        while len(times) < RUNS and time.perf_counter() - start < LONG:
-            times.append(self.run(self.repeats, x))
+    def _quickest(self) -> float:
+        start, times = time.perf_counter(), list[float]()
+        while len(times) < 2 or (len(times) < RUNS and time.perf_counter() - start < LONG):
+            times.append(self._timer.timeit(self.repeats))
         return min(times)
-
-    def run(self, repeats: int, x: object) -> float:
-        """Seconds for the code so many times over."""
-        collecting = gc.isenabled()
-        with warnings.catch_warnings(), _one_thread(self._engine):
-            warnings.simplefilter("ignore")
-            gc.disable()
-            try:
-                return self._timed(range(repeats), time.perf_counter, self._engine, x)
-            finally:
-                if collecting:
-                    gc.enable()
 
 
 @contextmanager
-def _one_thread(engine: ModuleType) -> Iterator[None]:
-    """Without help from other threads: how long they are waited for says more about the machine than about the code."""
-    before = getattr(engine, "get_num_threads", lambda: 1)()
-    if before == 1:
-        yield
-        return
-    engine.set_num_threads(1)
-    try:
-        yield
-    finally:
-        engine.set_num_threads(before)
+def _undisturbed(engine: ModuleType) -> Iterator[None]:
+    """Without warnings, and without help from other threads, which are waited for as long as the machine likes."""
+    threads = getattr(engine, "get_num_threads", lambda: 1)()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if threads == 1:
+            yield
+            return
+        engine.set_num_threads(1)
+        try:
+            yield
+        finally:
+            engine.set_num_threads(threads)
 
 
 def keep_memory(engine: ModuleType, size: int) -> None:
@@ -116,48 +103,52 @@ def scattered(engine: ModuleType, size: int, chance: random.Random) -> list[obje
     return [engine.empty(one) for one in (*same, chance.randrange(1, min(size + 1024, APART) + 1))]
 
 
+class _Runner:
+    """One lane of a race, with the samples that were taken so far."""
+
+    def __init__(self, engine: ModuleType, method: Method, size: int) -> None:
+        self.engine, self.method, self.lane = engine, method, Lane(engine.__name__, method.name, size)
+        self.samples: list[float] = []
+        self.error = ""
+        self._clocked: Clocked | None = None
+
+    def take(self, plan: Plan, chance: random.Random) -> None:
+        """Take a sample, or note the error that it raises."""
+        engine, size = self.engine, self.lane.size
+        try:
+            self._clocked = self._clocked or Clocked(self.method, engine)
+            held = scattered(engine, size, chance)
+            # A new x each time: one that is kept lies well or badly in memory, which made 7 % between equal methods.
+            x = plan.x(engine, size)
+            held += scattered(engine, size, chance)
+            self.samples.append(self._clocked.sample(x))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - any error of the code is a result to show
+            self.error, self.samples = describe_error(error), []
+
+
 class Timings:
     """The timings of a plan, lane by lane; `take()` takes the samples, and yields after each of them."""
 
     def __init__(self, plan: Plan, engines: Sequence[ModuleType]) -> None:
         self._plan, self._engines = plan, engines
-        self._samples: dict[Lane, list[float]] = {}
-        self._errors: dict[Lane, str] = {}
-        self._asked: dict[Lane, tuple[Method, ModuleType]] = {}
-        self._clocks: dict[Lane, Clocked] = {}
-        for engine, size, method in product(engines, plan.sizes, plan.methods):
-            lane = Lane(engine.__name__, method.name, size)
-            self._samples[lane] = []
-            self._asked[lane] = method, engine
+        self._runners = [
+            _Runner(engine, method, size) for engine, size, method in product(engines, plan.sizes, plan.methods)
+        ]
 
     @property
     def taken(self) -> tuple[Timing, ...]:
         """The timings so far, in the order of the plan."""
-        return tuple(Timing(lane, tuple(found), self._errors.get(lane, "")) for lane, found in self._samples.items())
+        return tuple(Timing(one.lane, tuple(one.samples), one.error) for one in self._runners)
 
     def take(self) -> Iterator[float]:
         """Take the samples, one between two yields; yields how much of the work is done, from 0 to 1."""
         for engine in self._engines:
             keep_memory(engine, max(self._plan.sizes))
-        lanes = list(self._samples)
+        runners = list(self._runners)
         for number in range(self._plan.rounds):
             chance = random.Random(number)
-            chance.shuffle(lanes)
-            for at, lane in enumerate(lanes, 1):
-                if lane not in self._errors:
-                    self._take(lane, chance)
-                yield (number + at / len(lanes)) / self._plan.rounds
-
-    def _take(self, lane: Lane, chance: random.Random) -> None:
-        method, engine = self._asked[lane]
-        try:
-            if lane not in self._clocks:
-                self._clocks[lane] = Clocked(method, engine)
-            held = scattered(engine, lane.size, chance)
-            # A new x each time: one that is kept lies well or badly in memory, which made 7 % between equal methods.
-            x = self._plan.x(engine, lane.size)
-            held += scattered(engine, lane.size, chance)
-            self._samples[lane].append(self._clocks[lane].sample(x))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - any error of the code is a result to show
-            self._errors[lane] = describe_error(error)
-            self._samples[lane].clear()
+            chance.shuffle(runners)
+            for at, one in enumerate(runners, 1):
+                if not one.error:
+                    one.take(self._plan, chance)
+                yield (number + at / len(runners)) / self._plan.rounds

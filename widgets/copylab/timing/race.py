@@ -16,14 +16,14 @@ from tinytorch.viz.catalogue import gettext, gettext_noop
 from tinytorch.viz.draw.picture import Picture
 
 from ..copying.methods import Method, method
-from ..doc import Box, Fold, InPage, InText, Items, Paragraph, Part, Table, element, exact, inline
+from ..doc import Box, Cell, Fold, InPage, InText, Items, Paragraph, Part, Table, element, exact, inline
 from ..run.surroundings import Stop, Watch, describe_error
 from ..ui.exhibit import Exhibit, Panel
 from . import plot
 from .clock import Timings
 from .plan import ROUNDS, SECONDS, Kind, Plan, planned
 from .samples import Timing
-from .words import cell, duel, findings, in_rounds, table
+from .words import cell, duel, elements, findings, in_rounds
 
 _REDRAW, _REPORT = 1.0, 0.1  # seconds between two pictures, and between two steps of the bar
 
@@ -124,7 +124,7 @@ Then look at the brackets: what they join cannot be told apart, however the numb
     def _picture(self, name: str, span: tuple[int, int]) -> Picture:
         mine = self.of(name)
         title = gettext("Race on {engine}: time of one call.", engine=name)
-        words = "\n".join([title, table(mine), *findings(mine)])
+        words = "\n".join([title, *findings(mine), times(name, mine).text()])
         return Picture(lambda: plot.draw(mine, name, span), lambda: words)
 
     def of(self, engine: str) -> list[Timing]:
@@ -152,7 +152,7 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         pictures = self.pictures
         timed = any(timing.samples for timing in self.results)
         shown = [_figure(one, [] if self.running else self.of(name)) for name, one in pictures.items()]
-        tables = [_times(name, self.of(name)) for name in pictures]
+        tables = [_scrolling(name, times(name, self.of(name))) for name in pictures]
         return Box(
             Paragraph(exact(self._state()), kind="cl-title"),
             InPage(Box(*(shown if timed else [_findings(self.results)]), kind="cl-beside")),
@@ -297,15 +297,21 @@ def _findings(timings: Sequence[Timing]) -> Items:
     return Items(map(exact, findings(timings)), kind="cl-says")
 
 
-def _times(name: str, timings: Sequence[Timing]) -> Part:
-    sizes = sorted({one.lane.size for one in timings})
-    rows: dict[str, list[str]] = {}
-    for one in timings:
-        rows.setdefault(one.lane.method, [f"`{exact(one.lane.method)}`"]).append(cell(one))
-    caption = gettext("**{engine}**: median, and the middle half of the rounds", engine=name)
-    made = Table([gettext("elements"), *(f"{size:,}" for size in sizes)], rows.values(), caption=caption)
+def _scrolling(name: str, table: Table) -> Box:
     label = gettext("All times on {engine}", engine=name)
-    return Box(made, kind="cl-scroll", tabindex=0, role="region", aria_label=label)
+    return Box(table, kind="cl-scroll", tabindex=0, role="region", aria_label=label)
+
+
+def times(name: str, timings: Sequence[Timing]) -> Table:
+    """All timings of one engine."""
+    sizes = sorted({one.lane.size for one in timings})
+    rows: dict[str, list[Cell | str]] = {}
+    for one in timings:
+        method = exact(one.lane.method)
+        rows.setdefault(method, [Cell(method, short=f"`{method}`", head=True)]).append(cell(one))
+    head: list[Cell | str] = [gettext("elements"), *(Cell(elements(size), short=f"{size:,}") for size in sizes)]
+    caption = gettext("**{engine}**: median, and the middle half of the rounds", engine=name)
+    return Table(head, rows.values(), caption=caption, told="rows", breaks=range(2, len(head)))
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -9,6 +9,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from statistics import median
+
+import numpy as np
 
 SURE = 0.99
 """How often an interval holds the true ratio: with many pairs, 19 of 20 would let chance speak too often."""
@@ -42,23 +45,13 @@ class Timing:
     @property
     def median(self) -> float:
         """Half of the samples took longer. ValueError if there are none."""
-        return quantile(self.samples, 0.5)
+        return median(self.samples)
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """The middle half of the samples lies between these two. ValueError if there are none."""
-        return quantile(self.samples, 0.25), quantile(self.samples, 0.75)
-
-
-def quantile(samples: Sequence[float], part: float) -> float:
-    """The value below which that part of the samples lies, between two samples by proportion."""
-    if not samples:
-        raise ValueError("there are no samples")
-    ordered = sorted(samples)
-    at = part * (len(ordered) - 1)
-    low = int(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+        """The middle half of the samples lies between these two."""
+        low, high = np.quantile(self.samples, (0.25, 0.75)).tolist()
+        return low, high
 
 
 @dataclass(frozen=True)
@@ -92,7 +85,7 @@ def ratio(one: Timing, other: Timing) -> Ratio:
     can be that certain, and it reaches from 0 to infinity. Raises ValueError where either has no samples.
     """
     rounds = [a / b for a, b in zip(one.samples, other.samples, strict=False)]
-    middle = quantile(rounds, 0.5)
+    middle = median(rounds)
     rank = _rank(len(rounds))
     if rank < 0:
         return Ratio(0.0, middle, math.inf)

@@ -45,16 +45,6 @@ def cell(timing: Timing) -> str:
     return gettext("{median} ({low} to {high})", median=middle, low=low, high=high)
 
 
-def table(timings: Sequence[Timing]) -> str:
-    """All timings of one engine as text, a block for each method."""
-    lines = []
-    for method in dict.fromkeys(timing.lane.method for timing in timings):
-        lines.append(f"  {method}")
-        mine = [timing for timing in timings if timing.lane.method == method]
-        lines += [f"    {elements(one.lane.size)}: {cell(one)}" for one in mine]
-    return "\n".join(lines)
-
-
 def findings(timings: Sequence[Timing]) -> list[str]:
     """What can be said for certain of the timings of one engine, in sentences; nothing where there are no samples."""
     failed = dict.fromkeys((one.lane.method, one.error) for one in timings if one.error)
