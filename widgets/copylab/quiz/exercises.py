@@ -357,6 +357,12 @@ class ExerciseView(View):
         self._say()
         super().__init__(exercise, [self.card])
 
+    def close(self) -> None:
+        """Close the card, and let it go: the exercise makes another when it is looked at again."""
+        super().close()
+        if self._exercise._view is self:
+            self._exercise._view = None
+
     def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
             case {"do": "check"}:
