@@ -27,7 +27,7 @@ sys.path.insert(0, "/own")
 for name in ("tinytorch", "tinytorch.viz", "tinytorch.viz.draw", "copylab", "copylab.run"):
     package = sys.modules[name] = types.ModuleType(name)
     package.__path__ = ["/own/" + name.replace(".", "/")]
-from copylab.run.limits import Stop, Watch
+from copylab.run.surroundings import Stop, Watch
 from tinytorch.viz.draw import layout
 
 start = time.perf_counter()

@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 import xml.etree.ElementTree as ET
@@ -424,6 +425,17 @@ class TestRace:
         assert len(made.results[0].samples) == 3
         assert made._shown.says.startswith("Stopped after 3 rounds of 5,000.")
         assert made.button.description == "Race again"
+
+    def test_stopped_as_soon_as_a_portion_has_begun(self) -> None:
+        made = race({"endless": "while True: pass"}, [1], engine=tinytorch, seconds=20)
+
+        def stop() -> None:
+            while not made._since:
+                time.sleep(0.001)
+            made.stop()
+
+        threading.Thread(target=stop).start()
+        assert made.run().ended == "stopped"
 
     def test_the_time_is_up(self) -> None:
         made = race({"endless": "while True: pass"}, [1], engine=tinytorch, seconds=0.2).run()

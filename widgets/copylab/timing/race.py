@@ -199,8 +199,14 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         if not self.running:
             return
         self._halt = True
-        stuck = self._since and time.monotonic() - self._since > 0.3
-        if stuck and threading.current_thread() is not threading.main_thread() and hasattr(signal, "pthread_kill"):
+        since = self._since
+        if since and threading.current_thread() is not threading.main_thread() and hasattr(signal, "pthread_kill"):
+            rest = since + 0.3 - time.monotonic()  # most portions end by themselves
+            threading.Timer(max(rest, 0.0), self._break_off, (since,)).start()
+
+    def _break_off(self, since: float) -> None:
+        """Interrupt the portion that began then, if it still runs."""
+        if self._since == since:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     def close(self) -> None:
