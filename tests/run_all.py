@@ -165,7 +165,7 @@ def notebooks_torch() -> Result:
 
 def browser() -> Result:
     """Use the lessons in JupyterLab as a reader does; a pytest run of its own, for Playwright keeps an event loop."""
-    return pytest("tests/browser", "--numprocesses=2", "--dist=loadgroup")
+    return pytest("tests/browser", "--numprocesses=2", "--dist=loadscope")
 
 
 STAGES: dict[str, Callable[[], Result]] = {

@@ -22,6 +22,8 @@ import pytest
 from copylab.course.layout import TRUST
 from needs import find_browser
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 expect.set_options(timeout=30_000)
 TIMED = bool(os.environ.get("COPYLAB_TIMED"))
@@ -42,6 +44,18 @@ _OF_NOTEBOOK = {
     "Cannot read properties of undefined (reading 'schema')",
     "Command 'filebrowser:open-path' not registered.",
 }
+
+
+class Scheduling(LoadScopeScheduling):
+    """Each test is given to whoever is free, but those of the site go to one worker, first: it takes long to build."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if file.endswith("test_site.py") else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

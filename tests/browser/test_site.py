@@ -11,7 +11,7 @@ from browser.conftest import Watched
 from copylab.course import site
 from playwright.sync_api import Locator, Page, expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]  # which is built once
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
