@@ -106,6 +106,15 @@ def missing(template: str, name: str) -> AttributeError:
     return error
 
 
+def lacking(module: str) -> Any:
+    """The `__getattr__` of a module, by the name that the module has in torch."""
+
+    def find(name: str) -> Any:
+        raise missing(f"module '{module}' has no attribute '{{}}'", name)
+
+    return find
+
+
 class Absent:
     """Stands in a class for a name that torch has there: reading it is the error, and it is no attribute to Python.
 

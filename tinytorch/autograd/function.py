@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import missing, type_name, warn_in_torch
+from ..errors import lacking, type_name, warn_in_torch
 from ..tensor import Tensor, fresh
 from .gradients import devices, through
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
@@ -62,9 +62,6 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         self._results: dict[int, int] = {}  # which of the saved tensors are outputs of this node, and which outputs
         self._materialize = True
         self._expects, self._zeros, self._outputs = [], (), 0  # until forward is through
-
-    def __repr__(self) -> str:
-        return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
 
     def __call__(self, *grads: Any) -> Any:
         """Raise TypeError: torch cannot call these nodes."""
@@ -308,5 +305,4 @@ def once_differentiable(fn: Callable) -> Callable:
     return wrapper
 
 
-def __getattr__(name: str) -> object:
-    raise missing("module 'torch.autograd.function' has no attribute '{}'", name)
+__getattr__ = lacking("torch.autograd.function")

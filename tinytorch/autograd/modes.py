@@ -62,14 +62,10 @@ class InferenceCounter(list):
 
 
 class DetachedCounter(InferenceCounter):
-    """The counter of what `detach()` and `.data` give of an inference tensor outside inference mode: it counts writes.
+    """The counter of what `detach()` and `.data` give of an inference tensor outside inference mode: a list as long as its writes.
 
     Such a tensor cannot be saved either.
     """
-
-    def number(self) -> int:
-        """How many writes there were."""
-        return len(self)
 
 
 WRITES: list[Callable[[Any], None]] = []  # told of each tensor that was written, before its version says so
@@ -250,10 +246,8 @@ def check_gradients(node: Any, outputs: list) -> None:
 
 def explain(node: Any, say: list) -> None:
     """Add to `say`, pairs of a warning and its place, where the node that failed was made."""
-    place, stack = "torch/csrc/autograd/python_anomaly_mode.cpp:", node.metadata.get("traceback_")
-    if stack is None:
-        unknown = f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more information."
-        say.append((unknown, f"{place}100"))
-    else:
-        said = f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(stack)}"
-        say.append((said, f"{place}122"))
+    stack, line = node.metadata.get("traceback_"), 100
+    known = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    if stack is not None:
+        known, line = f"Traceback of forward call that caused the error:\n{''.join(stack)}", 122
+    say.append((f"Error detected in {node.name()}. {known}", f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}"))

@@ -100,9 +100,6 @@ class Node:
     def __dir__(self) -> list[str]:
         return [n for n in super().__dir__() if n not in Node.__slots__]
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} object at 0x{id(self):x}>"
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
