@@ -12,7 +12,7 @@ from ..autograd.function import Function
 from ..autograd.hooks import RemovableHandle
 from ..autograd.modes import is_grad_enabled, no_grad
 from ..devices import device as Device
-from ..errors import warn_user
+from ..errors import ShownAs, warn_user
 from ..tensor import Tensor
 from .parameter import Parameter
 
@@ -53,9 +53,7 @@ def register_module_forward_hook(hook: Callable) -> RemovableHandle:
 class ModuleMeta(type):
     """Prints the modules' classes by the names they have in torch, which a class of ours says in `shown_as`."""
 
-    def __repr__(cls) -> str:
-        name = cls.__dict__.get("shown_as")
-        return f"<class '{name}'>" if name else super().__repr__()
+    __repr__ = ShownAs.__repr__
 
 
 class Module(metaclass=ModuleMeta):
