@@ -19,7 +19,6 @@ from ..ops.layout import is_dense, result_layout
 from . import hooks
 from .gradients import (
     accumulate,
-    as_tensor,
     as_tensors,
     devices,
     expected,
@@ -148,7 +147,7 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                 continue
             if fn._hooks is not None or not simply or fn._on_tensors:
                 given = [resolved(s, g, (*buffers.values(), *heap)) for s, g in zip(given, grads, strict=True)]
-                grads, given = _met(fn, grads, given, task)
+                grads, given = _met(fn, fn._hooks, grads, given, devices(fn), task)
                 if grads is None:
                     continue
             outputs, first = fn.apply(grads, raw), grads[0]
@@ -238,22 +237,25 @@ def _added(before: Any, grad: Any, state: int) -> tuple:
 # what is watched: hooks, ends, anomalies ----------------------------------------------------------------------------------
 
 
-def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
-    """What a node will run on, and the states, after the walk's goals and hooks had it; None if the walk ends here."""
-    raw, places = task.raw, devices(fn)
+def _met(fn: Any, held: Any, grads: list, states: list[int], places: list, task: Task) -> tuple:
+    """What a node will run on, and the states, after the walk's goals and hooks had it; None if the walk ends here.
+
+    `held`: its hooks, or those of a leaf and of the leaf's accumulator.
+    """
+    raw = task.raw
     if fn in task.captures:
         aside = fn not in task.needed  # type: ignore[operator] # wanted for its own sake: hooks on the tensor come first
         seen = as_tensors(grads, states, places)
-        if aside and fn._hooks is not None:
-            seen = hooks.before(fn, seen)
+        if aside and held is not None:
+            seen = hooks.before(held, seen)
         for position, at in task.captures[fn]:
             task.captured[at] = seen[position]
         if aside:
             return None, ()
         states = [s - s % VERSION for s in states]  # since somebody holds them now
-    if fn._hooks is not None:
+    if held is not None:
         grads = through(
-            lambda seen: hooks.run_node_hooks(fn._hooks.pre, hooks.before(fn, seen)), grads, states, places, raw
+            lambda seen: hooks.run_node_hooks(held.pre, hooks.before(held, seen)), grads, states, places, raw
         )
     if raw and type(grads) is not Outputs:
         grads = Outputs(grads, states)  # which a custom Function asks for
@@ -286,21 +288,12 @@ def _at_leaf(leaf: Any, grad: Any, state: int, task: Task) -> None:
     if m.accumulator is None and m.on_grad is None and task.needed is None:
         accumulate(leaf, grad, state, task.warnings)
         return
-    node, before = m.accumulator and m.accumulator(), m.on_grad or {}
-    after, places = None if node is None else node._hooks, [leaf.device]
-    if task.needed is not None and leaf not in task.needed:
-        seen = hooks.run_tensor_hooks(before, as_tensor(grad, leaf.device, state))
-        for _, at in task.captures[leaf]:
-            task.captured[at] = seen
-        return
-    if before or after is not None:
-
-        def hooked(seen: tuple) -> tuple:
-            seen = (hooks.run_tensor_hooks(before, seen[0]),)
-            return seen if after is None else hooks.run_node_hooks(after.pre, seen)
-
-        found = through(hooked, [grad], [state], places, task.raw)
-        grad, state = found[0], found.states[0] if type(found) is Outputs else state
-    accumulate(leaf, grad, state, task.warnings)
-    if after is not None and after.post:
-        hooks.run_node_hooks(after.post, (), as_tensors([grad], [state], places))
+    node, places = m.accumulator and m.accumulator(), [leaf.device]
+    held = None if node is None else node._hooks
+    if m.on_grad:
+        held = hooks.NodeHooks(m.on_grad, held)
+    grads, states = _met(leaf, held, [grad], [state], places, task)
+    if grads is not None:
+        accumulate(leaf, grads[0], states[0], task.warnings)
+        if held is not None and held.post:
+            hooks.run_node_hooks(held.post, (), as_tensors(grads, states, places))

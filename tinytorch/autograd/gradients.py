@@ -55,8 +55,6 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
 
 def laid(fn: Any, grad: Any, outputs: list) -> list:
     """What formulas computed element by element, laid out by torch's rules where the operands lie in several orders."""
-    if grad is None or grad.ndim < 2:
-        return outputs
     found = list(outputs)
     for i, (_, wanted) in enumerate(fn.rules):
         o = outputs[i]
@@ -137,31 +135,23 @@ def through(call: Callable, grads: list, states: list[int], places: list, raw: b
     know(*tensors)
     arrays = [None if t is None else t._data for t in tensors]
     before = {id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None}
-    looks: list = []  # of each tensor the most that its state may be, and what tells whether somebody holds it
-    t = storage = None
-    for t in tensors:
-        if t is None:
-            looks.append(None)
-            continue
-        memory, storage = owner(t._data), t._storage
-        known = before.get(id(memory), ALONE)
-        kind = min(VIEW if t._view else ALONE, known if id(t) in ids else max(known, VIEW))
-        if sum(a is not None and owner(a) is memory for a in arrays) > 1:
-            kind = min(kind, VIEW) if sum(t is other for other in tensors) == 1 else SHARED
-        looks.append((kind, t._counter, weakref.ref(t), None if storage is None else weakref.ref(storage)))
-    del t, storage
+    looks = {}  # of each tensor the most that its state may be, and what tells whether somebody holds it
+    t = None
+    for i, t in enumerate(tensors):
+        if t is not None:
+            memory = owner(t._data)
+            known = before.get(id(memory), ALONE)
+            kind = min(VIEW if t._view else ALONE, known if id(t) in ids else max(known, VIEW))
+            if sum(a is not None and owner(a) is memory for a in arrays) > 1:
+                kind = min(kind, VIEW) if sum(t is other for other in tensors) == 1 else SHARED
+            looks[i] = kind, t._counter, weakref.ref(t), t._storage and weakref.ref(t._storage)
+    del t
     tensors.clear()
-    found = []
-    for look in looks:
-        if look is None:
-            found.append(SHARED)
-            continue
-        kind, counter, tensor, memory = look
-        if tensor() is not None:
-            kind = SHARED
-        elif memory is not None and memory() is not None:
-            kind = min(kind, VIEW)
-        found.append(kind + VERSION * (counter[0] if type(counter) is list else 0))
+    found = [SHARED] * len(arrays)
+    for i, (most, counter, tensor, storage) in looks.items():
+        held = VIEW if storage is not None and storage() is not None else ALONE
+        kind = min(most, held) if tensor() is None else SHARED
+        found[i] = kind + VERSION * (counter[0] if type(counter) is list else 0)
     return Outputs(arrays, found)
 
 
