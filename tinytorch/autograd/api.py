@@ -69,7 +69,7 @@ def _backward(
     if (
         edge is not None and self._view is None and gradient is None and inputs is None and create_graph is False
         and not data.ndim and (retain_graph is None or type(retain_graph) is bool)
-        and not (fn := edge[0])._several and not fn._leaf and fn._expects[:2] == ((), data.dtype)
+        and not (fn := edge[0])._several and not fn._leaf and fn._expects[0][:2] == ((), data.dtype)
     ):  # fmt: skip
         engine.go(engine.Task(fn, retain_graph is True, True), fn, edge[1], np.array(1, data.dtype))
     else:

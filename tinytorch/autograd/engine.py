@@ -44,7 +44,7 @@ class Root(MultiNode):
 
     def __init__(self, edges: list, grads: list) -> None:
         self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), LAST
-        self.describe_all((None,))
+        self.describe(None)
 
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients that the walk starts with."""
@@ -177,7 +177,7 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                         if below._meta.exchanged:
                             shape, kind, _ = wanted = expected(edge, fn._seq)
                     else:
-                        shape, kind, _ = wanted = below.expects(position) if below._several else below._expects
+                        shape, kind, _ = wanted = below._expects[position]
                     if type(grad) is not ndarray or grad.shape != shape or grad.dtype is not kind:
                         grad = fitted(fn, i, grad, wanted or expectation(below))
                         state = state_fitted(outputs[i], grad)
@@ -269,7 +269,7 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
     raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
     for i, edge in enumerate(fn._edges):
-        if edge is not None and not fn.computes_all and not task.will_run(edge[0]):
+        if edge is not None and not fn._on_tensors and not task.will_run(edge[0]):
             found[i] = None  # nobody asked for it
         elif edge is not None and (g := outputs[i]) is not None:
             wanted = expected(edge, fn._seq)

@@ -52,7 +52,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     __slots__ = ("_materialize", "_results", "_takes", "_zeros", "dirty_tensors", "needs_input_grad",
                  "non_differentiable", "to_save")  # fmt: skip
     _forward_cls: Any = None
-    computes_all = _on_tensors = True
+    _on_tensors = True
 
     def __init__(self, inputs: tuple, recorded: bool) -> None:
         self._takes = tuple([isinstance(x, Tensor) for x in inputs])
@@ -213,8 +213,8 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
     plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
     ctx._zeros = tuple([expectation(t) if isinstance(t, Tensor) else None for t in outputs])
     smooth = [recorded and isinstance(t, Tensor) and id(t) not in plain and t._data.dtype.kind == "f" for t in outputs]
-    ctx.describe_all(tuple([t if ok else None for t, ok in zip(outputs, smooth, strict=True)]))
-    result = []
+    ctx.describe(*[t if ok else None for t, ok in zip(outputs, smooth, strict=True)])
+    result, many = [], sum(smooth) > 1
     for nr, t in enumerate(outputs):
         out = t
         if isinstance(t, Tensor):
@@ -229,13 +229,9 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
                 out = _same(t) if is_input else t
                 replace_history(out, ctx)
                 out._edge = (ctx, nr)
-            if out._view is not None and not (is_input and is_dirty):
-                out._view = (*out._view[:2], IN_FUNCTION)
+            if out._view is not None and (many or not (is_input and is_dirty)):
+                out._view = (*out._view[:2], MULTI_OUTPUT if many else IN_FUNCTION)
         result.append(out)
-    if sum(smooth) > 1:
-        for t in result:
-            if isinstance(t, Tensor) and t._view is not None:
-                t._view = (*t._view[:2], MULTI_OUTPUT)
     if not dirty <= {id(t) for t in outputs}:
         raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")  # fmt: skip
     return tuple(result)

@@ -113,7 +113,7 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
 
 def devices(fn: Any) -> list:
     """Where the gradients of a node's outputs lie."""
-    return [fn.expects(nr)[2] for nr in range(fn._outputs)]
+    return [device for _, _, device in fn._expects]
 
 
 def as_tensors(grads: list, states: list[int], places: list) -> tuple:
@@ -162,7 +162,7 @@ def expected(edge: Any, seq: int | None = None) -> tuple:
     """Shape, dtype and device that a gradient must have that goes along an edge; `seq`: of the node that it comes from."""
     fn, nr = edge
     if not fn._leaf:
-        return fn.expects(nr)
+        return fn._expects[nr]
     for until, before in fn._meta.exchanged if seq is not None else ():
         if seq < until:  # the node is older than what `.data =` gave the leaf since
             return before

@@ -57,11 +57,10 @@ class Node:
     _called = ""  # the name, if it is not that of the class
     _outputs = 1
     _leaf = False
-    _several = False  # whether `_expects` is a list, one for each output
+    _several = False  # whether formulas are given a tuple of gradients, one for each output
     _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
     _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
     _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
-    computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         self._edges = edges
@@ -115,13 +114,10 @@ class Node:
 
     # what backward does ---------------------------------------------------------------------------------------------
 
-    def expects(self, nr: int) -> tuple:
-        """Shape, dtype and device of the gradient for output `nr`."""
-        return self._expects
-
-    def describe(self, t: Any) -> None:
-        """Remember what the gradient of this node's output must look like."""
-        self._expects = expectation(t)
+    def describe(self, *outputs: Any) -> None:
+        """Note shape, dtype and device that the gradients of the outputs must have; None stands for what is no tensor."""
+        nothing = (), np.dtype(np.float32), None  # what torch expects there
+        self._expects = [nothing if t is None else expectation(t) for t in outputs]
 
     def apply(self, grads: list, raw: bool) -> list:
         """Gradients for the inputs, from those of the outputs: arrays if `raw`, else tensors; None for none."""
@@ -166,20 +162,15 @@ class Node:
 
 
 class MultiNode(Node):
-    """A node with several outputs; `_expects` says of each what its gradient must look like."""
+    """A node with several outputs."""
 
     __slots__ = ("_outputs",)
     _several = True
 
-    def expects(self, nr: int) -> tuple:
-        """Shape, dtype and device of the gradient of one output."""
-        return self._expects[nr]
-
-    def describe_all(self, tensors: tuple) -> None:
-        """Note shape, dtype and device of all outputs."""
-        nothing = ((), np.dtype(np.float32), None)  # what torch expects of the gradient of an output that is no tensor
-        self._expects = [nothing if t is None else expectation(t) for t in tensors]
-        self._outputs = len(tensors)
+    def describe(self, *outputs: Any) -> None:
+        """Note how many there are, too."""
+        super().describe(*outputs)
+        self._outputs = len(outputs)
 
 
 class AccumulateGrad(Node):
@@ -194,7 +185,7 @@ class AccumulateGrad(Node):
         self._edges = self._saved = ()
         self._hooks = None
         self._seq = LAST
-        self._expects = expectation(leaf)
+        self.describe(leaf)
 
 
 def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:
@@ -229,7 +220,6 @@ class NotImplementedNode(Node):
     __slots__ = ()
     _called = "torch::autograd::NotImplemented"
     _says: str
-    computes_all = True  # so that it raises even where nobody asked for the gradients
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         super().__init__(tuple([e for e in edges if e is not None]))

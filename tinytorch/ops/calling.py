@@ -195,7 +195,7 @@ fresh   |    out._counter = InferenceCounter() if here.inference else [0]
 node    |    if fn is not None:
 node    |        fn._seq = next_number()
 node    |        fn._hooks = None
-node    |        fn._expects = (data.shape, data.dtype, {device})
+node    |        fn._expects = ((data.shape, data.dtype, {device}),)
 node    |        out._edge = (fn, 0)
 result  |        fn._saved = (out._alias(), 0)
 results |        fn.keep_results((out,))

@@ -135,7 +135,7 @@ class Op:
             floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in out]
             while floating and floating[-1] is None:  # torch counts outputs to the last that has a gradient
                 floating.pop()
-            fn.describe_all(floating)
+            fn.describe(*floating)
             for nr, t in enumerate(floating):
                 if t is not None:
                     t._edge = (fn, nr)
