@@ -144,11 +144,9 @@ def _run(outputs: tuple, given: Any, keep: Any, create: Any, inputs: tuple | Non
     grads, keep = _start_gradients(outputs, given), create if keep is None else keep
     if len(outputs) != len(grads):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
-    edges: list = []
-    for i, t in enumerate(outputs):
-        edges.append(edge_of(t))
-        if edges[-1] is None:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+    edges: list = list(map(edge_of, outputs))
+    if None in edges:
+        raise RuntimeError(f"element {edges.index(None)} of tensors does not require grad and does not have a grad_fn")
     goals: list | None = None if inputs is None else []
     for t in inputs or ():
         if not isinstance(t, Tensor):
@@ -229,10 +227,5 @@ def _numerical(func: Callable, inputs: tuple, t: Tensor, i: int, eps: float) -> 
 
 def _analytical(output: Tensor, t: Tensor) -> Tensor:
     """The same Jacobian from backward, a column an element of the output."""
-    columns = []
-    for at in range(output.numel()):
-        start = zeros_like(output)
-        start.view(-1)[at] = 1.0
-        (column,) = grad(output, t, start, retain_graph=True, materialize_grads=True)
-        columns.append(column.reshape(-1))
+    columns = [grad(x, t, retain_graph=True, materialize_grads=True)[0].reshape(-1) for x in output.reshape(-1)]
     return stack(columns, 1)

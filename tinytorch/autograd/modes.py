@@ -119,21 +119,17 @@ class _Switch(ContextDecorator):
 class no_grad(_Switch):
     """Inside, nothing is recorded and results do not require grad."""
 
-    __module__ = "torch.autograd.grad_mode"
     mode = False
 
 
 class enable_grad(_Switch):
     """Inside, operations are recorded, even where an outer `no_grad` holds."""
 
-    __module__ = "torch.autograd.grad_mode"
     mode = True
 
 
 class set_grad_enabled(_Switch):
     """Turn recording on or off: at once when called, until the block ends when used as a context manager."""
-
-    __module__ = "torch.autograd.grad_mode"
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -156,7 +152,6 @@ class set_grad_enabled(_Switch):
 class inference_mode(_Switch):
     """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never in a graph."""
 
-    __module__ = "torch.autograd.grad_mode"
     mode = True
 
     def __init__(self, mode: bool = True) -> None:
@@ -164,6 +159,10 @@ class inference_mode(_Switch):
 
     def _turn(self) -> None:
         MODES.here.grad, MODES.here.inference, MODES.here.asked = not self.mode, self.mode, not self.mode
+
+
+for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
+    _switch.__module__ = "torch.autograd.grad_mode"
 
 
 def is_grad_enabled() -> bool:
@@ -202,8 +201,6 @@ def is_anomaly_check_nan_enabled() -> bool:
 class set_detect_anomaly:
     """Switch anomaly mode: at once when called, until the block ends when used as a context manager."""
 
-    __module__ = "torch.autograd.anomaly_mode"
-
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.before = MODES.anomaly, MODES.check_nan
         set_anomaly_enabled(mode, check_nan)
@@ -218,14 +215,15 @@ class set_detect_anomaly:
 class detect_anomaly(set_detect_anomaly):
     """Inside, backward says where what failed was made, and raises if a gradient is nan (with `check_nan`)."""
 
-    __module__ = "torch.autograd.anomaly_mode"
-
     def __init__(self, check_nan: bool = True) -> None:
         self.before, self.check_nan = (MODES.anomaly, MODES.check_nan), check_nan
         warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)  # fmt: skip
 
     def __enter__(self) -> None:
         set_anomaly_enabled(True, self.check_nan)
+
+
+set_detect_anomaly.__module__ = detect_anomaly.__module__ = "torch.autograd.anomaly_mode"
 
 
 def _remember(node: Any) -> None:
