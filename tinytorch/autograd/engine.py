@@ -90,6 +90,7 @@ class Task:
         self.captured: list[Any] = []
         self.captures: dict[Any, list] = {}
         self.needed: set | None = None
+        self.runs: set | None = None  # those that it comes to, where it does not come to all
         if inputs is not None:
             self.captured, self.captures = [None] * len(inputs), {root: []}  # whose tensor's hooks run in any case
             goals = {edge[0] for edge in inputs if edge is not None}
@@ -97,10 +98,7 @@ class Task:
             for at, edge in enumerate(inputs):
                 if edge is not None and not accumulate:
                     self.captures.setdefault(edge[0], []).append((edge[1], at))
-
-    def will_run(self, fn: Any) -> bool:
-        """Whether this walk comes to a node, or to a leaf."""
-        return fn in self.waits if self.needed is None else fn in self.needed or fn in self.captures
+            self.runs = self.needed.union(self.captures)
 
 
 def go(task: Task, fn: Any, nr: int, first: Any) -> None:
@@ -127,9 +125,9 @@ def _directly(f: Any, *args: Any, **named: Any) -> Any:
 
 
 def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
-    waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
+    waits, runs, raw = task.waits, task.runs, task.raw
     watched, saving, release = MODES.anomaly, here.saving, not task.keep_graph
-    simply = not watched and not captures
+    simply = not watched and runs is None
     buffers: dict[Any, tuple] = {}  # of nodes that wait for more
     heap: list = [(0, 0, fn, *_room(fn))]  # what is ready, and its gradients
     heap[0][3][nr] = first
@@ -167,7 +165,7 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                     continue
                 below, position = edge
                 left = waits[below] = waits[below] - 1
-                if needed is not None and below not in needed and below not in captures:
+                if runs is not None and below not in runs:
                     continue
                 grad, state, leaf = outputs[i], made, below._leaf
                 if grad is not None:
@@ -269,7 +267,7 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
     raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
     for i, edge in enumerate(fn._edges):
-        if edge is not None and not fn._on_tensors and not task.will_run(edge[0]):
+        if edge is not None and not fn._on_tensors and not (task.runs is None or edge[0] in task.runs):
             found[i] = None  # nobody asked for it
         elif edge is not None and (g := outputs[i]) is not None:
             wanted = expected(edge, fn._seq)
