@@ -33,10 +33,8 @@ def backward(
     RuntimeError for non-scalars without a gradient, for tensors without history, for freed or changed saved tensors.
     Source: `torch.autograd.backward`.
     """
-    if inputs is not None:
-        inputs = _inputs(inputs, "backward")
-    outputs = _as_tuple(tensors)
-    _run(outputs, grad_tensors, retain_graph, create_graph, inputs, True)
+    inputs = None if inputs is None else _inputs(inputs, "backward")
+    _run(_as_tuple(tensors), grad_tensors, retain_graph, create_graph, inputs, True)
 
 
 def grad(

@@ -29,24 +29,20 @@ ndarray = np.ndarray
 
 def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> int:
     """The state of number `i` of the arrays that a node's formulas gave, from those of the arrays that it was given."""
-    grad, first = outputs[i], grads[0]
-    whole = None if first is None else first if first.base is None else first.base
-    if len(outputs) == 1 and first is not None and grad is not first and grad.base is whole:
-        return states[0] - states[0] % VERSION + VIEW  # torch keeps the base of a view as long as the view
+    grad = outputs[i]
     memory = owner(grad)
     for given, state in zip(grads, states, strict=True):
         if given is not None and owner(given) is memory:
+            if grad is not given:  # a view, whose base torch keeps as long as the view
+                return state - state % VERSION + VIEW
             rest = [  # others over the same memory; what is made into another shape or dtype is let go by then
                 o for j, (o, edge) in enumerate(zip(outputs, fn._edges, strict=True))
                 if j != i and o is not None and edge is not None and owner(o) is memory
                 and (o.shape, o.dtype) == expected(edge, fn._seq)[:2]
             ]  # fmt: skip
-            kind = state % TWICE
-            if grad is not given:  # a view, whose base torch keeps as long as the view
-                return state - state % VERSION + VIEW
             if any(o is grad for o in rest):
                 return state | TWICE
-            return state - kind + min(kind, VIEW) if rest else state
+            return state - ALONE + VIEW if rest and state % TWICE == ALONE else state
     saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
     if any(owner(v._data) is memory for v in saved) or (type(grad.base) is ndarray and grad.base.ndim > grad.ndim > 0):
         return VIEW  # of what was saved, or of a sum without its leading dimensions
