@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
+from ..ops.copies import clone, contiguous_format, copy_
+from ..ops.creation import new_empty_strided
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
 from ..tensor import as_result, device_of, over
 from . import hooks
@@ -173,7 +175,8 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
     if grad.shape != shape:
         have, lead = tuple(grad.shape), grad.ndim - len(shape)
         if lead < 0 or any(n not in (1, m) for n, m in zip(shape, have[lead:], strict=True)):
-            raise _unfit(fn, i, f"got {list(have)} but expected shape compatible with {list(shape)}")
+            who = "" if fn is None else f"Function {fn.name()} returned an "
+            raise RuntimeError(f"{who}invalid gradient at index {i} - got {list(have)} but expected shape compatible with {list(shape)}")  # fmt: skip
         if type(grad) is ndarray:
             dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
             grad = np.ascontiguousarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
@@ -184,11 +187,6 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
     if grad._data.dtype != kind:
         grad = grad.to(BY_NUM[kind.num])
     return grad
-
-
-def _unfit(fn: Any, i: int, why: str) -> RuntimeError:
-    who = "" if fn is None else f"Function {fn.name()} returned an "
-    return RuntimeError(f"{who}invalid gradient at index {i} - {why}")
 
 
 # leaves -----------------------------------------------------------------------------------------------------------------
@@ -227,9 +225,6 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
             copy = empty_like_strides(like.shape, grad.dtype, strides)
             copy[...] = grad
             return as_tensor(copy, leaf.device, VERSION + ALONE)  # torch makes it empty and then copies into it
-    from ..ops.copies import clone, contiguous_format, copy_
-    from ..ops.creation import new_empty_strided
-
     grad = as_tensor(grad, leaf.device)
     if is_dense(like):
         return copy_(new_empty_strided(grad, tuple(leaf.shape), leaf.stride()), grad)
