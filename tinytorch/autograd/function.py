@@ -59,7 +59,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
         super().__init__(tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ())
         self.to_save = self.dirty_tensors = self.non_differentiable = None
-        self._results: dict[int, int] = {}  # which of the saved tensors are outputs of this node, and which outputs
+        self._results = {}
         self._materialize = True
         self._expects, self._zeros, self._outputs = [], (), 0  # until forward is through
 
@@ -83,10 +83,6 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         if self._saved is None:
             raise RuntimeError(FREED)
         return tuple(map(look, range(len(self._saved) // 2)))
-
-    def result_nr(self, at: int) -> int | None:
-        """Which output of this node the saved tensor number `at` is; None for any other tensor."""
-        return self._results.get(at)
 
     def _keep(self) -> None:
         """Save what forward asked for, with the versions the tensors have once forward is through."""

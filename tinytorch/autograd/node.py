@@ -52,7 +52,7 @@ class Node:
     # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
     saved_names: tuple[str, ...] = ()
     users: tuple = ()  # for each, the one input whose gradient alone needs it, if that is so
-    results: dict[str, int] = {}  # the outputs by the names under which formulas read them
+    _results: dict[int, int] = {}  # which of what it saves are outputs of this node, and which outputs
     spread = False  # whether one formula gives the gradients of all inputs at once
     _called = ""  # the name, if it is not that of the class
     _outputs = 1
@@ -126,8 +126,7 @@ class Node:
     def keep_results(self, outputs: tuple) -> None:
         """Save the node's own outputs, where formulas read them."""
         saved = list(self._saved)
-        for name, nr in self.results.items():
-            at = self.saved_names.index(name)
+        for at, nr in self._results.items():
             saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
         self._saved = tuple(saved)
 
@@ -145,10 +144,6 @@ class Node:
                 elif version is not None:
                     saved[2 * at], saved[2 * at + 1] = None, GONE
             self._saved = tuple(saved)
-
-    def result_nr(self, at: int) -> int | None:
-        """Which of the node's outputs its saved value number `at` is; None if it is an input."""
-        return self.results.get(self.saved_names[at])
 
     def __call__(self, *grads: Any) -> Any:
         """Run the node alone. TypeError for another number of gradients than outputs."""
@@ -268,7 +263,7 @@ def as_object(fn: Any, at: int) -> Any:
     """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
     saved = list(fn._saved)
     value, version = saved[2 * at : 2 * at + 2]
-    found = value if version == OBJECT else SavedTensor(value, version, nr=fn.result_nr(at))
+    found = value if version == OBJECT else SavedTensor(value, version, nr=fn._results.get(at))
     for one in objects(found):
         one.node = weakref.ref(fn)
     saved[2 * at : 2 * at + 2] = found, OBJECT
@@ -316,7 +311,7 @@ def kind_of_node(
         "_made": ALONE + VERSION * writes,
         "_laid": laid,
         "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
-        "results": {n: nr for nr, n in enumerate(results) if n in names},
+        "_results": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }
     for at, n in enumerate(names):
         if n[0] != "_":

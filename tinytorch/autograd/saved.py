@@ -76,7 +76,7 @@ def read(node: Any, at: int, raw: bool = False, for_formula: bool = True) -> Any
     value, version = node._saved[2 * at : 2 * at + 2]
     if version is None or (version == NUMBER and for_formula):
         return value
-    nr = node.result_nr(at)
+    nr = node._results.get(at)
     if type(value) is tuple:
         tensors = [v.unpack(node) for v in value]
         return tuple([t if t is None else t._data for t in tensors] if raw else tensors)

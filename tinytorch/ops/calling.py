@@ -269,7 +269,7 @@ def _forms(o: Any, method: bool, inplace: bool) -> dict[str, Any]:
         "sizes": schema.positional == schema.least == lead + 1 and schema.params[lead].is_sizes,
         "full": not short, "short": short, "pair": short and pair, "one": short and not pair and not view, "into": into,
         "made": made, "view": view, "fresh": made and not view, "node": node, "both": node and pair, "result": result,
-        "results": node and o.node.results and not result, "simply": simply, "straight": made and simply,
+        "results": node and o.node._results and not result, "simply": simply, "straight": made and simply,
         "alone": made and simply and not pair, "twice": made and simply and pair,
         "quick": made and (view or kernel.copies), "general": made and not (simply or view or kernel.copies),
     }  # fmt: skip
