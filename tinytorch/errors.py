@@ -5,10 +5,12 @@ Everything here is loaded first and needs nothing else of the package.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import Any
 
+HERE = os.path.dirname(__file__)  # noqa: PTH120 - `pathlib` takes long to load
 _name_of: Any = type.__dict__["__name__"]
 _MADE_BY_A_CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 

@@ -7,8 +7,12 @@ they are first asked for. Source: `torch.autograd`.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ..errors import missing
+
+if TYPE_CHECKING:
+    from .function import Function as Function
 
 _MODULES = {"anomaly_mode": "modes", "function": "function", "grad_mode": "modes", "graph": "graph"}
 _HOME = {

@@ -181,15 +181,10 @@ class Function(metaclass=FunctionMeta):
             inputs = bound.args
         recorded = MODES.here.grad and any(isinstance(x, Tensor) and needs_grad(x) for x in inputs)
         ctx = cls._backward_cls(inputs, recorded)
-        outside, MODES.here.grad = MODES.here.grad, False
-        try:
+        with no_grad():
+            output = cls.forward(*inputs) if apart else cls.forward(ctx, *inputs)
             if apart:
-                output = cls.forward(*inputs)
                 cls.setup_context(ctx, inputs, output)
-            else:
-                output = cls.forward(ctx, *inputs)
-        finally:
-            MODES.here.grad = outside
         outputs = _recorded(ctx, inputs, output if isinstance(output, tuple) else (output,), recorded)
         if recorded:
             ctx._keep()

@@ -7,7 +7,6 @@ Each switch works as a context manager, those of grad mode as decorators, too. S
 from __future__ import annotations
 
 import contextvars
-import os
 import threading
 import warnings
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import type_name
+from ..errors import HERE, type_name
 
 
 class _Here:
@@ -179,7 +178,6 @@ def is_inference_mode_enabled() -> bool:
 
 # what anomaly mode has called with each new node; mostly empty, which is all that making one asks
 MADE: list[Callable[[Any], None]] = []
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
@@ -230,7 +228,7 @@ def _remember(node: Any) -> None:
     """Note on a new node where the user made it."""
     import traceback
 
-    ours = f'  File "{_PACKAGE}'
+    ours = f'  File "{HERE}'
     node.metadata["traceback_"] = [frame for frame in traceback.format_stack() if not frame.startswith(ours)]
 
 

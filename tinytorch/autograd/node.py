@@ -303,7 +303,6 @@ def kind_of_node(
         "__doc__": f"The backward of torch's {name}.",
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
         "saved_names": tuple(names),
-        "inputs": tuple(formulas),
         "rules": tuple(zip(rules, wanted, strict=True)),
         "order": tuple(sorted([i for i, f in enumerate(rules) if f], key=[*formulas].__getitem__)),  # torch's
         "users": tuple(users),
