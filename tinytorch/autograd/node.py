@@ -271,11 +271,6 @@ def as_object(fn: Any, at: int) -> Any:
     return found
 
 
-def _parameters(formula: Callable) -> tuple[str, ...]:
-    code = formula.__code__
-    return code.co_varnames[1 : code.co_argcount]
-
-
 def kind_of_node(
     name: str, formulas: dict[str, Callable | None], also: tuple[str, ...] = (), base: type = Node, spread: bool = False,
     results: tuple[str, ...] = ("result",), writes: int = 0, laid: bool = False,
@@ -287,15 +282,13 @@ def kind_of_node(
     (for `cat`, whose inputs are as many as are given). `writes`: how often torch's formulas write to what they make.
     """
     rules = list(formulas.values())
-    reads = [() if f is None else _parameters(f) for f in rules]
+    reads = [() if f is None else f.__code__.co_varnames[1 : f.__code__.co_argcount] for f in rules]
     # the order in which torch saves them, and hooks see them
     names = sorted({*also}.union(*reads), key=lambda n: (n in results, n))
     wanted = [tuple([names.index(p) for p in read]) for read in reads]
-    if len(rules) - rules.count(None) == 1 or "BackwardBackward" in name:
-        users: list = [None] * len(names)  # then torch saves without asking whether the gradient is needed
-    else:
-        users = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
-        users = [by[0] if len(by) == 1 else None for by in users]
+    anyway = len(rules) - rules.count(None) == 1 or "BackwardBackward" in name  # then torch asks not what is needed
+    readers = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
+    users = [by[0] if len(by) == 1 and not anyway else None for by in readers]
     simple = base is Node and not spread and [*wanted] == [tuple(range(len(names)))]
     pair = base is Node and not spread and wanted == [(0,), (1,)] and users == [0, 1]
     body: dict[str, Any] = {
