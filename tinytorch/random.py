@@ -196,7 +196,6 @@ def sincos32(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # the numbers that torch's loops make of the draws -----------------------------------------------------------------------
 
 _DIGITS = {"e": 11, "f": 24, "d": 53}  # bits of the significand
-_DOUBLE = np.dtype(np.float64)
 
 
 def _not_implemented(kernel: str, a: np.ndarray) -> NotImplementedError:
@@ -212,9 +211,9 @@ def _fill(a: np.ndarray, values: np.ndarray) -> np.ndarray:
     return a
 
 
-def unit(gen: Generator, n: int, dtype: np.dtype = _DOUBLE) -> np.ndarray:
-    """Draw `n` numbers from [0, 1): 53 random bits for float64, 24 for float32; always carried in float64."""
-    if dtype.char == "d":
+def unit(gen: Generator, n: int, kind: str = "d") -> np.ndarray:
+    """Draw `n` numbers from [0, 1): 53 random bits for float64 ("d"), 24 for the others; always carried in float64."""
+    if kind == "d":
         return (gen._draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
     return (gen._bits.random_raw(n) & np.uint64(2**24 - 1)) * 2.0**-24
 
@@ -225,7 +224,7 @@ def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarr
         raise _not_implemented("check_uniform_bounds", a)
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
-    values = unit(gen, a.size, a.dtype)
+    values = unit(gen, a.size, a.dtype.char)
     if a.dtype.char == "d":
         values = fma64(values, high - low, low)
     elif (low, high) != (0.0, 1.0):
@@ -247,9 +246,9 @@ def normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarra
         values = _normals_one_by_one(a.size, gen)
         return _fill(a, values if (mean, std) == (0.0, 1.0) else fma64(values, std, mean))
     whole = a.size // 16 * 16
-    drawn = unit(gen, whole if a.dtype.char == "e" else a.size, a.dtype)[:whole]
+    drawn = unit(gen, whole if a.dtype.char == "e" else a.size, a.dtype.char)[:whole]
     if whole != a.size:  # the last 16 are made anew, of new draws
-        drawn = np.concatenate((drawn, unit(gen, 16, a.dtype)))
+        drawn = np.concatenate((drawn, unit(gen, 16, a.dtype.char)))
     blocks = (_normal_blocks64 if a.dtype.char == "d" else _normal_blocks32)(drawn, mean, std)
     values = np.empty(a.size)
     values[:whole] = blocks[:whole]
