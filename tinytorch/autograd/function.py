@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import lacking, type_name, warn_in_torch
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, as_result, over
 from .gradients import devices, through
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
 from .meta import needs_grad
@@ -114,8 +114,8 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def _backward(self, grads: tuple) -> list:
         if self._materialize:
-            zeros: Any = self._zeros
-            grads = tuple([_zeros(*m) if g is None and m else g for g, m in zip(grads, zeros, strict=True)])
+            each: Any = zip(grads, self._zeros, strict=True)  # torch zeroes in place, which counts as a write
+            grads = tuple([over(as_result(np.zeros(*m[:2])), m[2], 1) if g is None and m else g for g, m in each])
         out = self._forward_cls.backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
@@ -129,12 +129,6 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             if not is_tensor and g is not None:
                 raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
         return [g for g, is_tensor in zip(out, self._takes, strict=True) if is_tensor]
-
-
-def _zeros(shape: tuple, kind: Any, device: Any) -> Tensor:
-    made = fresh(np.zeros(shape, kind), device)
-    made._counter[0] = 1  # torch zeroes it in place, which counts here
-    return made
 
 
 class FunctionMeta(type):
