@@ -57,8 +57,7 @@ def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
     if make not in (rebuild_tensor, rebuild_parameter):
         raise pickle.UnpicklingError(f"a tensor is not made by an object of type {type_name(make)}")
     made = make(*args)
-    if type(made) is not kind:
-        made.__class__ = kind
+    made.__class__ = kind
     made.__dict__.update(state)
     return made
 

@@ -100,8 +100,6 @@ def retain_grad(tensor: Any) -> None:
 def moved(tensor: Any, old: Any, new: Any) -> None:
     """The history of a tensor went from the edge `old` (None: a leaf) to the node `new`: retain_grad goes with it."""
     m = tensor._meta
-    if m is None:
-        return
     m.on_grad = None
     if m.retains and old is not None and old[0]._hooks is not None:
         retained = old[0]._hooks.retain
