@@ -115,7 +115,7 @@ def _inputs(inputs: Any, function: str) -> tuple:
 
 def _start_gradients(outputs: tuple, grads: Any) -> list:
     """The gradients to start from: given ones checked, missing ones implicitly one for scalars."""
-    given = (None,) * len(outputs) if grads is None else (grads,) if isinstance(grads, Tensor) else tuple(grads)
+    given = (None,) * len(outputs) if grads is None else _as_tuple(grads)
     found: list[Tensor | None] = []
     for out, start in zip(outputs, given, strict=False):
         g = start

@@ -149,10 +149,8 @@ class Node:
         """Run the node alone. TypeError for another number of gradients than outputs."""
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
-        found = self.apply(list(grads), False)
-        out = tuple(
-            [g if self.spread or edge is not None else None for g, edge in zip(found, self._edges, strict=True)]
-        )
+        found = zip(self.apply(list(grads), False), self._edges, strict=True)
+        out = tuple([g if self.spread or edge is not None else None for g, edge in found])
         return out[0] if len(out) == 1 else out
 
 
