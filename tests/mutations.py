@@ -84,8 +84,8 @@ MUTATIONS = (
     Mutation(
         "nothing is recorded under no_grad",
         "tinytorch/autograd/modes.py",
-        'do not require grad."""\n\n    __module__ = "torch.autograd.grad_mode"\n    mode = False',
-        'do not require grad."""\n\n    __module__ = "torch.autograd.grad_mode"\n    mode = True',
+        'do not require grad."""\n\n    mode = False',
+        'do not require grad."""\n\n    mode = True',
         _PROGRAM.format("autograd/grad_modes"),
     ),
     Mutation(

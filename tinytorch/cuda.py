@@ -6,9 +6,7 @@ program which chooses its device by it runs alike on both.
 
 from __future__ import annotations
 
-from typing import Any
-
-from .errors import missing
+from .errors import lacking
 
 
 def is_available() -> bool:
@@ -21,8 +19,5 @@ def device_count() -> int:
     return 0
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("module 'torch.cuda' has no attribute '{}'", name)
-
-
+__getattr__ = lacking("torch.cuda")
 __all__ = ["device_count", "is_available"]

@@ -5,10 +5,12 @@ Everything here is loaded first and needs nothing else of the package.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import Any
 
+HERE = os.path.dirname(__file__)  # noqa: PTH120 - `pathlib` takes long to load
 _name_of: Any = type.__dict__["__name__"]
 _MADE_BY_A_CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
@@ -104,6 +106,15 @@ def missing(template: str, name: str) -> AttributeError:
     if not name.startswith("__"):
         error.add_note(HAS_NOT.format(name))
     return error
+
+
+def lacking(module: str) -> Any:
+    """The `__getattr__` of a module, by the name that the module has in torch."""
+
+    def find(name: str) -> Any:
+        raise missing(f"module '{module}' has no attribute '{{}}'", name)
+
+    return find
 
 
 class Absent:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .autograd.modes import MODES, bump, enable_grad, no_grad
-from .errors import ShownAs, missing, warn_user
+from .errors import ShownAs, lacking, warn_user
 from .nn.module import forget_grads, typename
 from .ops.creation import zeros_like
 from .ops.layout import check_overlap
@@ -180,8 +180,5 @@ class Adam(Optimizer):
         _add_scaled(p, average._data / root, -lr / (1 - beta1**step))
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("module 'torch.optim' has no attribute '{}'", name)
-
-
+__getattr__ = lacking("torch.optim")
 __all__ = ["SGD", "Adam", "Optimizer"]

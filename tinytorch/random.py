@@ -32,7 +32,7 @@ class Generator(metaclass=ShownAs):
     """A source of random numbers, as `torch.Generator`."""
 
     shown_as = "torch._C.Generator"
-
+    __module__ = "torch._C"
     __slots__ = ("__weakref__", "_made", "_seed", "device", "spare_normal")
 
     def __init__(self, device: Any = "cpu") -> None:
@@ -101,9 +101,6 @@ class Generator(metaclass=ShownAs):
         self._seed = int(state["seed"])
         self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
         return self
-
-    def __repr__(self) -> str:
-        return f"<torch._C.Generator object at {id(self):#x}>"
 
 
 default_generator = Generator()
@@ -199,31 +196,24 @@ def sincos32(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # the numbers that torch's loops make of the draws -----------------------------------------------------------------------
 
 _DIGITS = {"e": 11, "f": 24, "d": 53}  # bits of the significand
-_DOUBLE = np.dtype(np.float64)
 
 
 def _not_implemented(kernel: str, a: np.ndarray) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{BY_NUM[a.dtype.num].scalar_name}'")
 
 
-def _order(a: np.ndarray) -> list[int]:
-    """Return the dimensions from the slowest to the fastest in memory, the order of torch's loops."""
-    return sorted(range(a.ndim), key=lambda d: (a.strides[d], a.shape[d]), reverse=True)
-
-
 def _fill(a: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Write `values`, shape (a.size,), along the memory of `a`, and return `a`."""
-    with np.errstate(over="ignore"):
-        if a.dtype.char == "e" and values.dtype.kind != "b":
-            values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
-        view = a if a.flags.c_contiguous else a.transpose(_order(a))
-        view[...] = values.reshape(view.shape)
+    """Write `values`, shape (a.size,), along the memory of `a`, as torch's loops go, and return `a`."""
+    if a.dtype.char == "e" and values.dtype.kind != "b":
+        values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
+    view = a if a.flags.c_contiguous else a.transpose(sorted(range(a.ndim), key=lambda d: (-a.strides[d], -a.shape[d])))
+    view[...] = values.reshape(view.shape)
     return a
 
 
-def unit(gen: Generator, n: int, dtype: np.dtype = _DOUBLE) -> np.ndarray:
-    """Draw `n` numbers from [0, 1): 53 random bits for float64, 24 for float32; always carried in float64."""
-    if dtype.char == "d":
+def unit(gen: Generator, n: int, kind: str = "d") -> np.ndarray:
+    """Draw `n` numbers from [0, 1): 53 random bits for float64 ("d"), 24 for the others; always carried in float64."""
+    if kind == "d":
         return (gen._draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
     return (gen._bits.random_raw(n) & np.uint64(2**24 - 1)) * 2.0**-24
 
@@ -234,7 +224,7 @@ def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarr
         raise _not_implemented("check_uniform_bounds", a)
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
-    values = unit(gen, a.size, a.dtype)
+    values = unit(gen, a.size, a.dtype.char)
     if a.dtype.char == "d":
         values = fma64(values, high - low, low)
     elif (low, high) != (0.0, 1.0):
@@ -252,19 +242,18 @@ def normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarra
         return a
     if a.dtype.kind != "f":
         raise _not_implemented("normal_kernel_cpu", a)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if a.size < 16 or not a.flags.c_contiguous:
-            values = _normals_one_by_one(a.size, gen)
-            return _fill(a, values if (mean, std) == (0.0, 1.0) else fma64(values, std, mean))
-        whole = a.size // 16 * 16
-        drawn = unit(gen, whole if a.dtype.char == "e" else a.size, a.dtype)[:whole]
-        if whole != a.size:  # the last 16 are made anew, of new draws
-            drawn = np.concatenate((drawn, unit(gen, 16, a.dtype)))
-        blocks = (_normal_blocks64 if a.dtype.char == "d" else _normal_blocks32)(drawn, mean, std)
-        values = np.empty(a.size)
-        values[:whole] = blocks[:whole]
-        values[-16:] = blocks[-16:]
-        return _fill(a, values)
+    if a.size < 16 or not a.flags.c_contiguous:
+        values = _normals_one_by_one(a.size, gen)
+        return _fill(a, values if (mean, std) == (0.0, 1.0) else fma64(values, std, mean))
+    whole = a.size // 16 * 16
+    drawn = unit(gen, whole if a.dtype.char == "e" else a.size, a.dtype.char)[:whole]
+    if whole != a.size:  # the last 16 are made anew, of new draws
+        drawn = np.concatenate((drawn, unit(gen, 16, a.dtype.char)))
+    blocks = (_normal_blocks64 if a.dtype.char == "d" else _normal_blocks32)(drawn, mean, std)
+    values = np.empty(a.size)
+    values[:whole] = blocks[:whole]
+    values[-16:] = blocks[-16:]
+    return _fill(a, values)
 
 
 def _normals_one_by_one(n: int, gen: Generator) -> np.ndarray:

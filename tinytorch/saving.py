@@ -57,8 +57,7 @@ def rebuild_from_type(make: Any, kind: type, args: tuple, state: dict) -> Any:
     if make not in (rebuild_tensor, rebuild_parameter):
         raise pickle.UnpicklingError(f"a tensor is not made by an object of type {type_name(make)}")
     made = make(*args)
-    if type(made) is not kind:
-        made.__class__ = kind
+    made.__class__ = kind
     made.__dict__.update(state)
     return made
 
@@ -68,12 +67,12 @@ _FUNCTIONS: dict[Any, tuple[str, str]] = {
     rebuild_parameter: ("torch._utils", "_rebuild_parameter"),
     rebuild_from_type: ("torch._tensor", "_rebuild_from_type_v2"),
 }
-_STORAGES = {d.tensor_type.replace("Tensor", "Storage"): d for d in dtypes.ALL}  # `FloatStorage`, as files name them
+# classes by which files name what storages hold: `torch.FloatStorage`
+_STORAGES = {d: type(d.tensor_type.replace("Tensor", "Storage"), (), {"__module__": "torch"}) for d in dtypes.ALL}
 _BY_NAME: dict[tuple[str, str], Any] = {
     **{place: f for f, place in _FUNCTIONS.items()},
     ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
-    **{("torch", name): d for name, d in _STORAGES.items()},
-    **{("torch", d.called): d for d in dtypes.ALL},
+    **{("torch", name): d for d, kind in _STORAGES.items() for name in (kind.__name__, d.called)},
     **{("torch", kind.__name__): kind for kind in (Tensor, Size, device)},
     **{(kind.__module__, kind.__name__): kind for kind in (OrderedDict, Counter, set, complex)},
     ("torch.nn.parameter", "Parameter"): nn.Parameter,
@@ -85,12 +84,6 @@ _BY_NAME: dict[tuple[str, str], Any] = {
 _OPCODES = b"\x80.cRb\x81aesu(t\x85\x86\x87N\x89\x88)]}\x8fJKMGXUQhjqr\x8a"  # those that PyTorch's reader knows
 
 
-class _Name(str):
-    """The name that a kind of storage has in files, where it stands for a class."""
-
-    __slots__ = ()
-
-
 class _Writer(pickle._Pickler):  # type: ignore[name-defined]
     """Writes storages by number, and names as torch has them."""
 
@@ -99,8 +92,8 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
         self.storages: dict[UntypedStorage, tuple[str, dtypes.dtype]] = {}
 
     def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, (dtypes.dtype, FunctionType, _Name)):
-            return getattr(obj, "called", None) or getattr(obj, "__qualname__", obj)
+        if isinstance(obj, (dtypes.dtype, FunctionType)):
+            return obj.called if isinstance(obj, dtypes.dtype) else obj.__qualname__
         if isinstance(obj, (Generator, UntypedStorage, Layout)):  # which PyTorch would not read from what pickle writes
             raise TypeError(f"cannot pickle '{type_name(obj)}' object")
         if not isinstance(obj, Tensor):
@@ -124,18 +117,16 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
         key, before = self.storages.setdefault(s, (str(len(self.storages)), d))
         if before is not d and s.nbytes():
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
-        name = next(name for name, kind in _STORAGES.items() if kind is d)
-        return "storage", _Name(name), key, str(s.device), s.nbytes() // d.itemsize
+        return "storage", _STORAGES[d], key, str(s.device), s.nbytes() // d.itemsize
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        place = _FUNCTIONS.get(obj) or (("torch", name) if isinstance(obj, (dtypes.dtype, _Name)) else None)
+        place = _FUNCTIONS.get(obj) or (("torch", name) if isinstance(obj, dtypes.dtype) else None)
         if isinstance(obj, type) and (shown := repr(obj).split("'")[1]).startswith("torch."):
             place = shown.rpartition(".")[::2]  # type: ignore[assignment]
         if place is None:
-            super().save_global(obj, name)  # type: ignore[misc]
-        else:
-            self.write(pickle.GLOBAL + f"{place[0]}\n{place[1]}\n".encode())
-            self.memoize(obj)
+            return super().save_global(obj, name)  # type: ignore[misc]
+        self.write(pickle.GLOBAL + f"{place[0]}\n{place[1]}\n".encode())
+        return self.memoize(obj)
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) -> None:
@@ -151,7 +142,6 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) 
 
 _REFUSED = "Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{0}])` or the `torch.serialization.safe_globals([{0}])` context manager to allowlist this global if you trust this class/function.\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
 
-_NO_FILE_OF_OURS = "this is no file that torch.save wrote (PyTorch 1.6 or later, or tinytorch)"
 _NO_ZIP = (zipfile.BadZipFile, NotImplementedError, ValueError, ArithmeticError, struct.error)
 _DAMAGED = (*_NO_ZIP, LookupError, SystemError, AttributeError, TypeError, EOFError, zlib.error)
 _DEEP, _MANY = 100, 1_000_000  # tuples in a tuple: hashing what is nested may take for ever, or the stack
@@ -164,9 +154,8 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
         self.folder = archive.namelist()[0].partition("/")[0]
         super().__init__(io.BytesIO(archive.read(f"{self.folder}/data.pkl")))
         self.archive, self.to = archive, map_location
-        order = (
-            archive.read(f"{self.folder}/byteorder") if f"{self.folder}/byteorder" in archive.namelist() else b"little"
-        )
+        said = f"{self.folder}/byteorder"
+        order = archive.read(said) if said in archive.namelist() else b"little"
         if order not in (b"little", b"big"):
             raise ValueError(f"Unknown endianness type: {order.decode(errors='replace')}")
         self.swapped = order.decode() != sys.byteorder
@@ -246,7 +235,7 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, 
     try:
         archive = zipfile.ZipFile(f)
     except _NO_ZIP:
-        raise pickle.UnpicklingError(_NO_FILE_OF_OURS) from None
+        raise pickle.UnpicklingError("this is no file that torch.save wrote (PyTorch 1.6 or later, or tinytorch)") from None  # fmt: skip
     with archive:
         parts = archive.infolist()
         known = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} >= {p.compress_type for p in parts}

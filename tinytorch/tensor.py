@@ -248,7 +248,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         counter = self._counter
         if type(counter) is InferenceCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return counter[0] if type(counter) is list else counter.number()
+        return counter[0] if type(counter) is list else len(counter)
 
     _base = readonly(lambda self: None if self._view is None else self._view[0], doc="What this is a view of.")
     _is_view = reads("_is_view", "Whether this tensor is a view of another one.", lambda self: self._view is not None)

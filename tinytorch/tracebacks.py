@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-_HERE = str(Path(__file__).parent)
+from .errors import HERE
 
 
 def shorten() -> None:
@@ -43,7 +42,7 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    kept = [one for one in frames if not one.tb_frame.f_code.co_filename.startswith(_HERE)]
+    kept = [one for one in frames if not one.tb_frame.f_code.co_filename.startswith(HERE)]
     for one, following in zip(kept, [*kept[1:], None], strict=False):  # of none there is no following either
         one.tb_next = following
     return kept[0] if kept else None

@@ -12,26 +12,22 @@ from typing import TYPE_CHECKING
 from ..errors import missing
 
 if TYPE_CHECKING:
-    from .function import Function
+    from .function import Function as Function
 
-_HOME = {
-    "api": ("Variable", "backward", "grad", "gradcheck"),
-    "function": ("Function",),
-    "modes": ("detect_anomaly", "enable_grad", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"),
-    "saved": ("SavedTensor",),
-}
 _MODULES = {"anomaly_mode": "modes", "function": "function", "grad_mode": "modes", "graph": "graph"}
-__all__ = [
-    "Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "function", "grad",
-    "grad_mode", "gradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
-    "set_grad_enabled",
-]  # fmt: skip
+_HOME = {
+    "api": "Variable backward grad gradcheck",
+    "function": "Function",
+    "modes": "detect_anomaly enable_grad inference_mode no_grad set_detect_anomaly set_grad_enabled",
+    "saved": "SavedTensor",
+}
+__all__ = [name for names in (_MODULES, *map(str.split, _HOME.values())) for name in names]
 
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module("." + _MODULES[name], __name__)
     for home, names in _HOME.items():
-        if name in names:
+        if name in names.split():
             return getattr(import_module("." + home, __name__), name)
     raise missing("module 'torch.autograd' has no attribute '{}'", name)

@@ -33,10 +33,8 @@ def backward(
     RuntimeError for non-scalars without a gradient, for tensors without history, for freed or changed saved tensors.
     Source: `torch.autograd.backward`.
     """
-    if inputs is not None:
-        inputs = _inputs(inputs, "backward")
-    outputs = _as_tuple(tensors)
-    _run(outputs, grad_tensors, retain_graph, create_graph, inputs, True)
+    inputs = None if inputs is None else _inputs(inputs, "backward")
+    _run(_as_tuple(tensors), grad_tensors, retain_graph, create_graph, inputs, True)
 
 
 def grad(
@@ -69,7 +67,7 @@ def _backward(
     if (
         edge is not None and self._view is None and gradient is None and inputs is None and create_graph is False
         and not data.ndim and (retain_graph is None or type(retain_graph) is bool)
-        and not (fn := edge[0])._several and not fn._leaf and fn._expects[:2] == ((), data.dtype)
+        and not (fn := edge[0])._several and not fn._leaf and fn._expects[0][:2] == ((), data.dtype)
     ):  # fmt: skip
         engine.go(engine.Task(fn, retain_graph is True, True), fn, edge[1], np.array(1, data.dtype))
     else:
@@ -117,7 +115,7 @@ def _inputs(inputs: Any, function: str) -> tuple:
 
 def _start_gradients(outputs: tuple, grads: Any) -> list:
     """The gradients to start from: given ones checked, missing ones implicitly one for scalars."""
-    given = (None,) * len(outputs) if grads is None else (grads,) if isinstance(grads, Tensor) else tuple(grads)
+    given = (None,) * len(outputs) if grads is None else _as_tuple(grads)
     found: list[Tensor | None] = []
     for out, start in zip(outputs, given, strict=False):
         g = start
@@ -144,11 +142,9 @@ def _run(outputs: tuple, given: Any, keep: Any, create: Any, inputs: tuple | Non
     grads, keep = _start_gradients(outputs, given), create if keep is None else keep
     if len(outputs) != len(grads):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
-    edges: list = []
-    for i, t in enumerate(outputs):
-        edges.append(edge_of(t))
-        if edges[-1] is None:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+    edges: list = list(map(edge_of, outputs))
+    if None in edges:
+        raise RuntimeError(f"element {edges.index(None)} of tensors does not require grad and does not have a grad_fn")
     goals: list | None = None if inputs is None else []
     for t in inputs or ():
         if not isinstance(t, Tensor):
@@ -229,10 +225,5 @@ def _numerical(func: Callable, inputs: tuple, t: Tensor, i: int, eps: float) -> 
 
 def _analytical(output: Tensor, t: Tensor) -> Tensor:
     """The same Jacobian from backward, a column an element of the output."""
-    columns = []
-    for at in range(output.numel()):
-        start = zeros_like(output)
-        start.view(-1)[at] = 1.0
-        (column,) = grad(output, t, start, retain_graph=True, materialize_grads=True)
-        columns.append(column.reshape(-1))
+    columns = [grad(x, t, retain_graph=True, materialize_grads=True)[0].reshape(-1) for x in output.reshape(-1)]
     return stack(columns, 1)

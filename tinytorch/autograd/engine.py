@@ -19,7 +19,6 @@ from ..ops.layout import is_dense, result_layout
 from . import hooks
 from .gradients import (
     accumulate,
-    as_tensor,
     as_tensors,
     devices,
     expected,
@@ -45,7 +44,7 @@ class Root(MultiNode):
 
     def __init__(self, edges: list, grads: list) -> None:
         self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), LAST
-        self.describe_all((None,))
+        self.describe(None)
 
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients that the walk starts with."""
@@ -91,6 +90,7 @@ class Task:
         self.captured: list[Any] = []
         self.captures: dict[Any, list] = {}
         self.needed: set | None = None
+        self.runs: set | None = None  # those that it comes to, where it does not come to all
         if inputs is not None:
             self.captured, self.captures = [None] * len(inputs), {root: []}  # whose tensor's hooks run in any case
             goals = {edge[0] for edge in inputs if edge is not None}
@@ -98,10 +98,7 @@ class Task:
             for at, edge in enumerate(inputs):
                 if edge is not None and not accumulate:
                     self.captures.setdefault(edge[0], []).append((edge[1], at))
-
-    def will_run(self, fn: Any) -> bool:
-        """Whether this walk comes to a node, or to a leaf."""
-        return fn in self.waits if self.needed is None else fn in self.needed or fn in self.captures
+            self.runs = self.needed.union(self.captures)
 
 
 def go(task: Task, fn: Any, nr: int, first: Any) -> None:
@@ -128,9 +125,9 @@ def _directly(f: Any, *args: Any, **named: Any) -> Any:
 
 
 def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
-    waits, needed, captures, raw = task.waits, task.needed, task.captures, task.raw
+    waits, runs, raw = task.waits, task.runs, task.raw
     watched, saving, release = MODES.anomaly, here.saving, not task.keep_graph
-    simply = not watched and not captures
+    simply = not watched and runs is None
     buffers: dict[Any, tuple] = {}  # of nodes that wait for more
     heap: list = [(0, 0, fn, *_room(fn))]  # what is ready, and its gradients
     heap[0][3][nr] = first
@@ -148,7 +145,7 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                 continue
             if fn._hooks is not None or not simply or fn._on_tensors:
                 given = [resolved(s, g, (*buffers.values(), *heap)) for s, g in zip(given, grads, strict=True)]
-                grads, given = _met(fn, grads, given, task)
+                grads, given = _met(fn, fn._hooks, grads, given, devices(fn), task)
                 if grads is None:
                     continue
             outputs, first = fn.apply(grads, raw), grads[0]
@@ -168,7 +165,7 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                     continue
                 below, position = edge
                 left = waits[below] = waits[below] - 1
-                if needed is not None and below not in needed and below not in captures:
+                if runs is not None and below not in runs:
                     continue
                 grad, state, leaf = outputs[i], made, below._leaf
                 if grad is not None:
@@ -178,7 +175,7 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                         if below._meta.exchanged:
                             shape, kind, _ = wanted = expected(edge, fn._seq)
                     else:
-                        shape, kind, _ = wanted = below.expects(position) if below._several else below._expects
+                        shape, kind, _ = wanted = below._expects[position]
                     if type(grad) is not ndarray or grad.shape != shape or grad.dtype is not kind:
                         grad = fitted(fn, i, grad, wanted or expectation(below))
                         state = state_fitted(outputs[i], grad)
@@ -238,22 +235,25 @@ def _added(before: Any, grad: Any, state: int) -> tuple:
 # what is watched: hooks, ends, anomalies ----------------------------------------------------------------------------------
 
 
-def _met(fn: Any, grads: list, states: list[int], task: Task) -> tuple:
-    """What a node will run on, and the states, after the walk's goals and hooks had it; None if the walk ends here."""
-    raw, places = task.raw, devices(fn)
+def _met(fn: Any, held: Any, grads: list, states: list[int], places: list, task: Task) -> tuple:
+    """What a node will run on, and the states, after the walk's goals and hooks had it; None if the walk ends here.
+
+    `held`: its hooks, or those of a leaf and of the leaf's accumulator.
+    """
+    raw = task.raw
     if fn in task.captures:
         aside = fn not in task.needed  # type: ignore[operator] # wanted for its own sake: hooks on the tensor come first
         seen = as_tensors(grads, states, places)
-        if aside and fn._hooks is not None:
-            seen = hooks.before(fn, seen)
+        if aside and held is not None:
+            seen = hooks.before(held, seen)
         for position, at in task.captures[fn]:
             task.captured[at] = seen[position]
         if aside:
             return None, ()
         states = [s - s % VERSION for s in states]  # since somebody holds them now
-    if fn._hooks is not None:
+    if held is not None:
         grads = through(
-            lambda seen: hooks.run_node_hooks(fn._hooks.pre, hooks.before(fn, seen)), grads, states, places, raw
+            lambda seen: hooks.run_node_hooks(held.pre, hooks.before(held, seen)), grads, states, places, raw
         )
     if raw and type(grads) is not Outputs:
         grads = Outputs(grads, states)  # which a custom Function asks for
@@ -267,7 +267,7 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
     raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
     for i, edge in enumerate(fn._edges):
-        if edge is not None and not fn.computes_all and not task.will_run(edge[0]):
+        if edge is not None and not fn._on_tensors and not (task.runs is None or edge[0] in task.runs):
             found[i] = None  # nobody asked for it
         elif edge is not None and (g := outputs[i]) is not None:
             wanted = expected(edge, fn._seq)
@@ -286,21 +286,12 @@ def _at_leaf(leaf: Any, grad: Any, state: int, task: Task) -> None:
     if m.accumulator is None and m.on_grad is None and task.needed is None:
         accumulate(leaf, grad, state, task.warnings)
         return
-    node, before = m.accumulator and m.accumulator(), m.on_grad or {}
-    after, places = None if node is None else node._hooks, [leaf.device]
-    if task.needed is not None and leaf not in task.needed:
-        seen = hooks.run_tensor_hooks(before, as_tensor(grad, leaf.device, state))
-        for _, at in task.captures[leaf]:
-            task.captured[at] = seen
-        return
-    if before or after is not None:
-
-        def hooked(seen: tuple) -> tuple:
-            seen = (hooks.run_tensor_hooks(before, seen[0]),)
-            return seen if after is None else hooks.run_node_hooks(after.pre, seen)
-
-        found = through(hooked, [grad], [state], places, task.raw)
-        grad, state = found[0], found.states[0] if type(found) is Outputs else state
-    accumulate(leaf, grad, state, task.warnings)
-    if after is not None and after.post:
-        hooks.run_node_hooks(after.post, (), as_tensors([grad], [state], places))
+    node, places = m.accumulator and m.accumulator(), [leaf.device]
+    held = None if node is None else node._hooks
+    if m.on_grad:
+        held = hooks.NodeHooks(m.on_grad, held)
+    grads, states = _met(leaf, held, [grad], [state], places, task)
+    if grads is not None:
+        accumulate(leaf, grads[0], states[0], task.warnings)
+        if held is not None and held.post:
+            hooks.run_node_hooks(held.post, (), as_tensors(grads, states, places))

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import missing, type_name, warn_in_torch
-from ..tensor import Tensor, fresh
+from ..errors import lacking, type_name, warn_in_torch
+from ..tensor import Tensor, as_result, over
 from .gradients import devices, through
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
 from .meta import needs_grad
@@ -52,19 +52,16 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     __slots__ = ("_materialize", "_results", "_takes", "_zeros", "dirty_tensors", "needs_input_grad",
                  "non_differentiable", "to_save")  # fmt: skip
     _forward_cls: Any = None
-    computes_all = _on_tensors = True
+    _on_tensors = True
 
     def __init__(self, inputs: tuple, recorded: bool) -> None:
         self._takes = tuple([isinstance(x, Tensor) for x in inputs])
         self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
         super().__init__(tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ())
         self.to_save = self.dirty_tensors = self.non_differentiable = None
-        self._results: dict[int, int] = {}  # which of the saved tensors are outputs of this node, and which outputs
+        self._results = {}
         self._materialize = True
         self._expects, self._zeros, self._outputs = [], (), 0  # until forward is through
-
-    def __repr__(self) -> str:
-        return f"<torch.autograd.function.{type(self).__name__} object at 0x{id(self):x}>"
 
     def __call__(self, *grads: Any) -> Any:
         """Raise TypeError: torch cannot call these nodes."""
@@ -86,10 +83,6 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         if self._saved is None:
             raise RuntimeError(FREED)
         return tuple(map(look, range(len(self._saved) // 2)))
-
-    def result_nr(self, at: int) -> int | None:
-        """Which output of this node the saved tensor number `at` is; None for any other tensor."""
-        return self._results.get(at)
 
     def _keep(self) -> None:
         """Save what forward asked for, with the versions the tensors have once forward is through."""
@@ -121,8 +114,8 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def _backward(self, grads: tuple) -> list:
         if self._materialize:
-            zeros: Any = self._zeros
-            grads = tuple([_zeros(*m) if g is None and m else g for g, m in zip(grads, zeros, strict=True)])
+            each: Any = zip(grads, self._zeros, strict=True)  # torch zeroes in place, which counts as a write
+            grads = tuple([over(as_result(np.zeros(*m[:2])), m[2], 1) if g is None and m else g for g, m in each])
         out = self._forward_cls.backward(self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
@@ -136,12 +129,6 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             if not is_tensor and g is not None:
                 raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
         return [g for g, is_tensor in zip(out, self._takes, strict=True) if is_tensor]
-
-
-def _zeros(shape: tuple, kind: Any, device: Any) -> Tensor:
-    made = fresh(np.zeros(shape, kind), device)
-    made._counter[0] = 1  # torch zeroes it in place, which counts here
-    return made
 
 
 class FunctionMeta(type):
@@ -188,15 +175,10 @@ class Function(metaclass=FunctionMeta):
             inputs = bound.args
         recorded = MODES.here.grad and any(isinstance(x, Tensor) and needs_grad(x) for x in inputs)
         ctx = cls._backward_cls(inputs, recorded)
-        outside, MODES.here.grad = MODES.here.grad, False
-        try:
+        with no_grad():
+            output = cls.forward(*inputs) if apart else cls.forward(ctx, *inputs)
             if apart:
-                output = cls.forward(*inputs)
                 cls.setup_context(ctx, inputs, output)
-            else:
-                output = cls.forward(ctx, *inputs)
-        finally:
-            MODES.here.grad = outside
         outputs = _recorded(ctx, inputs, output if isinstance(output, tuple) else (output,), recorded)
         if recorded:
             ctx._keep()
@@ -216,8 +198,8 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
     plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
     ctx._zeros = tuple([expectation(t) if isinstance(t, Tensor) else None for t in outputs])
     smooth = [recorded and isinstance(t, Tensor) and id(t) not in plain and t._data.dtype.kind == "f" for t in outputs]
-    ctx.describe_all(tuple([t if ok else None for t, ok in zip(outputs, smooth, strict=True)]))
-    result = []
+    ctx.describe(*[t if ok else None for t, ok in zip(outputs, smooth, strict=True)])
+    result, many = [], sum(smooth) > 1
     for nr, t in enumerate(outputs):
         out = t
         if isinstance(t, Tensor):
@@ -232,13 +214,9 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
                 out = _same(t) if is_input else t
                 replace_history(out, ctx)
                 out._edge = (ctx, nr)
-            if out._view is not None and not (is_input and is_dirty):
-                out._view = (*out._view[:2], IN_FUNCTION)
+            if out._view is not None and (many or not (is_input and is_dirty)):
+                out._view = (*out._view[:2], MULTI_OUTPUT if many else IN_FUNCTION)
         result.append(out)
-    if sum(smooth) > 1:
-        for t in result:
-            if isinstance(t, Tensor) and t._view is not None:
-                t._view = (*t._view[:2], MULTI_OUTPUT)
     if not dirty <= {id(t) for t in outputs}:
         raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")  # fmt: skip
     return tuple(result)
@@ -308,5 +286,4 @@ def once_differentiable(fn: Callable) -> Callable:
     return wrapper
 
 
-def __getattr__(name: str) -> object:
-    raise missing("module 'torch.autograd.function' has no attribute '{}'", name)
+__getattr__ = lacking("torch.autograd.function")

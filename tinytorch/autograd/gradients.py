@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
+from ..ops.copies import clone, contiguous_format, copy_
+from ..ops.creation import new_empty_strided
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
 from ..tensor import as_result, device_of, over
 from . import hooks
@@ -29,24 +31,22 @@ ndarray = np.ndarray
 
 def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> int:
     """The state of number `i` of the arrays that a node's formulas gave, from those of the arrays that it was given."""
-    grad, first = outputs[i], grads[0]
-    whole = None if first is None else first if first.base is None else first.base
-    if len(outputs) == 1 and first is not None and grad is not first and grad.base is whole:
-        return states[0] - states[0] % VERSION + VIEW  # torch keeps the base of a view as long as the view
+    grad = outputs[i]
+    if len(outputs) == 1 and grads[0] is not None and grad.base is grads[0]:  # as below, at once
+        return states[0] - states[0] % VERSION + VIEW
     memory = owner(grad)
     for given, state in zip(grads, states, strict=True):
         if given is not None and owner(given) is memory:
+            if grad is not given:  # a view, whose base torch keeps as long as the view
+                return state - state % VERSION + VIEW
             rest = [  # others over the same memory; what is made into another shape or dtype is let go by then
                 o for j, (o, edge) in enumerate(zip(outputs, fn._edges, strict=True))
                 if j != i and o is not None and edge is not None and owner(o) is memory
                 and (o.shape, o.dtype) == expected(edge, fn._seq)[:2]
             ]  # fmt: skip
-            kind = state % TWICE
-            if grad is not given:  # a view, whose base torch keeps as long as the view
-                return state - state % VERSION + VIEW
             if any(o is grad for o in rest):
                 return state | TWICE
-            return state - kind + min(kind, VIEW) if rest else state
+            return state - ALONE + VIEW if rest and state % TWICE == ALONE else state
     saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
     if any(owner(v._data) is memory for v in saved) or (type(grad.base) is ndarray and grad.base.ndim > grad.ndim > 0):
         return VIEW  # of what was saved, or of a sum without its leading dimensions
@@ -55,8 +55,6 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
 
 def laid(fn: Any, grad: Any, outputs: list) -> list:
     """What formulas computed element by element, laid out by torch's rules where the operands lie in several orders."""
-    if grad is None or grad.ndim < 2:
-        return outputs
     found = list(outputs)
     for i, (_, wanted) in enumerate(fn.rules):
         o = outputs[i]
@@ -115,7 +113,7 @@ def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
 
 def devices(fn: Any) -> list:
     """Where the gradients of a node's outputs lie."""
-    return [fn.expects(nr)[2] for nr in range(fn._outputs)]
+    return [device for _, _, device in fn._expects]
 
 
 def as_tensors(grads: list, states: list[int], places: list) -> tuple:
@@ -137,31 +135,23 @@ def through(call: Callable, grads: list, states: list[int], places: list, raw: b
     know(*tensors)
     arrays = [None if t is None else t._data for t in tensors]
     before = {id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None}
-    looks: list = []  # of each tensor the most that its state may be, and what tells whether somebody holds it
-    t = storage = None
-    for t in tensors:
-        if t is None:
-            looks.append(None)
-            continue
-        memory, storage = owner(t._data), t._storage
-        known = before.get(id(memory), ALONE)
-        kind = min(VIEW if t._view else ALONE, known if id(t) in ids else max(known, VIEW))
-        if sum(a is not None and owner(a) is memory for a in arrays) > 1:
-            kind = min(kind, VIEW) if sum(t is other for other in tensors) == 1 else SHARED
-        looks.append((kind, t._counter, weakref.ref(t), None if storage is None else weakref.ref(storage)))
-    del t, storage
+    looks = {}  # of each tensor the most that its state may be, and what tells whether somebody holds it
+    t = None
+    for i, t in enumerate(tensors):
+        if t is not None:
+            memory = owner(t._data)
+            known = before.get(id(memory), ALONE)
+            kind = min(VIEW if t._view else ALONE, known if id(t) in ids else max(known, VIEW))
+            if sum(a is not None and owner(a) is memory for a in arrays) > 1:
+                kind = min(kind, VIEW) if sum(t is other for other in tensors) == 1 else SHARED
+            looks[i] = kind, t._counter, weakref.ref(t), t._storage and weakref.ref(t._storage)
+    del t
     tensors.clear()
-    found = []
-    for look in looks:
-        if look is None:
-            found.append(SHARED)
-            continue
-        kind, counter, tensor, memory = look
-        if tensor() is not None:
-            kind = SHARED
-        elif memory is not None and memory() is not None:
-            kind = min(kind, VIEW)
-        found.append(kind + VERSION * (counter[0] if type(counter) is list else 0))
+    found = [SHARED] * len(arrays)
+    for i, (most, counter, tensor, storage) in looks.items():
+        held = VIEW if storage is not None and storage() is not None else ALONE
+        kind = min(most, held) if tensor() is None else SHARED
+        found[i] = kind + VERSION * (counter[0] if type(counter) is list else 0)
     return Outputs(arrays, found)
 
 
@@ -172,7 +162,7 @@ def expected(edge: Any, seq: int | None = None) -> tuple:
     """Shape, dtype and device that a gradient must have that goes along an edge; `seq`: of the node that it comes from."""
     fn, nr = edge
     if not fn._leaf:
-        return fn.expects(nr)
+        return fn._expects[nr]
     for until, before in fn._meta.exchanged if seq is not None else ():
         if seq < until:  # the node is older than what `.data =` gave the leaf since
             return before
@@ -187,7 +177,8 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
     if grad.shape != shape:
         have, lead = tuple(grad.shape), grad.ndim - len(shape)
         if lead < 0 or any(n not in (1, m) for n, m in zip(shape, have[lead:], strict=True)):
-            raise _unfit(fn, i, f"got {list(have)} but expected shape compatible with {list(shape)}")
+            who = "" if fn is None else f"Function {fn.name()} returned an "
+            raise RuntimeError(f"{who}invalid gradient at index {i} - got {list(have)} but expected shape compatible with {list(shape)}")  # fmt: skip
         if type(grad) is ndarray:
             dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
             grad = np.ascontiguousarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
@@ -198,11 +189,6 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
     if grad._data.dtype != kind:
         grad = grad.to(BY_NUM[kind.num])
     return grad
-
-
-def _unfit(fn: Any, i: int, why: str) -> RuntimeError:
-    who = "" if fn is None else f"Function {fn.name()} returned an "
-    return RuntimeError(f"{who}invalid gradient at index {i} - {why}")
 
 
 # leaves -----------------------------------------------------------------------------------------------------------------
@@ -241,9 +227,6 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
             copy = empty_like_strides(like.shape, grad.dtype, strides)
             copy[...] = grad
             return as_tensor(copy, leaf.device, VERSION + ALONE)  # torch makes it empty and then copies into it
-    from ..ops.copies import clone, contiguous_format, copy_
-    from ..ops.creation import new_empty_strided
-
     grad = as_tensor(grad, leaf.device)
     if is_dense(like):
         return copy_(new_empty_strided(grad, tuple(leaf.shape), leaf.stride()), grad)

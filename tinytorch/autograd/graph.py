@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import missing
+from ..errors import lacking
 from ..tensor import Tensor, fresh
 from .modes import InferenceCounter, bump
 from .node import Node
@@ -58,8 +58,5 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(pack, lambda packed: packed[1].to(packed[0]))
 
 
-def __getattr__(name: str) -> object:
-    raise missing("module 'torch.autograd.graph' has no attribute '{}'", name)
-
-
+__getattr__ = lacking("torch.autograd.graph")
 __all__ = ["Node", "increment_version", "save_on_cpu", "saved_tensors_hooks"]

@@ -46,11 +46,11 @@ class NodeHooks:
 
     __slots__ = ("on_output", "post", "pre", "retain")
 
-    def __init__(self) -> None:
-        self.on_output: list[tuple[int, OrderedDict]] = []
+    def __init__(self, on_leaf: OrderedDict | None = None, accumulator: NodeHooks | None = None) -> None:
+        self.on_output: list[tuple[int, OrderedDict]] = [] if on_leaf is None else [(0, on_leaf)]
         self.retain: dict[int, weakref.ref] = {}
-        self.pre: OrderedDict[int, Callable] = OrderedDict()
-        self.post: OrderedDict[int, Callable] = OrderedDict()
+        self.pre: OrderedDict[int, Callable] = accumulator.pre if accumulator else OrderedDict()
+        self.post: OrderedDict[int, Callable] = accumulator.post if accumulator else OrderedDict()
 
 
 def hooks_of(node: Any) -> NodeHooks:
@@ -100,8 +100,6 @@ def retain_grad(tensor: Any) -> None:
 def moved(tensor: Any, old: Any, new: Any) -> None:
     """The history of a tensor went from the edge `old` (None: a leaf) to the node `new`: retain_grad goes with it."""
     m = tensor._meta
-    if m is None:
-        return
     m.on_grad = None
     if m.retains and old is not None and old[0]._hooks is not None:
         retained = old[0]._hooks.retain
@@ -121,21 +119,15 @@ def warn_of_hooks(tensor: Any) -> None:
 # calling --------------------------------------------------------------------------------------------------------------
 
 
-def run_tensor_hooks(hooks: dict[int, Callable], grad: Any) -> Any:
-    """One gradient after the hooks of its tensor, in order."""
-    for hook in list(hooks.values()):
-        new = hook(grad)
-        if new is not None:
-            grad = _replacement(hook, grad, new)
-    return grad
-
-
-def before(node: Any, grads: Any) -> tuple:
+def before(held: NodeHooks, grads: Any) -> tuple:
     """The gradients that reach a node, after the hooks of its outputs; then those that are to be retained are."""
     out = list(grads)
-    for nr, hooks in node._hooks.on_output:
-        out[nr] = run_tensor_hooks(hooks, out[nr])
-    for nr, who in node._hooks.retain.items():
+    for nr, hooks in held.on_output:
+        for hook in list(hooks.values()):
+            new = hook(out[nr])
+            if new is not None:
+                out[nr] = _replacement(hook, out[nr], new)
+    for nr, who in held.retain.items():
         tensor, grad = who(), out[nr]
         if tensor is not None and grad is not None:
             from ..ops.copies import clone, contiguous_format

@@ -56,8 +56,4 @@ def needs_grad(t: TensorBase) -> bool:
     """Whether a tensor requires grad. A view does if its base does."""
     if t._edge is not None or (t._meta is not None and t._meta.requires_grad):
         return True
-    view = t._view
-    if view is None:
-        return False
-    base = view[0]
-    return base._edge is not None or (base._meta is not None and base._meta.requires_grad)
+    return t._view is not None and needs_grad(t._view[0])

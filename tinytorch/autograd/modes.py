@@ -7,7 +7,6 @@ Each switch works as a context manager, those of grad mode as decorators, too. S
 from __future__ import annotations
 
 import contextvars
-import os
 import threading
 import warnings
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import type_name
+from ..errors import HERE, type_name
 
 
 class _Here:
@@ -62,14 +61,10 @@ class InferenceCounter(list):
 
 
 class DetachedCounter(InferenceCounter):
-    """The counter of what `detach()` and `.data` give of an inference tensor outside inference mode: it counts writes.
+    """The counter of what `detach()` and `.data` give of an inference tensor outside inference mode: a list as long as its writes.
 
     Such a tensor cannot be saved either.
     """
-
-    def number(self) -> int:
-        """How many writes there were."""
-        return len(self)
 
 
 WRITES: list[Callable[[Any], None]] = []  # told of each tensor that was written, before its version says so
@@ -123,21 +118,17 @@ class _Switch(ContextDecorator):
 class no_grad(_Switch):
     """Inside, nothing is recorded and results do not require grad."""
 
-    __module__ = "torch.autograd.grad_mode"
     mode = False
 
 
 class enable_grad(_Switch):
     """Inside, operations are recorded, even where an outer `no_grad` holds."""
 
-    __module__ = "torch.autograd.grad_mode"
     mode = True
 
 
 class set_grad_enabled(_Switch):
     """Turn recording on or off: at once when called, until the block ends when used as a context manager."""
-
-    __module__ = "torch.autograd.grad_mode"
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -160,7 +151,6 @@ class set_grad_enabled(_Switch):
 class inference_mode(_Switch):
     """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never in a graph."""
 
-    __module__ = "torch.autograd.grad_mode"
     mode = True
 
     def __init__(self, mode: bool = True) -> None:
@@ -168,6 +158,10 @@ class inference_mode(_Switch):
 
     def _turn(self) -> None:
         MODES.here.grad, MODES.here.inference, MODES.here.asked = not self.mode, self.mode, not self.mode
+
+
+for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
+    _switch.__module__ = "torch.autograd.grad_mode"
 
 
 def is_grad_enabled() -> bool:
@@ -184,7 +178,6 @@ def is_inference_mode_enabled() -> bool:
 
 # what anomaly mode has called with each new node; mostly empty, which is all that making one asks
 MADE: list[Callable[[Any], None]] = []
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
@@ -206,8 +199,6 @@ def is_anomaly_check_nan_enabled() -> bool:
 class set_detect_anomaly:
     """Switch anomaly mode: at once when called, until the block ends when used as a context manager."""
 
-    __module__ = "torch.autograd.anomaly_mode"
-
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.before = MODES.anomaly, MODES.check_nan
         set_anomaly_enabled(mode, check_nan)
@@ -222,8 +213,6 @@ class set_detect_anomaly:
 class detect_anomaly(set_detect_anomaly):
     """Inside, backward says where what failed was made, and raises if a gradient is nan (with `check_nan`)."""
 
-    __module__ = "torch.autograd.anomaly_mode"
-
     def __init__(self, check_nan: bool = True) -> None:
         self.before, self.check_nan = (MODES.anomaly, MODES.check_nan), check_nan
         warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)  # fmt: skip
@@ -232,12 +221,15 @@ class detect_anomaly(set_detect_anomaly):
         set_anomaly_enabled(True, self.check_nan)
 
 
+set_detect_anomaly.__module__ = detect_anomaly.__module__ = "torch.autograd.anomaly_mode"
+
+
 def _remember(node: Any) -> None:
     """Note on a new node where the user made it."""
     import traceback
 
-    frames = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(_PACKAGE)]
-    node.metadata["traceback_"] = traceback.StackSummary.from_list(frames).format()
+    ours = f'  File "{HERE}'
+    node.metadata["traceback_"] = [frame for frame in traceback.format_stack() if not frame.startswith(ours)]
 
 
 def check_gradients(node: Any, outputs: list) -> None:
@@ -250,10 +242,8 @@ def check_gradients(node: Any, outputs: list) -> None:
 
 def explain(node: Any, say: list) -> None:
     """Add to `say`, pairs of a warning and its place, where the node that failed was made."""
-    place, stack = "torch/csrc/autograd/python_anomaly_mode.cpp:", node.metadata.get("traceback_")
-    if stack is None:
-        unknown = f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more information."
-        say.append((unknown, f"{place}100"))
-    else:
-        said = f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(stack)}"
-        say.append((said, f"{place}122"))
+    stack, line = node.metadata.get("traceback_"), 100
+    known = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    if stack is not None:
+        known, line = f"Traceback of forward call that caused the error:\n{''.join(stack)}", 122
+    say.append((f"Error detected in {node.name()}. {known}", f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}"))

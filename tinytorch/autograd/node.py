@@ -52,16 +52,15 @@ class Node:
     # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
     saved_names: tuple[str, ...] = ()
     users: tuple = ()  # for each, the one input whose gradient alone needs it, if that is so
-    results: dict[str, int] = {}  # the outputs by the names under which formulas read them
+    _results: dict[int, int] = {}  # which of what it saves are outputs of this node, and which outputs
     spread = False  # whether one formula gives the gradients of all inputs at once
     _called = ""  # the name, if it is not that of the class
     _outputs = 1
     _leaf = False
-    _several = False  # whether `_expects` is a list, one for each output
+    _several = False  # whether formulas are given a tuple of gradients, one for each output
     _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
     _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
     _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
-    computes_all = False  # also the gradients that nobody asked for, as custom Functions do
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         self._edges = edges
@@ -100,9 +99,6 @@ class Node:
     def __dir__(self) -> list[str]:
         return [n for n in super().__dir__() if n not in Node.__slots__]
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} object at 0x{id(self):x}>"
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
@@ -118,13 +114,10 @@ class Node:
 
     # what backward does ---------------------------------------------------------------------------------------------
 
-    def expects(self, nr: int) -> tuple:
-        """Shape, dtype and device of the gradient for output `nr`."""
-        return self._expects
-
-    def describe(self, t: Any) -> None:
-        """Remember what the gradient of this node's output must look like."""
-        self._expects = expectation(t)
+    def describe(self, *outputs: Any) -> None:
+        """Note shape, dtype and device that the gradients of the outputs must have; None stands for what is no tensor."""
+        nothing = (), np.dtype(np.float32), None  # what torch expects there
+        self._expects = [nothing if t is None else expectation(t) for t in outputs]
 
     def apply(self, grads: list, raw: bool) -> list:
         """Gradients for the inputs, from those of the outputs: arrays if `raw`, else tensors; None for none."""
@@ -133,8 +126,7 @@ class Node:
     def keep_results(self, outputs: tuple) -> None:
         """Save the node's own outputs, where formulas read them."""
         saved = list(self._saved)
-        for name, nr in self.results.items():
-            at = self.saved_names.index(name)
+        for at, nr in self._results.items():
             saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
         self._saved = tuple(saved)
 
@@ -153,36 +145,25 @@ class Node:
                     saved[2 * at], saved[2 * at + 1] = None, GONE
             self._saved = tuple(saved)
 
-    def result_nr(self, at: int) -> int | None:
-        """Which of the node's outputs its saved value number `at` is; None if it is an input."""
-        return self.results.get(self.saved_names[at])
-
     def __call__(self, *grads: Any) -> Any:
         """Run the node alone. TypeError for another number of gradients than outputs."""
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
-        found = self.apply(list(grads), False)
-        out = tuple(
-            [g if self.spread or edge is not None else None for g, edge in zip(found, self._edges, strict=True)]
-        )
+        found = zip(self.apply(list(grads), False), self._edges, strict=True)
+        out = tuple([g if self.spread or edge is not None else None for g, edge in found])
         return out[0] if len(out) == 1 else out
 
 
 class MultiNode(Node):
-    """A node with several outputs; `_expects` says of each what its gradient must look like."""
+    """A node with several outputs."""
 
     __slots__ = ("_outputs",)
     _several = True
 
-    def expects(self, nr: int) -> tuple:
-        """Shape, dtype and device of the gradient of one output."""
-        return self._expects[nr]
-
-    def describe_all(self, tensors: tuple) -> None:
-        """Note shape, dtype and device of all outputs."""
-        nothing = ((), np.dtype(np.float32), None)  # what torch expects of the gradient of an output that is no tensor
-        self._expects = [nothing if t is None else expectation(t) for t in tensors]
-        self._outputs = len(tensors)
+    def describe(self, *outputs: Any) -> None:
+        """Note how many there are, too."""
+        super().describe(*outputs)
+        self._outputs = len(outputs)
 
 
 class AccumulateGrad(Node):
@@ -197,7 +178,7 @@ class AccumulateGrad(Node):
         self._edges = self._saved = ()
         self._hooks = None
         self._seq = LAST
-        self._expects = expectation(leaf)
+        self.describe(leaf)
 
 
 def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:
@@ -232,7 +213,6 @@ class NotImplementedNode(Node):
     __slots__ = ()
     _called = "torch::autograd::NotImplemented"
     _says: str
-    computes_all = True  # so that it raises even where nobody asked for the gradients
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         super().__init__(tuple([e for e in edges if e is not None]))
@@ -281,17 +261,12 @@ def as_object(fn: Any, at: int) -> Any:
     """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
     saved = list(fn._saved)
     value, version = saved[2 * at : 2 * at + 2]
-    found = value if version == OBJECT else SavedTensor(value, version, nr=fn.result_nr(at))
+    found = value if version == OBJECT else SavedTensor(value, version, nr=fn._results.get(at))
     for one in objects(found):
         one.node = weakref.ref(fn)
     saved[2 * at : 2 * at + 2] = found, OBJECT
     fn._saved = tuple(saved)
     return found
-
-
-def _parameters(formula: Callable) -> tuple[str, ...]:
-    code = formula.__code__
-    return code.co_varnames[1 : code.co_argcount]
 
 
 def kind_of_node(
@@ -305,15 +280,13 @@ def kind_of_node(
     (for `cat`, whose inputs are as many as are given). `writes`: how often torch's formulas write to what they make.
     """
     rules = list(formulas.values())
-    reads = [() if f is None else _parameters(f) for f in rules]
+    reads = [() if f is None else f.__code__.co_varnames[1 : f.__code__.co_argcount] for f in rules]
     # the order in which torch saves them, and hooks see them
     names = sorted({*also}.union(*reads), key=lambda n: (n in results, n))
     wanted = [tuple([names.index(p) for p in read]) for read in reads]
-    if len(rules) - rules.count(None) == 1 or "BackwardBackward" in name:
-        users: list = [None] * len(names)  # then torch saves without asking whether the gradient is needed
-    else:
-        users = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
-        users = [by[0] if len(by) == 1 else None for by in users]
+    anyway = len(rules) - rules.count(None) == 1 or "BackwardBackward" in name  # then torch asks not what is needed
+    readers = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
+    users = [by[0] if len(by) == 1 and not anyway else None for by in readers]
     simple = base is Node and not spread and [*wanted] == [tuple(range(len(names)))]
     pair = base is Node and not spread and wanted == [(0,), (1,)] and users == [0, 1]
     body: dict[str, Any] = {
@@ -321,7 +294,6 @@ def kind_of_node(
         "__doc__": f"The backward of torch's {name}.",
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
         "saved_names": tuple(names),
-        "inputs": tuple(formulas),
         "rules": tuple(zip(rules, wanted, strict=True)),
         "order": tuple(sorted([i for i, f in enumerate(rules) if f], key=[*formulas].__getitem__)),  # torch's
         "users": tuple(users),
@@ -329,7 +301,7 @@ def kind_of_node(
         "_made": ALONE + VERSION * writes,
         "_laid": laid,
         "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
-        "results": {n: nr for nr, n in enumerate(results) if n in names},
+        "_results": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }
     for at, n in enumerate(names):
         if n[0] != "_":

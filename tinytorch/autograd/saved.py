@@ -47,8 +47,7 @@ def kept(value: Any) -> tuple[Any, Any]:
         if HOOKS and (pairs := MODES.here.saving):
             return SavedTensor(value, version, pairs[-1]), OBJECT
         return value, version
-    many = type(value) in (tuple, list) and value and type(value[0]) is not int
-    if many and any([isinstance(v, TensorBase) for v in value]):
+    if type(value) in (tuple, list) and any([isinstance(v, TensorBase) for v in value]):
         pairs = [kept(v) for v in value]
         return tuple([v if version == OBJECT else SavedTensor(v, version) for v, version in pairs]), OBJECT
     return value, None
@@ -77,7 +76,7 @@ def read(node: Any, at: int, raw: bool = False, for_formula: bool = True) -> Any
     value, version = node._saved[2 * at : 2 * at + 2]
     if version is None or (version == NUMBER and for_formula):
         return value
-    nr = node.result_nr(at)
+    nr = node._results.get(at)
     if type(value) is tuple:
         tensors = [v.unpack(node) for v in value]
         return tuple([t if t is None else t._data for t in tensors] if raw else tensors)
@@ -215,8 +214,8 @@ class SavedTensor:
     def _pack(self, pair: tuple[Callable, Callable], shown: Any) -> None:
         """Keep `pack_hook(shown)` in place of the tensor, and where the tensor stood in the graph."""
         t = self._kept
-        leaf = t if t._edge is None and t._meta is not None and t._meta.requires_grad else None
-        self._origin = (t.grad_fn, t.output_nr, needs_grad(t), leaf)
+        leaf = (t, 0) if t._meta is not None and t._meta.requires_grad else None
+        self._origin = (t._edge if t.grad_fn is not None else leaf), needs_grad(t)
         self._kept, self._hooks = _NOTHING, pair  # which stays so if the pack hook raises
         version = t._counter[0]
         here = MODES.here
@@ -235,12 +234,12 @@ class SavedTensor:
             raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(out)}")  # fmt: skip
         if self._nr is not None:
             return as_output(out, node, self._nr) if node is not None else out
-        fn, nr, wanted, leaf = self._origin
-        if fn is None and not (wanted or needs_grad(out)):
+        edge, wanted = self._origin
+        if not (wanted or needs_grad(out)):
             return out
         alias = out._alias()
-        if fn is not None or leaf is not None:  # gradients flow to where the tensor stood, a leaf included
-            alias._edge = (fn, nr) if fn is not None else (leaf, 0)
+        if edge is not None:  # gradients flow to where the tensor stood, a leaf included
+            alias._edge = edge
         elif wanted:  # of a view by its base alone
             meta(alias).requires_grad = True
         return alias

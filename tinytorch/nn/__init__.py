@@ -1,8 +1,6 @@
 """Neural networks, enough to train and to meet the pitfalls of copying. Source: `torch.nn`."""
 
-from typing import Any
-
-from ..errors import missing
+from ..errors import lacking
 from . import functional, init, parameter
 
 from .layers import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss  # isort: skip
@@ -10,8 +8,5 @@ from .layers import Dropout, Flatten, Identity, Linear, ModuleList, ReLU, Sequen
 from .module import Module
 from .parameter import Parameter
 
-__all__ = [name for name in dir() if name[0] != "_" and name not in ("Any", "missing")]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing("module 'torch.nn' has no attribute '{}'", name)
+__all__ = [name for name in dir() if name[0] != "_" and name != "lacking"]
+__getattr__ = lacking("torch.nn")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
-from ..errors import missing, warn_user
+from ..errors import lacking, warn_user
 from ..ops import filling as _filling
 from ..ops import pointwise as _pointwise
 from ..ops.creation import zeros_like
@@ -188,7 +188,4 @@ def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> 
 
 __all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "linear",
            "log_softmax", "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    raise missing("module 'torch.nn.functional' has no attribute '{}'", name)
+__getattr__ = lacking("torch.nn.functional")

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..autograd.modes import no_grad
-from ..errors import missing, warn_user
+from ..errors import lacking, warn_user
 from ..tensor import Tensor
 
 
@@ -61,7 +61,4 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> 
 
 
 __all__ = ["constant_", "kaiming_uniform_", "normal_", "ones_", "uniform_", "xavier_uniform_", "zeros_"]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing("module 'torch.nn.init' has no attribute '{}'", name)
+__getattr__ = lacking("torch.nn.init")

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from operator import index
 from typing import Any, Self
 
@@ -156,10 +157,8 @@ class ModuleList(_Numbered):
         return type(self)(list(self)[i])
 
     def _shown(self) -> list[str]:
-        runs: list[list] = []  # equal modules in a row print as one
-        for i, text in enumerate(map(repr, self)):
-            if runs and runs[-1][2] == text:
-                runs[-1][1] = i
-            else:
-                runs.append([i, i, text])
-        return [f"({i}): {text}" if i == j else f"({i}-{j}): {j - i + 1} x {text}" for i, j, text in runs]
+        lines = []
+        for text, run in groupby(range(len(self)), [repr(module) for module in self].__getitem__):
+            first, *rest = run  # equal modules in a row print as one
+            lines.append(f"({first}-{rest[-1]}): {len(rest) + 1} x {text}" if rest else f"({first}): {text}")
+        return lines

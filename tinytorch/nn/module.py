@@ -12,7 +12,7 @@ from ..autograd.function import Function
 from ..autograd.hooks import RemovableHandle
 from ..autograd.modes import is_grad_enabled, no_grad
 from ..devices import device as Device
-from ..errors import warn_user
+from ..errors import ShownAs, warn_user
 from ..tensor import Tensor
 from .parameter import Parameter
 
@@ -53,9 +53,7 @@ def register_module_forward_hook(hook: Callable) -> RemovableHandle:
 class ModuleMeta(type):
     """Prints the modules' classes by the names they have in torch, which a class of ours says in `shown_as`."""
 
-    def __repr__(cls) -> str:
-        name = cls.__dict__.get("shown_as")
-        return f"<class '{name}'>" if name else super().__repr__()
+    __repr__ = ShownAs.__repr__
 
 
 class Module(metaclass=ModuleMeta):
@@ -243,18 +241,13 @@ class Module(metaclass=ModuleMeta):
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
         """Convert parameters and buffers, in place; a dtype, which has to be floating, applies to floating point ones."""
-        values = [*args, *kwargs.values()]
-        like = next((x for x in values if isinstance(x, Tensor)), None)
-        dtype = next((x for x in values if isinstance(x, dtypes.dtype)), like and like.dtype)
-        where = next((x for x in values if isinstance(x, (str, Device))), like and like.device)
+        given = [*args, *kwargs.values()]
+        given += [v for x in given if isinstance(x, Tensor) for v in (x.dtype, x.device)]
+        dtype = next((x for x in given if isinstance(x, dtypes.dtype)), None)
+        where = next((x for x in given if isinstance(x, (str, Device))), None)
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired {dtype=!r}")
-
-        def convert(t: Tensor) -> Tensor:
-            out = t if where is None else t.to(where)
-            return out.to(dtype) if dtype is not None and t.is_floating_point() else out
-
-        return self._apply(convert)
+        return self._apply(lambda t: t.to(where or t.device, dtype if dtype and t.is_floating_point() else t.dtype))
 
     double = partialmethod(to, dtypes.float64)
     float = partialmethod(to, dtypes.float32)

@@ -30,10 +30,7 @@ class Parameter(Tensor):
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
-    def __copy__(self) -> Parameter:
-        made = Parameter(self.data, self.requires_grad)
-        made.__dict__.update(self.__dict__)
-        return made
+    __copy__: Any = None  # so that `copy.copy` does as `__reduce_ex__` says
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
         return Parameter, (self.data, self.requires_grad), *((dict(self.__dict__),) if self.__dict__ else ())

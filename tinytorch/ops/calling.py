@@ -195,7 +195,7 @@ fresh   |    out._counter = InferenceCounter() if here.inference else [0]
 node    |    if fn is not None:
 node    |        fn._seq = next_number()
 node    |        fn._hooks = None
-node    |        fn._expects = (data.shape, data.dtype, {device})
+node    |        fn._expects = ((data.shape, data.dtype, {device}),)
 node    |        out._edge = (fn, 0)
 result  |        fn._saved = (out._alias(), 0)
 results |        fn.keep_results((out,))
@@ -269,7 +269,7 @@ def _forms(o: Any, method: bool, inplace: bool) -> dict[str, Any]:
         "sizes": schema.positional == schema.least == lead + 1 and schema.params[lead].is_sizes,
         "full": not short, "short": short, "pair": short and pair, "one": short and not pair and not view, "into": into,
         "made": made, "view": view, "fresh": made and not view, "node": node, "both": node and pair, "result": result,
-        "results": node and o.node.results and not result, "simply": simply, "straight": made and simply,
+        "results": node and o.node._results and not result, "simply": simply, "straight": made and simply,
         "alone": made and simply and not pair, "twice": made and simply and pair,
         "quick": made and (view or kernel.copies), "general": made and not (simply or view or kernel.copies),
     }  # fmt: skip

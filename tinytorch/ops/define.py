@@ -60,8 +60,8 @@ class Op:
         self.saves = []  # what the node saves: its name, how it is read, the one input that needs it, whether it is a tensor
         if node is not None:
             holding = {schema.names[i] for i in (*self.tensors, *self.lists)}
-            for n, user in zip(node.saved_names, node.users, strict=True):
-                read = None if n in node.results else keeps.get(n) or _source(n, schema)
+            for at, (n, user) in enumerate(zip(node.saved_names, node.users, strict=True)):
+                read = None if at in node._results else keeps.get(n) or _source(n, schema)
                 self.saves.append((n, read, user, n in holding or n in keeps))
         self.kind = "turn" if kernel.kind == "view" and schema.writes else kernel.kind
         self.compute: Callable = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel  # on arrays
@@ -135,7 +135,7 @@ class Op:
             floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in out]
             while floating and floating[-1] is None:  # torch counts outputs to the last that has a gradient
                 floating.pop()
-            fn.describe_all(floating)
+            fn.describe(*floating)
             for nr, t in enumerate(floating):
                 if t is not None:
                     t._edge = (fn, nr)
@@ -145,7 +145,7 @@ class Op:
             fn.describe(out)
             out._edge = (fn, 0)
             out = (out,)
-        if fn.results:
+        if fn._results:
             fn.keep_results(out)
 
     # running -------------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class Op:
         if fn is not None:
             fn.describe(target)
             rebase_history(target, fn)
-            if fn.results:
+            if fn._results:
                 fn.keep_results((target,))
         return target
 
