@@ -33,11 +33,6 @@ def spoken(html: str) -> str:
     return element("div", html, lang=language()) if language() else html
 
 
-def quoted(text: str) -> str:
-    """Text as the value of an attribute between double quotes."""
-    return escape(text).replace("\n", "&#10;")
-
-
 def unbroken(text: str) -> str:
     """Text as HTML in which no line is blank, for `<pre>`."""
     return re.sub(r"\n(?=[ \t]*(\n|$))", "&#10;", escape(text, quote=False))
@@ -46,7 +41,8 @@ def unbroken(text: str) -> str:
 def element(tag: str, inside: str = "", /, **attributes: Any) -> str:
     """An element of HTML. `class_` and `data_key` are written `class` and `data-key`; None and False are left out."""
     written = "".join(
-        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{quoted(str(value))}"')
+        f" {key.rstrip('_').replace('_', '-')}"
+        + ("" if value is True else '="{}"'.format(escape(str(value)).replace("\n", "&#10;")))
         for key, value in attributes.items()
         if value is not None and value is not False
     )
@@ -82,13 +78,16 @@ def indented(text: str, by: str = "  ") -> str:
 class Part:
     """Something that is said: in words by `text()`, as HTML by `html()`."""
 
+    def __init__(self, said: str, markup: str) -> None:
+        self._said, self._markup = said, markup
+
     def text(self) -> str:
         """What this says, in words; empty for what says nothing."""
-        raise NotImplementedError
+        return self._said
 
     def html(self) -> str:
         """The same as HTML that needs no script."""
-        raise NotImplementedError
+        return self._markup
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text(), "text/html": self.html()}
@@ -124,48 +123,37 @@ class Paragraph(Part):
     def __init__(
         self, said: str, *, mark: str = "", kind: str | None = None, tag: str = "p", **attributes: Any
     ) -> None:
-        self.said, self.mark, self.tag = said, mark, tag
-        self.attributes = {"class_": kind, **attributes}
-
-    def text(self) -> str:
-        """The sentences, without the stars of what is bold."""
-        return plain(f"{self.mark} {self.said}" if self.mark else self.said)
-
-    def html(self) -> str:
-        """A `<p>`."""
-        mark = f"<strong>{escape(self.mark)}</strong> " if self.mark else ""
-        return element(self.tag, mark + inline(self.said), **self.attributes)
+        before = f"<strong>{escape(mark)}</strong> " if mark else ""
+        html = element(tag, before + inline(said), class_=kind, **attributes)
+        super().__init__(plain(f"{mark} {said}" if mark else said), html)
 
 
 class Code(Part):
     """Lines of code, or whatever keeps its line breaks. `numbered`: with the number of each line before it."""
 
     def __init__(self, source: str, *, by: str = "  ", numbered: bool = False, **attributes: Any) -> None:
-        lines = source.rstrip("\n").split("\n")
-        wide = len(str(len(lines)))
-        self.source = (
-            "\n".join(f"{n:>{wide}}  {one}".rstrip() for n, one in enumerate(lines, 1)) if numbered else source
-        )
-        self.by, self.numbered, self.attributes = by, numbered, attributes
+        source = source.rstrip("\n")
+        if numbered:
+            source = "\n".join(_numbered(source.split("\n")))
+        inside = unbroken(source)
+        if numbered:  # or the pages of nbconvert show their own font
+            inside = element("code", inside)
+        super().__init__(indented(source, by), element("pre", inside, **attributes))
 
-    def text(self) -> str:
-        """The lines, moved to the right."""
-        return indented(self.source.rstrip("\n"), self.by)
 
-    def html(self) -> str:
-        """A `<pre>`; numbered lines have a `<code>` in it, without which the pages of nbconvert show their own font."""
-        inside = unbroken(self.source.rstrip("\n"))
-        return element("pre", element("code", inside) if self.numbered else inside, **self.attributes)
+def _numbered(lines: Sequence[str]) -> list[str]:
+    wide = len(str(len(lines)))
+    return [f"{n:>{wide}}  {line}".rstrip() for n, line in enumerate(lines, 1)]
 
 
 class Box(Part):
     """Parts one below the other; `apart`: with an empty line between them in the text."""
 
-    tag = "div"
-
-    def __init__(self, *parts: Part | None, apart: bool = False, kind: str | None = None, **attributes: Any) -> None:
+    def __init__(
+        self, *parts: Part | None, apart: bool = False, kind: str | None = None, tag: str = "div", **attributes: Any
+    ) -> None:
         self.parts = tuple(part for part in parts if part is not None)
-        self.apart = apart
+        self.apart, self.tag = apart, tag
         self.attributes = {"class_": kind, **attributes}
 
     def text(self) -> str:
@@ -177,34 +165,26 @@ class Box(Part):
         return "".join(part.html() for part in self.parts)
 
     def html(self) -> str:
-        """A `<div>`."""
+        """A `<div>`, or another `tag`."""
         return element(self.tag, self.inside(), **self.attributes)
 
 
 class Items(Box):
     """A list; each item is a part or a sentence."""
 
-    tag = "ul"
-
     def __init__(self, items: Iterable[Part | str], *, bullet: str = "  - ", **attributes: Any) -> None:
-        super().__init__(*(Paragraph(one, tag="span") if isinstance(one, str) else one for one in items), **attributes)
+        parts = (Paragraph(one, tag="li") if isinstance(one, str) else Box(one, tag="li") for one in items)
+        super().__init__(*parts, tag="ul", **attributes)
         self.bullet = bullet
 
     def text(self) -> str:
         """A line for each item, with a bullet before it."""
-        return "\n".join(
-            self.bullet + indented(part.text(), " " * len(self.bullet)).lstrip() for part in self.parts if part.text()
-        )
-
-    def inside(self) -> str:
-        """An `<li>` for each item."""
-        return "".join(
-            element("li", inline(part.said) if isinstance(part, Paragraph) else part.html()) for part in self.parts
-        )
+        by = " " * len(self.bullet)
+        return "\n".join(self.bullet + indented(said, by).lstrip() for part in self.parts if (said := part.text()))
 
 
-class Fold(Box):
-    """Parts that can be folded away under a title; the text has them all."""
+class Titled(Box):
+    """Parts under a title."""
 
     def __init__(self, title: str, *parts: Part | None, **attributes: Any) -> None:
         super().__init__(*parts, **attributes)
@@ -215,25 +195,17 @@ class Fold(Box):
         inside = super().text()
         return f"{plain(self.title)}:\n{indented(inside)}" if inside else plain(self.title)
 
-    def html(self) -> str:
-        """A `<details>`."""
-        return element("details", element("summary", inline(self.title)) + self.inside(), **self.attributes)
-
-
-class Titled(Box):
-    """Parts under a title that is not folded away."""
-
-    def __init__(self, title: str, *parts: Part | None, **attributes: Any) -> None:
-        super().__init__(*parts, **attributes)
-        self.title = title
-
-    def text(self) -> str:
-        """The title, and below it the parts, moved to the right."""
-        return "\n".join(filter(None, [f"{plain(self.title)}:", indented(super().text())]))
-
     def inside(self) -> str:
         """The title and the parts."""
         return element("p", inline(self.title), class_="cl-title") + super().inside()
+
+
+class Fold(Titled):
+    """Parts that can be folded away under a title; the text has them all."""
+
+    def html(self) -> str:
+        """A `<details>`."""
+        return element("details", element("summary", inline(self.title)) + Box.inside(self), **self.attributes)
 
 
 class Alarm(Titled):
@@ -326,16 +298,18 @@ class Picture(Part):
     def html(self) -> str:
         """A `<figure>` with the picture, and its words folded below it."""
         scrolls = {"tabindex": 0, "role": "group", "aria_label": self.title, "data_keep": f"picture {self.title}"}
-        made = element("div", self.drawn.svg, class_="cl-holder", **scrolls) if self.live else self._image()
+        if self.live:
+            made = element("div", self.drawn.svg, class_="cl-holder", **scrolls)
+        else:
+            source = base64.b64encode(self.drawn.svg.encode()).decode()
+            alt = gettext("{title}, told in words below", title=self.title)
+            made = element(
+                "div", element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}"), class_="cl-holder"
+            )
         title = gettext("{title} in words", title=self.title)
         told = Fold(title, Code(self.drawn.text), data_keep=self.title).html()
         head = element("figcaption", inline(self.title), class_="cl-title")
         return element("figure", head + made + told, **self.attributes)
-
-    def _image(self) -> str:
-        data = base64.b64encode(self.drawn.svg.encode()).decode()
-        alt = gettext("{title}, told in words below", title=self.title)
-        return element("div", element("img", alt=alt, src=f"data:image/svg+xml;base64,{data}"), class_="cl-holder")
 
 
 class InText(Box):
@@ -370,19 +344,10 @@ class Line(NamedTuple):
 
 
 class Listing(Part):
-    """Lines of code with their numbers, from 1."""
+    """Lines of code with their numbers, from 1: an `<ol>` that may scroll, and can be reached by key for that."""
 
     def __init__(self, lines: Iterable[Line], **attributes: Any) -> None:
-        self.lines, self.attributes = tuple(lines), attributes
-
-    def text(self) -> str:
-        """The numbered lines, and their notes behind them."""
-        wide = len(str(len(self.lines)))
-        rows = (f"  {n:>{wide}}  {one.code}" + f"  {one.note}" * bool(one.note) for n, one in enumerate(self.lines, 1))
-        return "\n".join(row.rstrip() for row in rows)
-
-    def html(self) -> str:
-        """An `<ol>` that may scroll, and can be reached by key for that."""
+        lines = tuple(lines)
         rows = (
             element(
                 "li",
@@ -390,9 +355,11 @@ class Listing(Part):
                 data_line=n,
                 class_=one.kind,
             )
-            for n, one in enumerate(self.lines, 1)
+            for n, one in enumerate(lines, 1)
         )
-        return element("ol", "".join(rows), class_="cl-listing", tabindex=0, role="list", **self.attributes)
+        said = _numbered([one.code + f"  {one.note}" * bool(one.note) for one in lines])
+        html = element("ol", "".join(rows), class_="cl-listing", tabindex=0, role="list", **attributes)
+        super().__init__(indented("\n".join(said)), html)
 
 
 def paragraphs(text: str) -> Box:
