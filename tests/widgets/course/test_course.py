@@ -126,7 +126,17 @@ def test_what_jupyterlab_writes_anew_is_no_change(source: Path, folder: Path) ->
     assert "What you have begun stays as it is" in lay_out(folder)[0]
 
 
-@pytest.mark.parametrize("state", [None, "no json", "[]"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        "no json",
+        "[]",
+        '{"files": []}',
+        '{"language": 1, "files": {"01_one.ipynb": null}}',
+        '{"files": {"01_one.ipynb": {"language": "en"}}}',
+    ],
+)
 @pytest.mark.usefixtures("source")
 def test_without_a_record_every_file_counts_as_the_learners(folder: Path, state: str | None) -> None:
     folder.mkdir()

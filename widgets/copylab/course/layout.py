@@ -140,11 +140,21 @@ def _unnumbered(name: str) -> str:
 
 
 def _read_state(folder: Path) -> dict[str, Any]:
-    """Return the language and the editions laid out before; without them every file counts as the learner's own."""
-    state: dict[str, Any] = {"language": "en", "files": {}}
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        state |= json.loads((folder / STATE).read_text(encoding="utf-8"))
-    return state
+    """Return the language and the editions laid out before; a file that has no whole record is the learner's own."""
+    found: Any = None
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    found = found if isinstance(found, dict) else {}
+    language, files = found.get("language"), found.get("files")
+    editions = files.items() if isinstance(files, dict) else ()
+    return {
+        "language": language if isinstance(language, str) else "en",
+        "files": {name: known for name, known in editions if _is_edition(known)},
+    }
+
+
+def _is_edition(known: object) -> bool:
+    return isinstance(known, dict) and all(isinstance(known.get(part), str) for part in ("language", "digest"))
 
 
 def _keep(folder: Path, state: dict[str, Any], written: list[Path]) -> None:
