@@ -139,9 +139,7 @@ def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = Fa
         return
     try:
         if accumulate:
-            if np.may_share_memory(a, values) and np.shares_memory(
-                a, values
-            ):  # of which torch reads what it wrote before
+            if np.shares_memory(a, values):  # of which torch reads what it wrote before
                 raise NotImplementedError("tinytorch does not add elements of a tensor to the tensor itself by index. Please clone() the values first.")  # fmt: skip
             np.add.at(a, _whole(places), values)
         else:

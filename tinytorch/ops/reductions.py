@@ -149,14 +149,8 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         d = None if dim is None else wrap_dim(dim, a.ndim)
         return np.asarray(arg(a, d, keepdims=keepdim) if a.ndim else 0, np.int64)
 
-    op(
-        f"{name}(Tensor self)",
-        lambda a: np.asarray(ufunc.reduce(a, None)),
-        out=True,
-        backward=f"{name.title()}Backward1",
-        writes=1,
-        self=_shared,
-    )
+    op(f"{name}(Tensor self)", lambda a: np.asarray(ufunc.reduce(a, None)), out=True, writes=1,
+       backward=f"{name.title()}Backward1", self=_shared)  # fmt: skip
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
     op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), writes=2,
        backward=f"{name.title()}Backward0", self=_to_chosen)  # fmt: skip
