@@ -6,7 +6,6 @@ each has marked code, and afterwards its own again. So no class, no module and n
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 import sys
@@ -19,7 +18,7 @@ from typing import Any
 
 import tinytorch
 
-from .program import Function, Into, Marker, Program, Site, Text, defined, first_line, mentioned
+from .program import Into, Key, Marker, Program, Site, Text, called, defined, functions, mentioned
 
 _OURS = (Path(__file__).parents[1], Path(tinytorch.__file__).parent)
 _INSTALLED = tuple({Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -57,14 +56,17 @@ def from_function(
     sites: list[Site] = []
     files = _Files(sites, own, into, function, list(_all(things)))
     if function not in files.stepped:
-        raise _no_source(function.__name__)
+        raise TypeError(f"steps() cannot find the source of {function.__name__}(): pass the code as a string")
     names, name = dict(home), function.__name__
     code = files.stepped[function]
     if into is False:
         del files.stepped[function]  # but its copy
 
     def start(marked: Callable[[CodeType], CodeType]) -> object:
-        made = FunctionType(marked(code), names, name, function.__defaults__, _cells(function))
+        cells = tuple(
+            [CellType(*_content(cell)) for cell in function.__closure__ or ()]
+        )  # its own, with what is in them
+        made = FunctionType(marked(code), names, name, function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
         if names.get(name) is function:
             names[name] = made
@@ -114,18 +116,18 @@ class _Files:
             marker = Marker(source, Text(source, file=file), self._sites, self._into)
         except (OSError, TypeError, SyntaxError, ValueError):  # no source, or another by now: they run in one go
             return
-        nodes = dict(_nodes(marker.tree))
+        nodes = dict(functions(marker.tree))
         places = {_key(one.__code__) for one in held}
         named = {_key(one.__code__) for one in held if one in self._named}
         for key, node in nodes.items():
             if self._entry in held and key == _key(self._entry.__code__):
-                self.text = marker.function(node, _called(key), whole=True)
+                self.text = marker.function(node, whole=True)
                 self.mentioned = mentioned(node)
-                self.functions |= frozenset(defined(node))
+                self.functions |= defined(node)
         for key, node in nodes.items():  # the outer ones come first: lines of what stands in them count from theirs
             if key in places:
-                marker.function(node, _called(key), whole=key in named)
-                self.functions |= {_called(key), node.name}
+                marker.function(node, whole=key in named)
+                self.functions |= {called(key), node.name}
             elif searched and node.decorator_list and "<locals>" not in key[0]:
                 self.hidden |= {key[0]}
         codes = {_key(code): code for code in _codes(marker.code())}
@@ -135,26 +137,8 @@ class _Files:
                 self.stepped[one] = code
 
 
-_Key = tuple[str, int]
-
-
-def _key(code: CodeType) -> _Key:
-    """By what a function is found again in its file: its qualified name and first line."""
+def _key(code: CodeType) -> Key:
     return code.co_qualname, code.co_firstlineno
-
-
-def _called(key: _Key) -> str:
-    return key[0].rpartition("<locals>.")[2]
-
-
-def _nodes(tree: ast.AST, within: str = "") -> Iterator[tuple[_Key, Function]]:
-    """The functions of a tree, the outer ones before those that stand in them."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield (within + node.name, first_line(node)), node
-            yield from _nodes(node, f"{within}{node.name}.<locals>.")
-        else:
-            yield from _nodes(node, f"{within}{node.name}." if isinstance(node, ast.ClassDef) else within)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -165,15 +149,12 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(one)
 
 
-def _cells(function: FunctionType) -> tuple[CellType, ...]:
-    """Cells of its own for a copy of a function, with what is in the function's now."""
-    cells = []
-    for cell in function.__closure__ or ():
-        try:
-            cells.append(CellType(cell.cell_contents))
-        except ValueError:  # not yet filled: an unbound name in the function, and in its copy
-            cells.append(CellType())
-    return tuple(cells)
+def _content(cell: CellType) -> tuple[Any, ...]:
+    """What is in a cell; nothing while it is not yet filled: an unbound name in the function, and in its copy."""
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return ()
 
 
 # Which functions
@@ -191,10 +172,6 @@ def _refuse(function: FunctionType) -> None:
             f"steps() cannot step {name}() itself, which is decorated: step a function that calls it, "
             f"or steps('{name}(...)', namespace=globals(), into={name})"
         )
-
-
-def _no_source(name: str) -> TypeError:
-    return TypeError(f"steps() cannot find the source of {name}(): pass the code as a string")
 
 
 def _installed(file: str) -> bool:
@@ -235,7 +212,10 @@ def _held(thing: Any, home: dict[str, Any], seen: set[int] | None = None) -> Ite
     if kind is FunctionType:
         if thing.__globals__ is home:
             yield thing
-        inside = [thing.__dict__.get("__wrapped__"), *_contents(thing)]
+        held = [
+            one for cell in thing.__closure__ or () for one in _content(cell)
+        ]  # what a decorator calls, for example
+        inside = [thing.__dict__.get("__wrapped__"), *(one for one in held if type(one) in (FunctionType, MethodType))]
     elif kind is property:
         inside = [thing.fget, thing.fset, thing.fdel]
     elif issubclass(kind, type):
@@ -249,14 +229,3 @@ def _held(thing: Any, home: dict[str, Any], seen: set[int] | None = None) -> Ite
         inside = [inspect.getattr_static(thing, "__wrapped__", None)]
     for one in inside:
         yield from _held(one, home, seen)
-
-
-def _contents(function: FunctionType) -> Iterator[Any]:
-    """The functions in the cells of a function: what a decorator calls, for example."""
-    for cell in function.__closure__ or ():
-        try:
-            held = cell.cell_contents
-        except ValueError:
-            continue
-        if type(held) in (FunctionType, MethodType):
-            yield held

@@ -133,7 +133,7 @@ def from_code(source: str, names: dict[str, Any], into: Into = True) -> Program:
     def start(marked: Callable[[CodeType], CodeType]) -> None:
         exec(marked(code), names)  # running the user's code is what this package is for
 
-    return Program(text, sites, mentioned(marker.tree), frozenset(defined(marker.tree)), names, start)
+    return Program(text, sites, mentioned(marker.tree), defined(marker.tree), names, start)
 
 
 def with_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeType:
@@ -157,6 +157,7 @@ class Marker:
         self._lines = re.split(r"\r\n|\r|\n", source)  # what Python takes for lines
         self._bytes = [line.encode("utf-8", "replace") for line in self._lines]  # the tree counts columns in bytes
         self.tree = ast.parse(source, text.file)
+        self._names = {node: called(key) for key, node in functions(self.tree)}
 
     def code(self) -> CodeType:
         """The marked tree, compiled; the marks are yet to be put in."""
@@ -170,11 +171,11 @@ class Marker:
         self.tree.body = self._module(self.tree.body)
         return self.code()
 
-    def function(self, node: Function, name: str, *, whole: bool) -> Text:
+    def function(self, node: Function, *, whole: bool) -> Text:
         """Mark a function, whose lines are counted from its own first; `whole`: whatever `into` says."""
         if node in self._marked:
             return self._text
-        above = first_line(node) - 1
+        above, name = first_line(node) - 1, self._names[node]
         lines = "\n".join(self._lines[above : node.end_lineno])
         self._text = Text(textwrap.dedent(lines) + "\n", name, self._text.file, above)
         self._loops = ()
@@ -182,7 +183,7 @@ class Marker:
             self._marked.add(node)
             node.body = self._block(node.body, name, docstring=True)
         else:
-            self._body(node, name)
+            self._body(node)
         return self._text
 
     def _show_last(self) -> None:
@@ -228,24 +229,22 @@ class Marker:
                 stmt.value = _around(RETURN, site, value)
                 return [start, stmt]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._body(stmt, stmt.name)
-            case ast.ClassDef():
-                self._methods(stmt)
+                self._body(stmt)
+            case ast.ClassDef():  # one step; its methods are stepped through when they are called
+                self._seek(stmt)
             case ast.If():
                 stmt.test = _around(TEST, site, stmt.test)
                 return [start, self._inside(stmt, function)]
-            case ast.While():
-                stmt.test = _around(TEST, site, stmt.test)
-                self._inside(stmt, function, self._sites[site])
-                stmt.orelse.insert(0, self._mark(OVER, site, stmt))
-                return [start, stmt]
             case ast.Match():
                 stmt.subject = _around(TEST, site, stmt.subject)
                 return [start, self._inside(stmt, function)]
-            case ast.For() | ast.AsyncFor():
+            case ast.While() | ast.For() | ast.AsyncFor():
                 self._inside(stmt, function, self._sites[site])
-                stmt.body.insert(0, self._mark(TURN, site, stmt))
-                stmt.orelse.insert(0, self._mark(OVER, site, stmt))  # runs once, when no item is left
+                if isinstance(stmt, ast.While):
+                    stmt.test = _around(TEST, site, stmt.test)
+                else:
+                    stmt.body.insert(0, self._mark(TURN, site, stmt))
+                stmt.orelse.insert(0, self._mark(OVER, site, stmt))  # runs once: no item is left, or the test fails
                 return [start, stmt]
             case ast.With() | ast.AsyncWith():
                 self._inside(stmt, function)
@@ -253,9 +252,10 @@ class Marker:
                 return [start, stmt]
         return [start, stmt, done]
 
-    def _body(self, stmt: Function, name: str) -> None:
+    def _body(self, stmt: Function) -> None:
         if stmt in self._marked:
             return
+        name = self._names[stmt]
         self._marked.add(stmt)
         if self._into is True or (self._into and not self._into.isdisjoint((name, stmt.name))):
             outside, self._loops = self._loops, ()
@@ -265,12 +265,10 @@ class Marker:
             self._seek(stmt)
 
     def _seek(self, node: ast.AST) -> None:
-        """Mark the wanted functions in a function that is itself not stepped into."""
+        """Mark the wanted functions in a class, or in a function that is itself not stepped into."""
         for inner in ast.iter_child_nodes(node):
             if isinstance(inner, _FUNCTIONS):
-                self._body(inner, inner.name)
-            elif isinstance(inner, ast.ClassDef):
-                self._methods(inner)
+                self._body(inner)
             else:
                 self._seek(inner)
 
@@ -286,14 +284,6 @@ class Marker:
             site = self._site(handler, function)
             handler.body = [self._mark(CAUGHT, site, handler), *self._block(handler.body, function)]
         return stmt
-
-    def _methods(self, stmt: ast.ClassDef) -> None:
-        """A class body is one step; its methods are stepped through when they are called."""
-        for inner in stmt.body:
-            if isinstance(inner, _FUNCTIONS):
-                self._body(inner, f"{stmt.name}.{inner.name}")
-            elif isinstance(inner, ast.ClassDef):
-                self._methods(inner)
 
     def _site(self, node: ast.stmt | ast.ExceptHandler, function: str | None) -> int:
         line = first_line(node)
@@ -337,13 +327,28 @@ def _is_future(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"
 
 
-def defined(tree: ast.AST) -> Iterator[str]:
-    """The functions and methods of a program, as `f` and `A.m`."""
-    for node in ast.walk(tree):
+Key = tuple[str, int]
+"""By what a function is found again in its file: its qualified name and first line."""
+
+
+def functions(tree: ast.AST, within: str = "") -> Iterator[tuple[Key, Function]]:
+    """The functions of a tree, the outer ones before those that stand in them."""
+    for node in ast.iter_child_nodes(tree):
         if isinstance(node, _FUNCTIONS):
-            yield node.name
-        elif isinstance(node, ast.ClassDef):
-            yield from (f"{node.name}.{inner.name}" for inner in node.body if isinstance(inner, _FUNCTIONS))
+            yield (within + node.name, first_line(node)), node
+            yield from functions(node, f"{within}{node.name}.<locals>.")
+        else:
+            yield from functions(node, f"{within}{node.name}." if isinstance(node, ast.ClassDef) else within)
+
+
+def called(key: Key) -> str:
+    """The name that is shown of a function: `f`, `A.m`."""
+    return key[0].rpartition("<locals>.")[2]
+
+
+def defined(tree: ast.AST) -> frozenset[str]:
+    """By which names the functions of a program can be asked for: `f`, `A.m`, `m`."""
+    return frozenset(name for key, node in functions(tree) for name in (called(key), node.name))
 
 
 def mentioned(tree: ast.AST) -> frozenset[str]:

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import get_ident
-from types import CodeType, FrameType, TracebackType
+from traceback import walk_tb
+from types import CodeType, FrameType
 from typing import Any
 
 from . import program as marks
@@ -209,7 +210,7 @@ class Recorder:
 
     def _caught(self, site: int, frame: FrameType, _: object) -> None:
         error = sys.exc_info()[1]
-        self._fail(error, error, frame, caught=True)
+        self.fail(error, error, frame, caught=True)
         self._open(site, frame)
         self._record("branch", site, frame)
 
@@ -227,20 +228,17 @@ class Recorder:
         home = next((f for f in self._frames(frame, modules=True) if id(f) == begun), None)
         self._record("branch" if home in (None, frame) else "call", site, frame, calls=self._open_calls)
 
-    def fail(self, error: BaseException | None, raised: BaseException) -> None:
-        """The program ended in `raised`; without an `error` of its own, it was stopped from outside."""
-        self._fail(error, raised, None)
-
-    def _fail(
+    def fail(
         self,
         error: BaseException | None,
         raised: BaseException | None,
-        frame: FrameType | None,
+        frame: FrameType | None = None,
         *,
         caught: bool = False,
     ) -> None:
-        trace = raised.__traceback__ if raised is not None else None
-        places = [(t.tb_frame, t.tb_lineno) for t in _walk(trace) if t.tb_frame.f_code.co_filename in self._files]
+        """The program ended in `raised`, or has caught it; without an `error` it was stopped from outside."""
+        trace = walk_tb(raised.__traceback__ if raised is not None else None)
+        places = [(at, line) for at, line in trace if at.f_code.co_filename in self._files]
         if places:
             frame, site = self._place(places)
         elif self._open_at is not None:
@@ -271,12 +269,10 @@ class Recorder:
     def finish(self, names: Mapping[str, Any]) -> None:
         """The program is over; functions of it that live on run unwatched from here."""
         output = self.output.take()
-        if self._open_at is not None and not self.full:
-            site, self._open_at = self._open_at[0], None
-            self.steps.append(Step("branch", self._sites[site], output, seen=self._look(self.globals(names))))
-        elif self._folded is not None and not self.full:
-            at, seen = self._sites[self._folded[0]], self._look(self.globals(names))
-            self.steps.append(Step("branch", at, output, seen=seen, folded=self._unseen))
+        at = self._open_at or self._folded
+        if at is not None and not self.full:
+            site, seen = self._sites[at[0]], self._look(self.globals(names))
+            self.steps.append(Step("branch", site, output, seen=seen, folded=self._unseen))
         elif output and self.steps:  # printed after the last line was done, on leaving a `with` for example
             last = self.steps[-1]
             self.steps[-1] = replace(last, output=last.output + output)
@@ -346,9 +342,3 @@ _BEGUN = Recorder.run.__code__
 
 def _private(name: str) -> bool:
     return type(name) is not str or name == "_" or name.startswith((".", "__"))
-
-
-def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next

@@ -21,13 +21,14 @@ from typing import Any, Self, TextIO
 
 import numpy as np
 
-from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.read.probe import engine_name
 
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 _TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # they would turn the text around them
+_MOST, _MOST_OF_A_STEP = 100_000, 4000  # characters of output that are kept
 _AGAIN = 0.25  # seconds until a program that goes on is stopped once more
 
 
@@ -73,8 +74,7 @@ def meant(given: object, own: ModuleType | None) -> ModuleType:
 
 def tools(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
     """The builtins of a program: to its `import`, torch is `engine`; and nobody is there to be asked."""
-    given = {**vars(builtins), "input": _unanswered if stepped else _unasked, "__import__": _importer(engine)}
-    return given | ({"breakpoint": _unstopped} if stepped else {})
+    return vars(builtins) | {"__import__": _importer(engine)} | (_STEPPED if stepped else {"input": _UNASKED})
 
 
 def untooled() -> dict[str, Any]:
@@ -91,18 +91,22 @@ def _later(name: str) -> Callable[..., Any]:
     return call
 
 
-def _unanswered(_prompt: object = "", /) -> str:
-    raise RuntimeError(
-        gettext("input() cannot be answered while the code is stepped: write the answer into the code instead")
-    )
+def _refusing(sentence: str) -> Callable[..., Any]:
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError(gettext(sentence))
+
+    return refuse
 
 
-def _unasked(_prompt: object = "", /) -> str:
-    raise RuntimeError(gettext("input() cannot be answered here: write the answer into the code instead"))
-
-
-def _unstopped(*_: object, **__: object) -> None:
-    raise RuntimeError(gettext("breakpoint() cannot stop code that is stepped: every line is a stop already"))
+_UNASKED = _refusing(gettext_noop("input() cannot be answered here: write the answer into the code instead"))
+_STEPPED = {
+    "input": _refusing(
+        gettext_noop("input() cannot be answered while the code is stepped: write the answer into the code instead")
+    ),
+    "breakpoint": _refusing(
+        gettext_noop("breakpoint() cannot stop code that is stepped: every line is a stop already")
+    ),
+}
 
 
 def _importer(engine: ModuleType) -> Callable[..., Any]:
@@ -177,7 +181,7 @@ def describe_error(error: BaseException) -> str:
         message = str(error)
     except BaseException:  # noqa: BLE001  # a broken __str__, were it to end the program, is its own business, and is said
         message = gettext("<the message of this exception could not be read>")
-    return cut(steady(f"{name}: {message}" if message else name), 4000)
+    return cut(steady(f"{name}: {message}" if message else name), _MOST_OF_A_STEP)
 
 
 def cut(text: str, limit: int) -> str:
@@ -192,16 +196,14 @@ def _more(count: int) -> str:
 class Output:
     """Gathers the output of the step that runs, as (kind, text) pairs; kinds: "out", "err", "warning", "value".
 
-    Keeps at most `per_step` characters of a step and `in_all` of a run, and counts the rest.
+    Keeps so many characters of a step and of a run, and counts the rest.
     """
 
-    def __init__(self, per_step: int = 4000, in_all: int = 100_000) -> None:
-        self._per_step = per_step
-        self._left = in_all
+    def __init__(self) -> None:
+        self._left = _MOST
         self._parts: list[tuple[str, str]] = []
-        self._room = min(per_step, in_all)
+        self._room = _MOST_OF_A_STEP
         self._dropped = 0
-        self.length = 0
 
     def add(self, kind: str, text: str) -> None:
         """Append `text` to the running step."""
@@ -209,7 +211,6 @@ class Output:
         self._room -= len(kept)
         self._left -= len(kept)
         self._dropped += len(text) - len(kept)
-        self.length += len(text)
         if not kept:
             return
         if kind in ("out", "err") and self._parts and self._parts[-1][0] == kind:
@@ -223,7 +224,7 @@ class Output:
         if self._dropped:
             parts.append(("cut", _more(self._dropped).strip()))
         self._parts, self._dropped = [], 0
-        self._room = min(self._per_step, self._left)
+        self._room = min(_MOST_OF_A_STEP, self._left)
         return tuple(parts)
 
 
@@ -255,19 +256,16 @@ def capturing(output: Output) -> Iterator[None]:
     A warning is shown as `UserWarning: message`, without the path and the process id that differ everywhere, and
     once for each line that gives it, whatever filters are set outside: the same program shows the same warnings.
     """
+
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        output.add("warning", f"{category.__name__}: {_TRIGGERED.sub('', str(message))}")
+
     stdout, stderr = _Stream("out", output, sys.stdout), _Stream("err", output, sys.stderr)
     with redirect_stdout(stdout), redirect_stderr(stderr), warnings.catch_warnings():
         warnings.resetwarnings()
         warnings.simplefilter("default")
-        warnings.showwarning = _shower(output)
+        warnings.showwarning = show
         yield
-
-
-def _shower(output: Output) -> Callable[..., None]:
-    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        output.add("warning", f"{category.__name__}: {_TRIGGERED.sub('', str(message))}")
-
-    return show
 
 
 # -- where it ends ---------------------------------------------------------------------
@@ -337,7 +335,8 @@ class Watch:
             time.sleep(_AGAIN)
             with self._lock:
                 if self._running and not self.busy:  # it swallowed that, or has put a handler of its own there
-                    _throw()
+                    ident = ctypes.c_ulong(threading.main_thread().ident or 0)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stop))
 
     def _hit(self) -> bool:
         """Interrupt the program, if it still runs."""
@@ -359,9 +358,3 @@ class Watch:
             self.reason = "interrupt"
         if not self.busy:
             self.check()
-
-
-def _throw() -> None:
-    """Have Stop raised in the main thread when Python next looks for what is due."""
-    ident = ctypes.c_ulong(threading.main_thread().ident or 0)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stop))
