@@ -144,7 +144,7 @@ def through(call: Callable, grads: list, states: list[int], places: list, raw: b
             kind = min(VIEW if t._view else ALONE, known if id(t) in ids else max(known, VIEW))
             if sum(a is not None and owner(a) is memory for a in arrays) > 1:
                 kind = min(kind, VIEW) if sum(t is other for other in tensors) == 1 else SHARED
-            looks[i] = kind, t._counter, weakref.ref(t), t._storage and weakref.ref(t._storage)
+            looks[i] = kind, t._counter, weakref.ref(t), t._storage if t._storage is None else weakref.ref(t._storage)
     del t
     tensors.clear()
     found = [SHARED] * len(arrays)

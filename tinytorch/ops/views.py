@@ -72,12 +72,13 @@ def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
             raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
         if new > old and a.shape[-1] % times:
             raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {a.shape[-1]}")
+        if start % new:
+            raise RuntimeError(f"self.storage_offset() must be divisible by {times} to view {name}, but got {start // old}")
         if a.strides[-1] != old:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
-        steps = [("storage_offset()", start), *[(f"stride({i})", s) for i, s in enumerate(a.strides[:-1])]]
-        for what, k in steps:
-            if k % new:
-                raise RuntimeError(f"self.{what} must be divisible by {times} to view {name}, but got {k // old}")
+        for i, s in enumerate(a.strides[:-1]):
+            if s % new:
+                raise RuntimeError(f"self.stride({i}) must be divisible by {times} to view {name}, but got {s // old}")
     return a.view(dtype.np)
 
 
