@@ -173,7 +173,7 @@ class Adam(Optimizer):
         average, square = state["exp_avg"], state["exp_avg_sq"]
         _add_scaled(average, grad - average._data, 1 - beta1)
         np.multiply(square._data, beta2, square._data)
-        _add_scaled(square, grad * grad, 1 - beta2, writes=2)
+        _add_scaled(square, grad * (1 - beta2) * grad, 1, writes=2)  # in this order halves do not overflow
         root = np.sqrt(square._data)
         root /= (1 - beta2**step) ** 0.5
         root += group["eps"]

@@ -39,7 +39,8 @@ def rebuild_tensor(storage: _Storage, offset: int, size: tuple, stride: tuple, r
     """A tensor that looks at a storage."""
     kind = storage[1].np
     n, steps = kind.itemsize, tuple([k * kind.itemsize for k in stride])
-    if min(0, offset, *size, *stride) < 0 or offset * n + reach(size, steps, n) > storage[0].nbytes():
+    need = 0 if 0 in size else offset * n + reach(size, steps, n)
+    if min(0, offset, *size, *stride) < 0 or need > storage[0].nbytes():
         raise RuntimeError("Trying to resize storage that is not resizable")
     out = over_storage(storage[0], (kind, size, steps, offset * n), False)
     return out.requires_grad_() if requires_grad else out

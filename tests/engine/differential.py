@@ -50,6 +50,16 @@ class Reader:
         self.nodes: dict[int, int] = {}
         self.held: list[Any] = []  # the nodes, so that none is freed while the numbers count
         self.storages: dict[Any, int] = {}
+        self.largest = 0.0  # of the numbers of floating tensors
+        self.halves = False  # whether there were any in float16
+
+    def values(self, t: Any) -> Values:
+        """The numbers of a tensor, which remember the others: what those were computed with, they may have from them."""
+        found = Values(t, self)
+        if found.kind in FINEST:
+            self.halves = self.halves or found.kind == "torch.float16"
+            self.largest = max([self.largest, *(abs(v) for v in _flat(found.numbers) if abs(v) < float("inf"))])
+        return found
 
     def node(self, fn: Any) -> int | str | None:
         """A node's number, and it will be looked at in its turn."""
@@ -80,7 +90,7 @@ class Reader:
             "version": safely(lambda: t._version), "requires_grad": t.requires_grad, "is_leaf": is_leaf,
             "grad_fn": self.node(safely(lambda: t.grad_fn)), "output_nr": t.output_nr, "is_view": t._is_view(),
             "retains_grad": safely(lambda: t.retains_grad), "inference": t.is_inference(), "storage": self.storage(t),
-            "base": self.name(t._base), "same": self.name(t), "type": type(t).__name__, "values": Values(t),
+            "base": self.name(t._base), "same": self.name(t), "type": type(t).__name__, "values": self.values(t),
         }  # fmt: skip
         if deep:
             grad = t.grad
@@ -116,8 +126,8 @@ class Reader:
 class Values:
     """The numbers of a tensor."""
 
-    def __init__(self, t: Any) -> None:
-        self.tensor = t
+    def __init__(self, t: Any, reader: Reader) -> None:
+        self.tensor, self.reader = t, reader
         self.kind = str(t.dtype)
         self.numbers = t.detach().tolist()
 
@@ -170,6 +180,9 @@ def _flat(x: Any) -> list[Any]:
 def _agree(ours: Values, theirs: Values) -> bool:
     """Whether two tensors hold the same numbers but for the last bits of functions such as `exp`, and the sign of zeros.
 
+    What is a last bit is told by the largest number around, of which these may be what a difference or `%` has left, and
+    by whether anything was computed in float16.
+
     Which of two zeros `maximum` takes, and with which sign a product of matrices adds up to zero, depends in PyTorch on
     how its kernels go through the elements; and which sign a nan has, that only its bits show, on the library asked.
     Where those bits differ, tinytorch's tensor takes PyTorch's, so that differences do not add up.
@@ -183,9 +196,9 @@ def _agree(ours: Values, theirs: Values) -> bool:
     a, b = _flat(ours.numbers), _flat(theirs.numbers)
     if len(a) != len(b):
         return False
-    fine = FINEST[ours.kind]
+    fine = FINEST["torch.float16" if theirs.reader.halves else ours.kind]
     least = 1e-9 if ours.kind == "torch.float64" else 1e-6  # what rounding leaves of the difference of equal numbers
-    size = max((abs(v) for v in b if abs(v) < float("inf")), default=0.0)
+    size = theirs.reader.largest
     for x, y in zip(a, b, strict=True):
         if not (x == y or (x != x and y != y) or abs(x - y) <= fine * size + least):
             return False

@@ -27,8 +27,7 @@ POOL = 7
 # - comparisons in place, whose nodes, run by hand, give zeros that count as written to;
 # - `clamp_` of whole numbers: whether overlaps or dtypes are looked at first;
 # - a write to an expanded tensor without elements: whether overlaps or shapes are looked at first;
-# - a vector or matrix times several matrices: torch turns both, and multiplies matrices; `linear` of several matrices
-#   that are spread over memory: torch multiplies them one by one;
+# - `linear` of several matrices that are spread over memory: torch multiplies them one by one;
 # - two dtypes of one memory in a file, which torch refuses; here a file is one of pickle's;
 # - steps of optimizers with a gradient that was turned since: torch's error is that of its kernel;
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
@@ -217,8 +216,6 @@ class Writer:
         if ".T @" in statement and self.names[found["a"]].dim() > 2:
             raise Unfilled
         if "linear(" in statement and self.names[found["a"]].dim() > 2:
-            raise Unfilled
-        if " @ " in statement and "e" in found and self.names[found["a"]].dim() < 3 <= self.names[found["e"]].dim():
             raise Unfilled
         if seen := re.search(r"= (x\d+)\.view\(torch\.(float\d+)\)$", statement):
             bits = self.names[seen[1]].detach()

@@ -148,7 +148,14 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                 grads, given = _met(fn, fn._hooks, grads, given, devices(fn), task)
                 if grads is None:
                     continue
-            outputs, first = fn.apply(grads, raw), grads[0]
+            try:
+                outputs, first = fn.apply(grads, raw), grads[0]
+            except ValueError:  # NumPy's of shapes that do not meet: on tensors the formula says it in torch's words
+                if raw and not fn._on_tensors:
+                    fn.apply(list(as_tensors(grads, given, devices(fn))), False)
+                raise
+            if runs is not None and not (fn._on_tensors or fn.spread):  # what nobody asked for torch does not compute
+                outputs[:] = [g if e is None or e[0] in runs else None for g, e in zip(outputs, fn._edges, strict=True)]
             if fn._laid and raw and first is not None and first.ndim > 1:
                 outputs = laid(fn, first, outputs)
             if fn._hooks is not None:
@@ -267,7 +274,7 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
     raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
     for i, edge in enumerate(fn._edges):
-        if edge is not None and not fn._on_tensors and not (task.runs is None or edge[0] in task.runs):
+        if edge is None and not (fn._on_tensors or fn.spread):
             found[i] = None  # nobody asked for it
         elif edge is not None and (g := outputs[i]) is not None:
             wanted = expected(edge, fn._seq)

@@ -19,6 +19,7 @@ from ..dtypes import BY_NUM
 from ..ops.copies import clone, contiguous_format, copy_
 from ..ops.creation import new_empty_strided
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
+from ..storage import contiguous_strides
 from ..tensor import as_result, device_of, over
 from . import hooks
 from .history import edge_of, view_of
@@ -255,8 +256,10 @@ def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
 def _obeys_layout(grad: ndarray, like: ndarray) -> bool:
     """Whether a gradient lies in memory as `.grad` must: as a dense leaf does, row-major for any other."""
     steps = grad.strides
-    if 0 in steps:  # even for a size of 1 a repeated gradient is copied
-        return not grad.size and (grad.base is None or steps == like.strides)  # without elements NumPy has no others
+    if not grad.size and grad.base is None:  # NumPy's are 0
+        steps = contiguous_strides(grad.shape, grad.itemsize)
+    elif 0 in steps:  # even for a size of 1 a repeated gradient is copied
+        return not grad.size and steps == like.strides
     if steps == like.strides and like.flags.c_contiguous and grad.dtype is like.dtype:
         return True
     if not is_dense(like):

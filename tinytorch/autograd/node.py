@@ -150,7 +150,8 @@ class Node:
         if len(grads) != self._outputs:
             raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
         found = zip(self.apply(list(grads), False), self._edges, strict=True)
-        out = tuple([g if self.spread or edge is not None else None for g, edge in found])
+        spread = self.spread and any(self._edges)
+        out = tuple([g if spread or edge is not None else None for g, edge in found])
         return out[0] if len(out) == 1 else out
 
 

@@ -85,7 +85,8 @@ def _reduced(losses: np.ndarray, reduction: int) -> np.ndarray:
 def _mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
     kind = result_dtype(a, b)
     check_kernel(kind.np, "f", "mse_cpu")
-    d = result_layout(np.subtract(as_array(a, kind), as_array(b, kind)), a, b)
+    a, b = as_array(a, kind), as_array(b, kind)
+    d = result_layout(np.subtract(a, b), a, b)
     return _reduced(np.multiply(d, d, d if d.ndim else None), reduction)
 
 

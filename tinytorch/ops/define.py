@@ -255,8 +255,10 @@ class Op:
             data = [t._data for t in data] if type(data) in (tuple, list) else data._data
         else:
             arrays = _arrays(values)
-            if self.out_words and type(self.kernel) is pointwise:
-                self.check_out(out, self.kernel.dtype(arrays))
+            if type(self.kernel) is pointwise:  # whose `out` torch looks at first
+                check_overlap(out._data, *[t._data for t in inputs if t is not out])
+                if self.out_words:
+                    self.check_out(out, self.kernel.dtype(arrays))
             data = MODES.here.run(self.compute, *arrays)
         data = data if type(data) in (tuple, list) else (data,)
         if len(outs) != len(data):
@@ -277,8 +279,6 @@ class Op:
 def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
     """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted."""
     d, others = BY_NUM[data.dtype.num], [t._data for t in inputs if t is not out]
-    if layout_too:  # else torch resizes it before it looks
-        check_overlap(out._data, *others)
     target = BY_NUM[out._data.dtype.num]
     if not can_cast(d, target):
         raise cannot_cast(d, target)

@@ -11,8 +11,8 @@ from ..tensor import Tensor
 from .define import op, python
 from .kernels import composite
 from .layout import broadcast_shape
-from .pointwise import mul, times
-from .views import expand, reshape, t, transpose, unsafe_view, unsqueeze
+from .pointwise import mul, scaled
+from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
 
 def product(a: Any, b: Any, kernel: Any) -> Any:
@@ -22,7 +22,7 @@ def product(a: Any, b: Any, kernel: Any) -> Any:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
     if a.dtype.num == 23:
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
-    if a.dtype.num == 0 and a.size and b.size:
+    if a.dtype.num == 0 and (kernel == "dot" or (a.size and b.size)):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     return np.matmul(a, b)
 
@@ -103,10 +103,6 @@ bmm = op("bmm(Tensor self, Tensor mat2)", _bmm, out="exact",
 outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
 
 
-def _times(x: Any, factor: Any) -> Any:
-    return x if factor == 1 else times(x, factor)
-
-
 def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     if not self.dtype is a.dtype is b.dtype:
         name, other = ("self", self) if self.dtype is not b.dtype else ("mat1", a)
@@ -126,13 +122,25 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
 
 addmm = op(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", _addmm, out="exact",
-    self=lambda grad, beta: _times(grad, beta),
+    self=lambda grad, beta: scaled(grad, beta),
     mat1=lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides:
-        _times(_to_left(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha),
+        scaled(_to_left(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha),
     mat2=lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides:
-        _times(_to_right(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha))  # fmt: skip
+        scaled(_to_right(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha))  # fmt: skip
 
 # matmul ---------------------------------------------------------------------------------------------------------------
+
+
+def _are_rows(batch: Any) -> bool:
+    """Whether the rows of several matrices lie at even steps, as those of one do."""
+    steps, shape = batch.stride(), batch.shape
+    return not batch.numel() or all(steps[i] == steps[i + 1] * shape[i + 1] for i in range(batch.ndim - 2))
+
+
+def _in_rows(batch: Any, other: Any) -> Any:
+    """Several matrices as the rows of one, times a matrix or vector."""
+    rows = reshape(batch, (math.prod(batch.shape[:-1]), batch.shape[-1]))
+    return unsafe_view((mm if other.ndim == 2 else mv)(rows, other), (*batch.shape[:-1], *other.shape[1:]))
 
 
 def _matmul(self: Any, other: Any) -> Any:
@@ -145,15 +153,23 @@ def _matmul(self: Any, other: Any) -> Any:
         return dot(self, other) if n == 1 else mv(self, other)
     if n == 1 and m == 2:
         return mm(unsqueeze(self, 0), other).squeeze_(0)
-    if m <= 2:  # the batch becomes rows of one matrix
-        rows = reshape(self, (math.prod(self.shape[:-1]), self.shape[-1]))
-        return unsafe_view((mm if m == 2 else mv)(rows, other), (*self.shape[:-1], *other.shape[1:]))
-    left = unsqueeze(self, 0) if n == 1 else self
-    (height, inner), (wanted, width) = left.shape[-2:], other.shape[-2:]
-    batch = broadcast_shape(left.shape[:-2], other.shape[:-2])
+    if n == m == 3 and self.shape[0] != other.shape[0]:
+        if self.shape[0] == 1 and self.requires_grad:
+            return _matmul(squeeze_dim(self, 0), other)
+        if other.shape[0] == 1 and other.requires_grad:
+            return _matmul(self, squeeze_dim(other, 0))
+    if m <= 2 and (other.requires_grad or _are_rows(self)):
+        return _in_rows(self, other)
+    if n <= 2 and (self.requires_grad or (n == 1 and _are_rows(transpose(other, -2, -1)))):
+        out = _in_rows(transpose(other, -2, -1), t(self) if n == 2 else self)
+        return out if n == 1 else transpose(out, -2, -1).contiguous()
+    left, right = unsqueeze(self, 0) if n == 1 else self, unsqueeze(other, 1) if m == 1 else other
+    (height, inner), (wanted, width) = left.shape[-2:], right.shape[-2:]
+    batch = broadcast_shape(left.shape[:-2], right.shape[:-2])
     a = reshape(expand(left, (*batch, height, inner)), (math.prod(batch), height, inner))
-    b = reshape(expand(other, (*batch, wanted, width)), (math.prod(batch), wanted, width))
-    return unsafe_view(bmm(a, b), (*batch, *[height] * (n > 1), width))
+    b = reshape(expand(right, (*batch, wanted, width)), (math.prod(batch), wanted, width))
+    out = bmm(a, b) if m > 1 else squeeze_dim(bmm(a, b), -1)
+    return unsafe_view(out, (*batch, *[height] * (n > 1), *[width] * (m > 1)))
 
 
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")

@@ -202,7 +202,7 @@ _SUB = _no_bools(_NO.format("Subtraction", "with a bool tensor is", _INVERT),
                  _NO.format("Subtraction", "with two bool tensors is", "Use the `^` or `logical_xor()` operator instead."))  # fmt: skip
 
 
-def _scaled(a: Any, b: Any, alpha: Any) -> Any:
+def _addend(a: Any, b: Any, alpha: Any) -> Any:
     """`alpha * b`, to be added to `a`."""
     if type(alpha) is int and alpha == 1:
         return b
@@ -214,22 +214,23 @@ def _scaled(a: Any, b: Any, alpha: Any) -> Any:
     return np.multiply(b, np.array(alpha).astype(b.dtype))
 
 
-def _by(grad: Any, alpha: Any) -> Any:
+def scaled(grad: Any, alpha: Any) -> Any:
+    """A gradient times a number that is mostly 1, and then makes no node."""
     return grad if alpha == 1 else times(grad, alpha)
 
 
-_add = pointwise(lambda a, b, alpha: np.add(a, _scaled(a, b, alpha)), takes="bif", stub="add_stub", plain=np.add)
-_sub = pointwise(lambda a, b, alpha: np.subtract(a, _scaled(a, b, alpha)), takes="if", stub="add_stub", check=_SUB,
+_add = pointwise(lambda a, b, alpha: np.add(a, _addend(a, b, alpha)), takes="bif", stub="add_stub", plain=np.add)
+_sub = pointwise(lambda a, b, alpha: np.subtract(a, _addend(a, b, alpha)), takes="if", stub="add_stub", check=_SUB,
                  plain=np.subtract)  # fmt: skip
 _rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))  # whose layout goes by the operands in that order
 add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, older=True, operator="add",
-         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(grad, alpha))  # fmt: skip
+         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, alpha))  # fmt: skip
 sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, older=True, operator="sub",
-         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
+         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: scaled(-grad, alpha))  # fmt: skip
 rsub = op("rsub(Tensor self, Tensor other, *, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
-          self=lambda grad, alpha: _by(-grad, alpha), other=lambda grad: grad)  # fmt: skip
+          self=lambda grad, alpha: scaled(-grad, alpha), other=lambda grad: grad)  # fmt: skip
 _from_number = op("rsub(Tensor self, Scalar other, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
-                  self=lambda grad, alpha: _by(-grad, alpha))  # fmt: skip
+                  self=lambda grad, alpha: scaled(-grad, alpha))  # fmt: skip
 reflected("sub", lambda other, self: (rsub if isinstance(other, Tensor) else _from_number)(self, other))
 
 # product and quotients ------------------------------------------------------------------------------------------------

@@ -73,7 +73,9 @@ def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
         if new > old and a.shape[-1] % times:
             raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {a.shape[-1]}")
         if start % new:
-            raise RuntimeError(f"self.storage_offset() must be divisible by {times} to view {name}, but got {start // old}")
+            raise RuntimeError(
+                f"self.storage_offset() must be divisible by {times} to view {name}, but got {start // old}"
+            )
         if a.strides[-1] != old:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
         for i, s in enumerate(a.strides[:-1]):
