@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BY_NUM
-from ..ops.copies import clone, contiguous_format, copy_
+from ..ops.copies import clone, contiguous_format, copied, copy_
 from ..ops.creation import new_empty_strided
 from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
 from ..storage import contiguous_strides
@@ -186,7 +186,7 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
         else:
             grad = grad.sum_to_size(shape)
     if type(grad) is ndarray:
-        return grad if grad.dtype == kind else grad.astype(kind)
+        return grad if grad.dtype == kind else copied(grad, None, kind)
     if grad._data.dtype != kind:
         grad = grad.to(BY_NUM[kind.num])
     return grad

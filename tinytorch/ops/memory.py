@@ -35,7 +35,9 @@ def resized(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     need = 0 if 0 in shape else offset + math.prod(shape) * a.itemsize
     if need > storage.nbytes():
         storage.resize_(need)
+    before = expectation(self)
     _look_at(self, storage, shape, strides, offset)
+    exchanged(self, before)
     bump(self)
     return self
 
