@@ -99,8 +99,7 @@ class CopyBackwards(Node):
         if self._edges[0] is not None:
             found[0] = np.zeros(grad.shape, grad.dtype) if raw else grad.new_zeros(grad.shape)
         if self._edges[1] is not None:
-            d, where = self.source
-            found[1] = grad.astype(d.np, copy=False) if raw else converted(grad, d, where)
+            found[1] = in_dtype(grad, *self.source)
         return found
 
 
@@ -142,8 +141,9 @@ copy_ = op("copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)", comp
 # conversions: the tensor itself if it is of this dtype and on this device already, else a recorded copy ---------------
 
 
-def _back(grad: Any, d: dtypes.dtype, where: device) -> Any:
-    return grad.astype(d.np, copy=False) if type(grad) is np.ndarray else converted(grad, d, where)
+def in_dtype(x: Any, d: dtypes.dtype, where: device | None = None) -> Any:
+    """What a formula was given, an array or a tensor, in another dtype, and a tensor on another device."""
+    return x.astype(d.np, copy=False) if type(x) is np.ndarray else converted(x, d, where)
 
 
 to_copy = op(
@@ -151,7 +151,7 @@ to_copy = op(
     Kernel(lambda a, dtype, _, device, pin, block, form: copied(a, form, dtype and dtype.np), copies=True), method=False,
     backward="ToCopyBackward0",
     keeps={"_self_device": lambda values: device_of(values[0])},
-    self=lambda grad, _self_dtype, _self_device: _back(grad, _self_dtype, _self_device),
+    self=lambda grad, _self_dtype, _self_device: in_dtype(grad, _self_dtype, _self_device),
 )  # fmt: skip
 
 

@@ -153,11 +153,10 @@ def _matmul(self: Any, other: Any) -> Any:
         return dot(self, other) if n == 1 else mv(self, other)
     if n == 1 and m == 2:
         return mm(unsqueeze(self, 0), other).squeeze_(0)
-    if n == m == 3 and self.shape[0] != other.shape[0]:
-        if self.shape[0] == 1 and self.requires_grad:
-            return _matmul(squeeze_dim(self, 0), other)
-        if other.shape[0] == 1 and other.requires_grad:
-            return _matmul(self, squeeze_dim(other, 0))
+    if n == m == 3 and self.shape[0] == 1 != other.shape[0] and self.requires_grad:
+        return _matmul(squeeze_dim(self, 0), other)
+    if n == m == 3 and other.shape[0] == 1 != self.shape[0] and other.requires_grad:
+        return _matmul(self, squeeze_dim(other, 0))
     if m <= 2 and (other.requires_grad or _are_rows(self)):
         return _in_rows(self, other)
     if n <= 2 and (self.requires_grad or (n == 1 and _are_rows(transpose(other, -2, -1)))):

@@ -17,6 +17,7 @@ from ..autograd.node import not_differentiable
 from ..errors import not_taken
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
+from .copies import in_dtype
 from .creation import new_zeros, zeros_like
 from .define import op, python
 from .from_data import from_numpy
@@ -338,7 +339,7 @@ power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
               self=lambda grad, self, exponent: where(
                   exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1)))),
               exponent=lambda grad, self, exponent, result: grad * where(
-                  logical_and(self == 0, exponent >= 0), 0, result * log(self)))  # fmt: skip
+                  logical_and(self == 0, exponent >= 0), 0, result * log(in_dtype(self, _result_type(self, exponent)))))  # fmt: skip
 of_number = op("pow(Scalar self, Tensor exponent)", row_major(lambda a, b: _powers(a, b)), method=False, backward="PowBackward2",
                exponent=_pow_of_number)  # fmt: skip
 power = op("pow(Tensor self, Scalar exponent)", pointwise(_power, takes="bif", stub="pow", check=_fitting_exponent),
