@@ -38,7 +38,7 @@ PARTS = (
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
     Part("pictures", "tinytorch/viz", 6_339),
-    Part("widgets", "widgets/copylab", 15_979, kinds=(".py", ".js", ".css")),
+    Part("widgets", "widgets/copylab", 15_977, kinds=(".py", ".js", ".css")),
 )
 
 

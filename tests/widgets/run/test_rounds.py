@@ -127,6 +127,23 @@ x = f() + A().m()
         assert set(lines(found)) - {1, 4, 8} == stepped
         assert "x = 3" in found[-1].changes
 
+    @pytest.mark.parametrize(
+        ("into", "stepped"), [(True, {4, 7}), ("A.B.m", {4}), ("A.n", {7}), ("m", {4}), (["A.B.m", "n"], {4, 7})]
+    )
+    def test_methods_of_classes_within_classes_and_below_a_condition(self, into: Any, stepped: set[int]) -> None:
+        code = """\
+class A:
+    class B:
+        def m(self):
+            return 1
+    if True:
+        def n(self):
+            return A.B().m()
+x = A().n()"""
+        found = made(code, into=into)
+        assert set(lines(found)) - {1, 8} == stepped
+        assert [frame.step.calls for frame in found if frame.line == 4] in ([], [("A.B.m",)], [("A.n", "A.B.m")])
+
     def test_an_error_in_a_function_that_is_not_stepped(self) -> None:
         found = made("def f(n):\n    a = n\n    return 1 / a\nx = 1\ny = f(0)", into=False)
         assert (found[-1].line, found[-1].error) == (5, "ZeroDivisionError: division by zero")

@@ -63,9 +63,8 @@ def from_function(
         del files.stepped[function]  # but its copy
 
     def start(marked: Callable[[CodeType], CodeType]) -> object:
-        cells = tuple(
-            [CellType(*_content(cell)) for cell in function.__closure__ or ()]
-        )  # its own, with what is in them
+        # Its own, with what is in them.
+        cells = tuple([CellType(*_content(cell)) for cell in function.__closure__ or ()])
         made = FunctionType(marked(code), names, name, function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
         if names.get(name) is function:
@@ -212,9 +211,8 @@ def _held(thing: Any, home: dict[str, Any], seen: set[int] | None = None) -> Ite
     if kind is FunctionType:
         if thing.__globals__ is home:
             yield thing
-        held = [
-            one for cell in thing.__closure__ or () for one in _content(cell)
-        ]  # what a decorator calls, for example
+        # What a decorator calls, for example.
+        held = [one for cell in thing.__closure__ or () for one in _content(cell)]
         inside = [thing.__dict__.get("__wrapped__"), *(one for one in held if type(one) in (FunctionType, MethodType))]
     elif kind is property:
         inside = [thing.fget, thing.fset, thing.fdel]
