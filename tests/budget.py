@@ -30,15 +30,15 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("engine", "tinytorch", 10_424, 50, without=("viz",)),  # on its way to 10,000 lines
+    Part("engine", "tinytorch", 10_432, 50, without=("viz",)),  # on its way to 10,000 lines
     Part(
         "its mechanism",
         "tinytorch",
-        6_194,  # on its way to 5,500
+        6_202,  # on its way to 5,500
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
     Part("pictures", "tinytorch/viz", 6_339),
-    Part("widgets", "widgets/copylab", 15_977, kinds=(".py", ".js", ".css")),
+    Part("widgets", "widgets/copylab", 15_979, kinds=(".py", ".js", ".css")),
 )
 
 
