@@ -158,8 +158,8 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                 outputs[:] = [g if e is None or e[0] in runs else None for g, e in zip(outputs, fn._edges, strict=True)]
             if fn._laid and raw and first is not None and first.ndim > 1:
                 outputs = laid(fn, first, outputs)
-            if fn._hooks is not None:
-                outputs = _hooked(fn, grads, given, outputs, task)
+            if fn._hooks is not None or fn._on_tensors:
+                outputs = _checked(fn, grads, given, outputs, task)
             if release:
                 fn.release()
             if watched:
@@ -267,9 +267,13 @@ def _met(fn: Any, held: Any, grads: list, states: list[int], places: list, task:
     return grads, grads.states if raw else states
 
 
-def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) -> list:
-    """What the posthooks of a node make of what it has computed, which they see as the nodes that it goes to expect it."""
-    if not fn._hooks.post:
+def _checked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) -> list:
+    """What a node has computed, as the nodes that it goes to expect it, or what its posthooks make of that.
+
+    What does not fit is an error before any of it goes on, and before anything is freed.
+    """
+    post = fn._hooks and fn._hooks.post
+    if not (post or fn._on_tensors):
         return outputs
     raw, found, places = task.raw, list(outputs), [CPU] * len(outputs)
     known = list(outputs.states) if type(outputs) is Outputs else [ALONE] * len(found)
@@ -283,8 +287,10 @@ def _hooked(fn: Any, grads: list, states: list[int], outputs: list, task: Task) 
                 known[i] = state_fitted(g, found[i])
             elif type(outputs) is not Outputs and raw:
                 known[i] = state_of(fn, grads, states, outputs, i)
+    if not post:
+        return Outputs(found, known) if raw else found
     given = as_tensors(grads, states, devices(fn))
-    return through(lambda seen: hooks.run_node_hooks(fn._hooks.post, seen, given), found, known, places, raw)
+    return through(lambda seen: hooks.run_node_hooks(post, seen, given), found, known, places, raw)
 
 
 def _at_leaf(leaf: Any, grad: Any, state: int, task: Task) -> None:

@@ -68,7 +68,7 @@ def laid(fn: Any, grad: Any, outputs: list) -> list:
 
 def state_fitted(before: Any, after: Any) -> int:
     """The state of a gradient that was brought to another shape or dtype: leading dimensions go by a view of the sum."""
-    return VIEW if before.ndim > after.ndim > 0 and before.dtype == after.dtype else ALONE
+    return VIEW if before.ndim > after.ndim > 0 and getattr(after, "base", None) is not None else ALONE
 
 
 def resolved(state: int, grad: Any, waiting: tuple, outputs: Any = ()) -> int:
@@ -181,6 +181,8 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
             who = "" if fn is None else f"Function {fn.name()} returned an "
             raise RuntimeError(f"{who}invalid gradient at index {i} - got {list(have)} but expected shape compatible with {list(shape)}")  # fmt: skip
         if type(grad) is ndarray:
+            if fn is not None and fn._expects[0][1] == kind:  # what NumPy computes from integers is wider
+                grad = grad.astype(kind, copy=False)
             dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
             grad = np.ascontiguousarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
         else:

@@ -130,7 +130,7 @@ def stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
         fn, at = shown_source(node, t), nr
     else:
         fn, at = t.grad_fn, 0  # torch says 0 for any input, whichever output of its node it is
-        if fn is None and t._meta is not None and t._meta.detached:
+        if fn is None and node is not None and t._meta is not None and node._seq < t._meta.detached:
             fn = node  # detached since; torch then names the node that saved it
     kind = f"torch.{'cuda.' if t.is_cuda else ''}{t.dtype.tensor_type}"
     if t.dtype.called == "bool":  # which has no legacy type there
