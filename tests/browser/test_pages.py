@@ -111,6 +111,29 @@ def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path, code:
     expect(player).to_have_attribute("data-step", "200")
 
 
+FADES = """async (player) => {
+    const fading = () => [...player.querySelectorAll(".cl-holder")].flatMap((one) => one.shadowRoot.getAnimations());
+    const step = () => {
+        player.querySelector("[data-action=next]").click();
+        return fading();
+    };
+    step(); // the first picture has nothing before it
+    await new Promise((go) => setTimeout(go, 600));
+    const first = step();
+    return [first.length, step().filter((one) => !first.includes(one)).length];
+}"""
+
+
+def test_what_is_new_fades_in_but_not_where_a_key_is_held(watched: Watched, tmp_path: Path) -> None:
+    steps(PROGRAM, engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    for motion in ("no-preference", "reduce"):
+        page.emulate_media(reduced_motion="reduce" if motion == "reduce" else "no-preference")
+        page.goto((tmp_path / "page.html").as_uri())
+        faded, at_once = page.locator(".cl-player").evaluate(FADES)
+        assert (faded > 0, at_once) == (motion != "reduce", 0)
+
+
 CHANGES = """
 x = torch.ones(3, requires_grad=True)
 kept = []

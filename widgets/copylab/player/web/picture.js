@@ -6,6 +6,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const TALL = 640; // from so many px on it scrolls, so that the line that ran stays in sight
 const GROUP = 64;
 const MANY = 500; // so many new elements do not fade in
+const FADE = 500; // ms; nor does anything fade in while the step before it does, as where a key is held down
 const BLOCK = /(?:.*\n){8}|[^]+/g;
 
 // An element takes one token, and some texts two: with a <title>, or empty.
@@ -59,17 +60,18 @@ function draw(pane, tokens) {
   for (const node of [...free.values()].flat()) take(node);
   drawn.page.replaceWith((drawn.page = made.firstChild));
   let at = start ? after(old.nodes[start - 1]) : drawn.page.nextSibling?.firstChild;
+  const fading = performance.now() - pane.when > FADE && !still.matches && nodes.length < MANY;
   nodes.forEach((node, index) => {
-    const fades = !node && pane.old && !still.matches && nodes.length < MANY;
+    const fades = fading && !node;
     nodes[index] = node ??= made.firstChild;
     if (node === at) at = after(at);
     else put(drawn.svg, node, at);
-    if (fades) node.animate([{ opacity: 0 }, { opacity: 1 }], 500); // in the page: elsewhere time stands still
+    if (fades) node.animate([{ opacity: 0 }, { opacity: 1 }], FADE); // in the page: elsewhere time stands still
   });
   drawn.nodes.splice(start, was.length, ...nodes);
   drawn.tokens = body;
   if (!drawn.styles.has(style)) drawn.svg.firstChild.textContent = [...drawn.styles.add(style)].map((one) => one.slice(7, -8)).join("");
-  pane.old = true;
+  pane.when = performance.now();
   fit(drawn.svg, made);
 }
 
