@@ -139,3 +139,15 @@ def test_full_backward_hooks_see_and_change_gradients() -> None:
     handle.remove()
     x.grad = None
     assert type(layer(x).grad_fn).__name__ == "AddmmBackward0"
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_zeros_keep_the_sign_that_torch_gives_them(dtype: str) -> None:
+    import torch
+
+    shown = []
+    for engine in (tinytorch, torch):
+        zeros = [engine.full((9,), zero, dtype=getattr(engine, dtype)) for zero in (0.0, -0.0)]
+        shown.append([(z.relu(), z.clone().relu_(), z.clamp(0), z.clamp(-0.0, 1), z.clamp(max=-0.0)) for z in zeros])
+    assert repr(shown[0]) == repr(shown[1])

@@ -156,7 +156,7 @@ sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out
          self=lambda grad: zeros_like(grad))  # fmt: skip
 sign = op("sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found",
           self=lambda grad: zeros_like(grad))  # fmt: skip
-relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a, a.dtype.type(0)), takes="if",
+relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a.dtype.type(0), a), takes="if",
                                          stub="clamp_min_scalar_cpu", check=_no_bools("Boolean inputs not supported for relu")), out=False,
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
@@ -359,8 +359,8 @@ def _shared(grad: Any, self: Any, other: Any, lost: Any) -> Any:
 
 
 def _clamp(a: Any, low: Any, high: Any) -> Any:
-    a = a if low is None else np.maximum(a, low)
-    return a if high is None else np.minimum(a, high)
+    a = a if low is None else np.maximum(low, a)  # in this order: of equal zeros it gives the second
+    return a if high is None else np.minimum(high, a)
 
 
 def _fitting_bounds(a: Any, *bounds: Any) -> None:
