@@ -30,11 +30,11 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("engine", "tinytorch", 10_432, 50, without=("viz",)),  # on its way to 10,000 lines
+    Part("engine", "tinytorch", 10_436, 50, without=("viz",)),  # on its way to 10,000 lines
     Part(
         "its mechanism",
         "tinytorch",
-        6_202,  # on its way to 5,500
+        6_206,  # on its way to 5,500
         without=("viz", "nn", "optim.py", *(f"ops/{n}.py" for n in LISTS.split(","))),
     ),
     Part("pictures", "tinytorch/viz", 6_339),
