@@ -35,6 +35,7 @@ STEPS: list[Callable[[Any, Any, ModuleType], Any]] = [
     lambda a, _b, _t: a.sum().backward(retain_graph=True),
     lambda _a, _b, t: t.ones(6, requires_grad=True),
     lambda a, b, _t: a.copy_(b),
+    lambda a, _b, _t: a.detach_(),
 ]
 
 
@@ -124,6 +125,17 @@ def test_random_programs_are_told_alike_over_both_engines() -> None:
         # exp of exp blows a difference in the last bit of a float32 up until it shows.
         if all(tensor.detach().abs().max().item() < 1e4 for tensor in pool):
             assert told[0] == told[1], seed
+
+
+def test_what_was_looked_at_is_refused_as_before_once_it_is_detached_in_place(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    y = x * 2
+    z = (y * y).sum()
+    snapshot(z=z)
+    y.detach_()
+    snapshot(z=z)
+    with pytest.raises(RuntimeError, match=r"detached in-place"):
+        z.backward()
 
 
 def test_snapshots_of_random_programs_keep_nothing_alive(engine: ModuleType) -> None:

@@ -23,6 +23,7 @@ from .gradients import (
     devices,
     expected,
     fitted,
+    know,
     laid,
     resolved,
     state_fitted,
@@ -253,6 +254,7 @@ def _met(fn: Any, held: Any, grads: list, states: list[int], places: list, task:
         seen = as_tensors(grads, states, places)
         if aside and held is not None:
             seen = hooks.before(held, seen)
+        know(*seen)
         for position, at in task.captures[fn]:
             task.captured[at] = seen[position]
         if aside:

@@ -80,8 +80,10 @@ def read(node: Any, at: int, raw: bool = False, for_formula: bool = True) -> Any
     if type(value) is tuple:
         tensors = [v.unpack(node) for v in value]
         return tuple([t if t is None else t._data for t in tensors] if raw else tensors)
-    if version >= 0 and for_formula and nr is None and (m := value._meta) is not None and node._seq < m.detached:
-        raise RuntimeError(DETACHED)
+    if for_formula and nr is None:
+        was = value if version >= 0 else value._kept if version == OBJECT and value._hooks is None else None
+        if isinstance(was, TensorBase) and (m := was._meta) is not None and node._seq < m.detached:
+            raise RuntimeError(DETACHED)
     t = checked(node, value, version, nr)
     return t._data if raw and t is not None else t
 
