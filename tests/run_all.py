@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from budget import budget
 from make_catalogue import wrong
 from needs import REQUIRE_ALL, torch_missing
 from spelling import misspelt
@@ -119,16 +118,13 @@ def nbval(folder: Path) -> Result:
 
 
 def lint() -> Result:
-    """Check style, layout and size of the code, the spelling, and that every text can be translated."""
+    """Check style and layout of the code, the spelling, and that every text can be translated."""
     result = check("ruff", "check")
     result.add(check("ruff", "format", "--check"))
     found = misspelt()
     result.add(Result(failed=1, remarks=found) if found else Result(passed=1))
     texts = wrong()
     result.add(Result(failed=1, remarks=texts) if texts else Result(passed=1))
-    sizes, above = budget()
-    print("\n".join(sizes))
-    result.add(Result(failed=1, remarks=above) if above else Result(passed=1))
     return result
 
 
