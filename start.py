@@ -7,7 +7,7 @@
     python3 start.py test lint unit           run some of them (--help lists them)
 
 Only Python 3.11 or newer is needed. The first run downloads what is missing, a second run takes seconds.
-Nothing outside this folder is changed.
+Nothing outside this folder is changed. The versions that are installed are those of constraints.txt.
 """
 
 # Standard library alone. Up to the version check this file must also be readable for an old Python.
@@ -18,6 +18,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 if sys.version_info < (3, 11):
@@ -36,6 +38,8 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "copylab-setup.txt"
+CONSTRAINTS = ROOT / "constraints.txt"
+NEWEST_CONSTRAINED_PYTHON = (3, 14)  # a newer one may need newer packages than those of constraints.txt
 
 
 def environment() -> dict[str, str]:
@@ -97,21 +101,89 @@ def set_up(*extras: str) -> None:
     """Install copylab and the wanted extras of pyproject.toml into .venv, unless that was done before."""
     make_venv()
     # The path is in it because a moved .venv points to the old place, the version because Python may have changed.
-    parts = [(ROOT / "pyproject.toml").read_bytes(), str(ROOT).encode(), PYTHON.resolve().name.encode()]
+    files = [(ROOT / "pyproject.toml").read_bytes(), CONSTRAINTS.read_bytes()]
+    parts = [*files, str(ROOT).encode(), PYTHON.resolve().name.encode()]
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
     stamp = STAMP.read_text().split() if STAMP.exists() else [""]
     if stamp[0] == digest and set(extras) <= set(stamp[1:]):
         return
     wanted = sorted({*extras, *stamp[1:]})
-    print(f"Installing copylab with {', '.join(wanted)}; this takes about a minute, once ...", flush=True)
+    print(f"Installing copylab with {', '.join(wanted)} into {VENV}; this takes about a minute, once.", flush=True)
     STAMP.unlink(missing_ok=True)
-    target = f"{ROOT}[{','.join(wanted)}]"
-    uv = shutil.which("uv")
-    if not (uv and works(uv, "pip", "install", "--python", str(PYTHON), "--editable", target)):
-        do("install the packages", str(PYTHON), "-m", "pip", "install", "--quiet", "--no-user", "--editable", target)
+    options = ["--editable", f"{ROOT}[{','.join(wanted)}]"]
+    if sys.version_info[:2] <= NEWEST_CONSTRAINED_PYTHON:
+        options = ["--constraint", str(CONSTRAINTS), *options]
+    install_packages(*options)
     # What draws the graphs is compiled now, for a second or two, and not in front of the first reader.
     works(str(PYTHON), "-c", "from tinytorch.viz.draw.layout import render; render('digraph{}')")
     STAMP.write_text("\n".join([digest, *wanted]))
+
+
+def install_packages(*options: str) -> None:
+    """Install packages into .venv with uv or pip and show how far it is; if it fails, say why and stop."""
+    uv = shutil.which("uv")
+    if uv and run_with_progress(uv, "pip", "install", "--python", str(PYTHON), *options).succeeded:
+        return
+    pip = [str(PYTHON), "-m", "pip", "install", "--no-user", "--progress-bar", "off", "--no-color"]
+    installation = run_with_progress(*pip, *options)
+    if not installation.succeeded:
+        print("".join(installation.lines[-40:]), file=sys.stderr)
+        sys.exit("start.py could not install the packages; the lines above say why. Mend that and run it again.")
+
+
+class Progress:
+    """What a running installer has printed so far, and whether it succeeded."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.succeeded = False
+
+    def describe(self) -> str:
+        """Return how many packages were found, and the latest line that is no warning."""
+        packages = sum(line.startswith("Collecting ") for line in self.lines)
+        shown = [line.strip() for line in self.lines if line.strip() and not line.startswith("WARNING")]
+        return f"{packages:3} packages  {shown[-1] if shown else 'starting'}"
+
+
+def run_with_progress(*command: str) -> Progress:
+    """Run an installer and show on one line, each second anew, how long it has run and what it does.
+
+    Where the output is no terminal, a line is printed every ten seconds.
+    """
+    progress = Progress()
+    with subprocess.Popen(
+        command,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+
+        def read_output() -> None:
+            for line in process.stdout or ():
+                progress.lines.append(line)
+
+        reader = threading.Thread(target=read_output, daemon=True)
+        reader.start()
+        show_until_end(progress, reader)
+    progress.succeeded = process.returncode == 0
+    return progress
+
+
+def show_until_end(progress: Progress, reader: threading.Thread) -> None:
+    """Print how far an installer is until the thread that reads its output ends."""
+    is_terminal, begin, next_report = sys.stdout.isatty(), time.monotonic(), 0.0
+    width = shutil.get_terminal_size().columns - 1
+    while reader.is_alive():
+        seconds = time.monotonic() - begin
+        if seconds >= next_report:
+            line = f"{seconds:4.0f} s  {progress.describe()}"[:width]
+            print(f"\r{line:{width}}" if is_terminal else f"{line}\n", end="", flush=True)
+            next_report = seconds + (1 if is_terminal else 10)
+        reader.join(0.2)
+    if is_terminal:
+        print("\r" + " " * width, end="\r", flush=True)
 
 
 def become(*command: str) -> None:

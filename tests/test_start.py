@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from guards import ROOT
@@ -21,8 +20,10 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     (tmp_path / "pyproject.toml").write_text("one", encoding="utf-8")
+    (tmp_path / "constraints.txt").write_text("numpy==2", encoding="utf-8")
     python = tmp_path / ".venv" / "bin" / "python"
     places = {"ROOT": tmp_path, "VENV": tmp_path / ".venv", "PYTHON": python, "STAMP": tmp_path / ".venv" / "stamp"}
+    places["CONSTRAINTS"] = tmp_path / "constraints.txt"
     for name, value in places.items():
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(shutil, "which", lambda _: None)
@@ -35,7 +36,7 @@ def installed(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     targets: list[str] = []
     start.VENV.mkdir()
     monkeypatch.setattr(start, "make_venv", lambda: None)
-    monkeypatch.setattr(start, "do", lambda _what, *command: targets.append(command[-1].partition("[")[2]))
+    monkeypatch.setattr(start, "install_packages", lambda *options: targets.append(options[-1].partition("[")[2]))
     return targets
 
 
@@ -54,16 +55,60 @@ def test_what_is_new_is_added_and_nothing_is_taken_away(start: ModuleType, insta
     assert installed == ["course]", "course,test]", "course,test]"]
 
 
-def test_a_setup_that_failed_is_tried_again(start: ModuleType, installed: list[str], monkeypatch: Any) -> None:
+def test_a_setup_that_failed_is_tried_again(start: ModuleType, installed: list[str]) -> None:
     fail = pytest.MonkeyPatch()
-    fail.setattr(start, "works", lambda *_: False)
-    fail.setattr(start, "do", lambda *_: sys.exit("no network"))
+    fail.setattr(start, "install_packages", lambda *_: sys.exit("no network"))
     with pytest.raises(SystemExit, match="no network"):
         start.set_up("course")
     fail.undo()
-    monkeypatch.setattr(start, "do", lambda _what, *command: installed.append(command[-1]))
     start.set_up("course")
-    assert len(installed) == 1
+    assert installed == ["course]"]
+
+
+def test_other_versions_are_installed_when_the_constraints_change(start: ModuleType, installed: list[str]) -> None:
+    start.set_up("course")
+    start.CONSTRAINTS.write_text("numpy==3", encoding="utf-8")
+    start.set_up("course")
+    assert installed == ["course]", "course]"]
+
+
+@pytest.mark.parametrize(("version", "is_constrained"), [((3, 11), True), ((3, 14), True), ((3, 99), False)])
+def test_a_python_newer_than_the_constraints_takes_the_newest_packages(
+    start: ModuleType, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], is_constrained: bool
+) -> None:
+    given: list[str] = []
+    start.VENV.mkdir()
+    monkeypatch.setattr(start, "make_venv", lambda: None)
+    monkeypatch.setattr(start, "install_packages", lambda *options: given.extend(options))
+    monkeypatch.setattr(start.sys, "version_info", (*version, 0))
+    start.set_up("course")
+    assert ("--constraint" in given) == is_constrained
+
+
+INSTALLER = """
+import time
+print("Collecting numpy>=2.0 (from copylab)", flush=True)
+print("WARNING: a mirror was slow", flush=True)
+time.sleep(0.5)
+raise SystemExit({status})
+"""
+
+
+def test_an_installation_shows_how_far_it_is(start: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    progress = start.run_with_progress(sys.executable, "-c", INSTALLER.format(status=0))
+    assert progress.succeeded
+    assert progress.describe() == "  1 packages  Collecting numpy>=2.0 (from copylab)"
+    assert capsys.readouterr().out.startswith("   0 s  ")  # at once, not after the first ten seconds
+
+
+def test_an_installation_that_fails_shows_what_the_installer_said(
+    start: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, program = start.run_with_progress, INSTALLER.format(status=3)
+    monkeypatch.setattr(start, "run_with_progress", lambda *_: run(sys.executable, "-c", program))
+    with pytest.raises(SystemExit, match="could not install the packages"):
+        start.install_packages("--editable", ".")
+    assert "WARNING: a mirror was slow" in capsys.readouterr().err
 
 
 def test_without_pip_the_way_out_is_said(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

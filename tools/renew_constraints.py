@@ -1,0 +1,37 @@
+"""Write constraints.txt anew: the newest release of each package that the course and the tests need.
+
+    python tools/renew_constraints.py
+
+`start.py` installs these, so that a clone runs with what it was tested with, whatever is released later. One file
+serves all Pythons and systems: where they need different releases, the lines have markers. Run the tests afterwards.
+
+uv resolves for all of them at once, which pip cannot; it is fetched into an environment that is thrown away.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = ROOT / "constraints.txt"
+HEAD = """\
+# What start.py installs and the tests run with, for all Pythons and systems.
+# Written by tools/renew_constraints.py; copylab itself asks for less, see pyproject.toml.
+"""
+
+
+def resolve_newest() -> str:
+    """Return the newest releases that fit together, a line for each. CalledProcessError if none do."""
+    with tempfile.TemporaryDirectory() as folder:
+        python = Path(folder) / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
+        command = [python, "-m", "uv", "pip", "compile", "pyproject.toml", "--extra", "course", "--extra", "test"]
+        options = ["--universal", "--python-version", "3.11", "--no-annotate", "--no-header", "--quiet"]
+        return subprocess.run([*command, *options], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    TARGET.write_text(HEAD + resolve_newest(), encoding="utf-8", newline="\n")
+    print(f"wrote {TARGET.name}; run the tests before it is committed: python3 start.py test")
