@@ -1,6 +1,6 @@
 """Run every check one after another and say at the end what passed, what failed and what was not checked.
 
-    python3 start.py test                all stages
+    python3 start.py test                all stages but smoke and stress
     python3 start.py test lint unit      some of them: {stages}
 
 With COPYLAB_REQUIRE_ALL=1 in the environment nothing may be skipped: what is skipped counts as failed.
@@ -9,6 +9,7 @@ The last line gives the totals: N passed, N failed, N skipped. The exit status i
 
 import ast
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,14 @@ from swap_engine import LEFT_OUT, swap_folder
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 MINUTES = 20  # for one stage; past that it hangs
+KEPT_VARIABLES = (
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    *("SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PATHEXT", "COMSPEC", "TEMP", "TMP"),
+)
+"""The variables of the environment that the checks may see; those of the last line are Windows's."""
+SMOKE_TESTS = ("tests/viz", "tests/widgets", "tests/test_readme.py")  # of what asks whether PyTorch is there
 
 
 @dataclass
@@ -46,11 +55,22 @@ class Result:
         self.remarks += other.remarks
 
 
+def clean_environment() -> dict[str, str]:
+    """Return what the checks see of the environment: what any machine has, and copylab's own settings.
+
+    A variable that one machine sets and another does not (PYTHONUNBUFFERED, PYTHONWARNINGS, MPLBACKEND, a locale) must
+    not decide whether a test passes.
+    """
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    ours = {name: value for name, value in os.environ.items() if name.startswith("COPYLAB_")}
+    return kept | ours | {"LANG": "C.UTF-8"}
+
+
 def run(*arguments: str, env: dict[str, str] | None = None) -> int | None:
     """Run a module of this Python from the top folder and return its exit status, None if it had to be stopped."""
-    command = [sys.executable, "-m", *arguments]
+    command, variables = [sys.executable, "-m", *arguments], clean_environment() | (env or {})
     try:
-        return subprocess.run(command, cwd=ROOT, env=env, check=False, timeout=MINUTES * 60).returncode
+        return subprocess.run(command, cwd=ROOT, env=variables, check=False, timeout=MINUTES * 60).returncode
     except subprocess.TimeoutExpired:
         return None
 
@@ -68,7 +88,8 @@ def pytest(*arguments: str, env: dict[str, str] | None = None) -> Result:
     """Run pytest and read its counts from its own report, xdist and nbval included."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        status = run("pytest", "-q", f"--junit-xml={report}", *arguments, env=env)
+        more = shlex.split(os.environ.get("COPYLAB_PYTEST_OPTIONS", ""))
+        status = run("pytest", "-q", f"--junit-xml={report}", *arguments, *more, env=env)
         if status not in (0, 1) or not report.exists():
             why = {None: f"stopped after {MINUTES} minutes", 5: "no tests were found"}.get(status, f"exit {status}")
             result = read_report(report) if report.exists() else Result()
@@ -113,7 +134,7 @@ def nbval(folder: Path) -> Result:
             f"--rootdir={ROOT}",
             f"--config-file={ROOT / 'pyproject.toml'}",
             str(folder),
-            env=os.environ | folders,
+            env=folders,
         )
 
 
@@ -136,6 +157,16 @@ def types() -> Result:
 def unit() -> Result:
     """Run all tests that need no browser."""
     return pytest("tests", "--ignore=tests/browser", "--numprocesses=2")
+
+
+def smoke() -> Result:
+    """Run a choice of the tests that need no PyTorch and no browser, in about a minute."""
+    return pytest(*SMOKE_TESTS, "-m", "not (torch or slow or stress)", "--numprocesses=2")
+
+
+def stress() -> Result:
+    """Run the tests that go on for long: hostile files and calls, great sizes, many looks."""
+    return pytest("tests", "--ignore=tests/browser", "-m", "stress", "--numprocesses=2")
 
 
 def notebooks() -> Result:
@@ -171,7 +202,11 @@ STAGES: dict[str, Callable[[], Result]] = {
     "notebooks": notebooks,
     "notebooks-torch": notebooks_torch,
     "browser": browser,
+    "smoke": smoke,
+    "stress": stress,
 }
+ON_REQUEST = ("smoke", "stress")
+"""Stages that run only where they are named: a choice of the others' tests, and those that take long."""
 
 
 def summary(results: dict[str, tuple[Result, float]], require_all: bool) -> tuple[str, int]:
@@ -201,7 +236,7 @@ def main(names: list[str]) -> int:
         print(__doc__.format(stages=", ".join(STAGES)).strip())
         return 0 if {"-h", "--help"} & set(names) else 2
     results = {}
-    for name in names or STAGES:
+    for name in names or [name for name in STAGES if name not in ON_REQUEST]:
         print(f"\n== {name}: {STAGES[name].__doc__}", flush=True)
         start = time.monotonic()
         results[name] = STAGES[name](), time.monotonic() - start

@@ -15,6 +15,8 @@ from hostile import calls, files, leaks, length, memory
 
 import tinytorch
 
+pytestmark = pytest.mark.stress
+
 
 def test_files_written_to_do_harm() -> None:
     tried, failed = files.attack(trials=150, seed=1)

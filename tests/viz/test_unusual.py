@@ -178,7 +178,7 @@ def test_a_custom_function_and_its_saved_tensors(engine: ModuleType) -> None:
     assert "SquareBackward saved its tensors" in said.text
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 def test_another_thread_may_write_resize_and_differentiate_meanwhile(engine: ModuleType) -> None:
     # The system may stop the looking thread for longer than the interpreter's turns last. Once is bad luck.
     assert any(_lost_beside_another_thread(engine) == 0 for _ in range(4)), "looking hides writes or adds some"
@@ -240,7 +240,7 @@ print(*told, sep="\\n")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 @pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
 def test_a_hundred_thousand_nodes_neither_hang_nor_end_the_process(engine: str) -> None:
     command = [sys.executable, "-c", DEEP.format(engine=engine)]

@@ -367,7 +367,7 @@ class TestLife:
         assert "y is a new tensor with its own memory" in lab.text
         assert "y is a new tensor with its own memory" in lab.html
 
-    @pytest.mark.slow
+    @pytest.mark.stress
     def test_no_memory_is_gathered(self) -> None:
         lab = CopyLab(engine=tinytorch)
         methods = ["clone", "detach", ".data", "view"]

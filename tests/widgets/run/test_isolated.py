@@ -33,7 +33,7 @@ def test_the_steps_are_the_same(name: str) -> None:
     [
         ("os._exit(3)", "3"),
         ("os.abort()", "-6"),
-        ("os.closerange(0, 100)", "1"),
+        ("os.closerange(0, 100)", "(1|120)"),  # 120 where Python could not write what it had buffered
         ("[os.write(fd, b'junk' * 9) for fd in range(1, 20) if os.path.exists(f'/proc/self/fd/{fd}')]", "-?\\d+"),
     ],
 )
