@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import index
-from typing import Any, Self
+from typing import Any, Self, overload
 
+from ..devices import device
+from ..dtypes import dtype
 from ..ops.creation import empty
 from ..ops.define import elsewhere
 from ..tensor import Tensor
 from . import functional as F
 from . import init
-from .module import Module, ModuleMeta
+from .module import Module
 from .parameter import Parameter
 
 _empty = elsewhere(empty)
@@ -25,8 +26,12 @@ class Linear(Module):
     """`x @ weight.T + bias`: x (..., in_features), weight (out_features, in_features), bias (out_features)."""
 
     shown_as = "torch.nn.modules.linear.Linear"
+    in_features: int
+    out_features: int
+    weight: Tensor
+    bias: Parameter
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: device | str | int | None = None, dtype: dtype | None = None) -> None:  # fmt: skip
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(_empty((out_features, in_features), dtype=dtype, device=device))
@@ -49,51 +54,154 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-def _layer(name: str, place: str, what: str, forward: Callable, **options: Any) -> type:
-    """A module without parameters of its own, whose options are attributes and are printed."""
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature = inspect.Signature([inspect.Parameter(n, kind, default=v) for n, v in options.items()])
+class Identity(Module):
+    """Gives its input back."""
 
-    def construct(self: Any, *args: Any, **kwargs: Any) -> None:
-        Module.__init__(self)
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        vars(self).update(bound.arguments)
+    shown_as = "torch.nn.modules.linear.Identity"
 
-    def extra_repr(self: Any) -> str:
+    def forward(self, input: Tensor) -> Tensor:
+        """Give the input back."""
+        return input
+
+
+class Dropout(Module):
+    """In training, zeroes elements at random."""
+
+    shown_as = "torch.nn.modules.dropout.Dropout"
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Zero elements at random, in training."""
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
         """The options, as the layer prints them."""
-        shown = {n: getattr(self, n) for n in options if n != "reduction"}
-        return ", ".join([f"{n}={v}" for n, v in shown.items() if v or len(options) > 1])  # of ReLU not `inplace=False`
-
-    forward.__doc__, forward.__name__, forward.__qualname__ = what, "forward", f"{name}.forward"
-    construct.__signature__ = signature  # type: ignore[attr-defined]
-    body = {"__init__": construct, "forward": forward, "extra_repr": extra_repr, "__doc__": what}
-    return ModuleMeta(name, (Module,), {**body, "__module__": __name__, "shown_as": f"torch.nn.modules.{place}.{name}"})
+        return f"p={self.p}, inplace={self.inplace}"
 
 
-def _loss(function: Callable, name: str, what: str) -> type:
-    def forward(self: Any, input: Tensor, target: Tensor) -> Tensor:
-        return function(input, target, reduction=self.reduction)
+class ReLU(Module):
+    """x where positive, else 0."""
 
-    return _layer(name, "loss", what, forward, reduction="mean")
+    shown_as = "torch.nn.modules.activation.ReLU"
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x where positive, else 0."""
+        return F.relu(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The options, as the layer prints them."""
+        return "inplace=True" if self.inplace else ""
 
 
-# fmt: off
-Identity = _layer("Identity", "linear", "Gives its input back.", lambda self, input: input)
-Dropout = _layer("Dropout", "dropout", "In training, zeroes elements at random.",
-                 lambda self, input: F.dropout(input, self.p, self.training, self.inplace), p=0.5, inplace=False)
-ReLU = _layer("ReLU", "activation", "x where positive, else 0.", lambda self, input: F.relu(input, self.inplace), inplace=False)
-Sigmoid = _layer("Sigmoid", "activation", "1 / (1 + exp(-x)).", lambda self, input: input.sigmoid())
-Tanh = _layer("Tanh", "activation", "Hyperbolic tangent.", lambda self, input: input.tanh())
-Softmax = _layer("Softmax", "activation", "exp(x) scaled to sum to 1 along a dimension.",
-                 lambda self, input: F.softmax(input, self.dim), dim=None)
-Flatten = _layer("Flatten", "flatten", "Several dimensions into one.",
-                 lambda self, input: input.flatten(self.start_dim, self.end_dim), start_dim=1, end_dim=-1)
-MSELoss = _loss(F.mse_loss, "MSELoss", "Squared differences.")
-BCEWithLogitsLoss = _loss(F.binary_cross_entropy_with_logits, "BCEWithLogitsLoss", "Cross entropy of sigmoid(input).")
-NLLLoss = _loss(F.nll_loss, "NLLLoss", "Minus the log-probability of the right class.")
-CrossEntropyLoss = _loss(F.cross_entropy, "CrossEntropyLoss", "Cross entropy of softmax(input).")
-# fmt: on
+class Sigmoid(Module):
+    """1 / (1 + exp(-x))."""
+
+    shown_as = "torch.nn.modules.activation.Sigmoid"
+
+    def forward(self, input: Tensor) -> Tensor:
+        """1 / (1 + exp(-x))."""
+        return input.sigmoid()
+
+
+class Tanh(Module):
+    """Hyperbolic tangent."""
+
+    shown_as = "torch.nn.modules.activation.Tanh"
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Hyperbolic tangent."""
+        return input.tanh()
+
+
+class Softmax(Module):
+    """exp(x) scaled to sum to 1 along a dimension."""
+
+    shown_as = "torch.nn.modules.activation.Softmax"
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """exp(x) scaled to sum to 1 along the dimension."""
+        return F.softmax(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """The options, as the layer prints them."""
+        return f"dim={self.dim}"
+
+
+class Flatten(Module):
+    """Several dimensions into one."""
+
+    shown_as = "torch.nn.modules.flatten.Flatten"
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The dimensions from the first to the last as one."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """The options, as the layer prints them."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class _Loss(Module):
+    """A loss with a reduction: "mean", "sum" or "none"."""
+
+    def __init__(self, *, reduction: str = "mean") -> None:  # by name: before it torch takes older arguments
+        super().__init__()
+        self.reduction = reduction
+
+
+class MSELoss(_Loss):
+    """Squared differences."""
+
+    shown_as = "torch.nn.modules.loss.MSELoss"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Squared differences."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """Cross entropy of sigmoid(input)."""
+
+    shown_as = "torch.nn.modules.loss.BCEWithLogitsLoss"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Cross entropy of sigmoid(input)."""
+        return F.binary_cross_entropy_with_logits(input, target, reduction=self.reduction)
+
+
+class NLLLoss(_Loss):
+    """Minus the log-probability of the right class."""
+
+    shown_as = "torch.nn.modules.loss.NLLLoss"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Minus the log-probability of the right class."""
+        return F.nll_loss(input, target, reduction=self.reduction)
+
+
+class CrossEntropyLoss(_Loss):
+    """Cross entropy of softmax(input)."""
+
+    shown_as = "torch.nn.modules.loss.CrossEntropyLoss"
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Cross entropy of softmax(input)."""
+        return F.cross_entropy(input, target, reduction=self.reduction)
 
 
 class _Numbered(Module):
@@ -107,9 +215,13 @@ class _Numbered(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
+    @overload
+    def __getitem__(self, i: slice) -> Self: ...
+    @overload
+    def __getitem__(self, i: int) -> Module: ...
     def __getitem__(self, i: int | slice) -> Any:
         return self._sliced(i) if isinstance(i, slice) else self._modules[self._name_at(i)]
 
@@ -127,6 +239,10 @@ class Sequential(_Numbered):
 
     shown_as = "torch.nn.modules.container.Sequential"
 
+    @overload
+    def __init__(self, *args: Module) -> None: ...
+    @overload
+    def __init__(self, arg: OrderedDict[str, Module], /) -> None: ...
     def __init__(self, *args: Any) -> None:
         super().__init__()
         named = len(args) == 1 and isinstance(args[0], OrderedDict)
