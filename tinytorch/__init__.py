@@ -7,39 +7,44 @@ draws memory and graphs, is loaded on first use.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import dtypes as _dtypes
-from . import random
-from .autograd.modes import (
-    enable_grad,
-    inference_mode,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_anomaly_enabled,
-    set_grad_enabled,
-)
-from .devices import device
-from .dtypes import dtype, get_default_dtype, set_default_dtype
-from .errors import is_warn_always_enabled, set_warn_always
-from .errors import missing as _missing
-from .printing import set_printoptions
-from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .storage import UntypedStorage
-from .tensor import Layout as layout
-from .tensor import Size, Tensor, strided
+from . import dtypes as _dtypes, random as random
+from .autograd.modes import enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad
+from .autograd.modes import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from .autograd.modes import is_anomaly_enabled as is_anomaly_enabled, set_anomaly_enabled as set_anomaly_enabled
+from .autograd.modes import is_grad_enabled as is_grad_enabled, set_grad_enabled as set_grad_enabled
+from .autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
+from .devices import device as device
+from .dtypes import dtype as dtype, get_default_dtype as get_default_dtype, set_default_dtype as set_default_dtype
+from .errors import is_warn_always_enabled as is_warn_always_enabled, missing as _missing
+from .errors import set_warn_always as set_warn_always
+from .printing import set_printoptions as set_printoptions
+from .random import Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state
+from .random import initial_seed as initial_seed, manual_seed as manual_seed, seed as seed
+from .random import set_rng_state as set_rng_state
+from .storage import UntypedStorage as UntypedStorage
+from .tensor import Layout as _Layout, Size as Size, Tensor as Tensor, strided as strided
 from .tracebacks import shorten as _shorten
 
-from .ops import copies as _copies  # isort: skip
-from .ops import creation, filling, indexing, memory, pointwise, reductions, views  # isort: skip
-from .ops import linalg as _  # isort: skip
-from .ops.copies import MemoryFormat as memory_format, contiguous_format, preserve_format  # isort: skip
-from .ops.define import FUNCTIONS as _FUNCTIONS  # isort: skip
-from . import _C, alias as _alias, autograd, cuda  # isort: skip
-from .autograd import api as _api  # isort: skip - which gives tensors their `backward`
+from .ops import copies as _copies
+from .ops import creation, filling, indexing, memory, pointwise, reductions, views
+from .ops import linalg as _
+from .ops.copies import MemoryFormat as _MemoryFormat
+from .ops.copies import contiguous_format as contiguous_format, preserve_format as preserve_format
+from .ops.define import FUNCTIONS as _FUNCTIONS
+from . import _C as _C, alias as _alias, autograd as autograd, cuda as cuda
+from .autograd import api as _api  # which gives tensors their `backward`
+
+if TYPE_CHECKING:  # what is put here, or loaded, when the program runs
+    from typing_extensions import TypeIs
+
+    from . import nn as nn
+    from . import optim as optim
+    from . import viz as viz
+    from ._declared import *  # noqa: F403
+    from .saving import load as load
+    from .saving import save as save
 
 __version__ = "0.1.0"
 _shorten()
@@ -48,10 +53,11 @@ del views, creation, filling, memory, indexing, _, pointwise, reductions
 globals().update(_FUNCTIONS)
 globals().update(_dtypes.BY_NAME)
 
+layout, memory_format = _Layout, _MemoryFormat
 e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: Any) -> TypeIs[Tensor]:
     """Whether an object is a tensor."""
     return isinstance(obj, Tensor)
 
@@ -61,7 +67,7 @@ _LATER = {"load": "saving", "save": "saving"}
 _MODULES = ("nn", "optim", "viz")
 
 
-def __getattr__(name: str) -> Any:
+def _find_later(name: str) -> Any:
     import importlib
 
     if name in _MODULES:
@@ -71,8 +77,11 @@ def __getattr__(name: str) -> Any:
     raise _missing("module 'torch' has no attribute '{}'", name)
 
 
-def __dir__() -> list[str]:
+def _names() -> list[str]:
     return sorted({*globals(), *_MODULES, *_LATER})
 
 
-__all__ = [n for n in (*globals(), *_LATER, *_MODULES) if n[0] != "_" and n not in ("Any", "annotations", "math")]
+if not TYPE_CHECKING:  # to type checkers a name that is not above is an error
+    __getattr__, __dir__ = _find_later, _names
+    _OWN = ("Any", "TYPE_CHECKING", "annotations", "math")
+    __all__ = [n for n in (*globals(), *_LATER, *_MODULES) if n[0] != "_" and n not in _OWN]

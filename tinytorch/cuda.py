@@ -6,6 +6,8 @@ program which chooses its device by it runs alike on both.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .errors import lacking
 
 
@@ -19,5 +21,6 @@ def device_count() -> int:
     return 0
 
 
-__getattr__ = lacking("torch.cuda")
+if not TYPE_CHECKING:  # type checkers say so themselves
+    __getattr__ = lacking("torch.cuda")
 __all__ = ["device_count", "is_available"]

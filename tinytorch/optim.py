@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .ops.creation import zeros_like
 from .ops.layout import check_overlap
 from .tensor import Tensor, fresh
 
+Parameters = Iterable[Tensor] | Iterable[dict[str, Any]]
+_Loss = TypeVar("_Loss")
+
 
 class Optimizer(metaclass=ShownAs):
     """Holds parameters in groups with options, and a state for each parameter.
@@ -25,7 +28,7 @@ class Optimizer(metaclass=ShownAs):
 
     shown_as = "torch.optim.optimizer.Optimizer"
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         if isinstance(params, Tensor):
             raise TypeError(f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {typename(params)}")  # fmt: skip
@@ -60,7 +63,11 @@ class Optimizer(metaclass=ShownAs):
         """Forget the gradients, or set them to zero."""
         forget_grads(self._params(), set_to_none)
 
-    def step(self, closure: Callable | None = None) -> Any:
+    @overload
+    def step(self, closure: None = None) -> None: ...
+    @overload
+    def step(self, closure: Callable[[], _Loss]) -> _Loss: ...
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters from their `.grad`; `closure` computes the loss anew if given."""
         loss = None
         if closure is not None:
@@ -126,7 +133,7 @@ class SGD(Optimizer):
 
     shown_as = "torch.optim.sgd.SGD"
 
-    def __init__(self, params: Any, lr: float = 1e-3, momentum: float = 0, *, weight_decay: float = 0) -> None:
+    def __init__(self, params: Parameters, lr: float = 1e-3, momentum: float = 0, *, weight_decay: float = 0) -> None:
         _check((lr >= 0.0, "learning rate", lr), (momentum >= 0.0, "momentum value", momentum),
                (weight_decay >= 0.0, "weight_decay value", weight_decay))  # fmt: skip
         super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": 0, "weight_decay": weight_decay,
@@ -152,7 +159,7 @@ class Adam(Optimizer):
     shown_as = "torch.optim.adam.Adam"
 
     def __init__(
-        self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        self, params: Parameters, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0,
     ) -> None:  # fmt: skip
         _check((lr >= 0.0, "learning rate", lr), (eps >= 0.0, "epsilon value", eps),
@@ -180,5 +187,6 @@ class Adam(Optimizer):
         _add_scaled(p, average._data / root, -lr / (1 - beta1**step))
 
 
-__getattr__ = lacking("torch.optim")
+if not TYPE_CHECKING:  # type checkers say so themselves
+    __getattr__ = lacking("torch.optim")
 __all__ = ["SGD", "Adam", "Optimizer"]

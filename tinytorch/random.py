@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .devices import as_device
 from .dtypes import BY_NUM, cpp_name
 from .errors import ShownAs, type_name
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 DEFAULT_SEED = 67280421310721  # of a Generator that nobody seeded
 
@@ -75,7 +79,7 @@ class Generator(metaclass=ShownAs):
         pairs = self._bits.random_raw(2 * n).reshape(n, 2)
         return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
 
-    def get_state(self) -> Any:
+    def get_state(self) -> Tensor:
         """Return the whole state as a tensor of bytes, as torch: `set_state` brings the generator back to it."""
         from .tensor import fresh
 
@@ -88,7 +92,7 @@ class Generator(metaclass=ShownAs):
         state["normal_y"], state["normal_is_valid"] = self.spare_normal or 0.0, self.spare_normal is not None
         return fresh(np.frombuffer(state.tobytes(), np.uint8).copy())
 
-    def set_state(self, new_state: Any) -> Generator:
+    def set_state(self, new_state: Tensor) -> Generator:
         """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""
         data = new_state._data
         if data.dtype != np.uint8:
@@ -103,7 +107,7 @@ class Generator(metaclass=ShownAs):
         return self
 
 
-default_generator = Generator()
+default_generator: Generator = Generator()
 """The generator used where none is named; like torch's, it starts from a new seed in every process."""
 default_generator.seed()
 
@@ -118,12 +122,12 @@ def manual_seed(seed: Any) -> Generator:
     return default_generator.manual_seed(int(seed))
 
 
-seed = default_generator.seed
-initial_seed = default_generator.initial_seed
-get_rng_state = default_generator.get_state
+seed: Callable[[], int] = default_generator.seed
+initial_seed: Callable[[], int] = default_generator.initial_seed
+get_rng_state: Callable[[], Tensor] = default_generator.get_state
 
 
-def set_rng_state(new_state: Any) -> None:
+def set_rng_state(new_state: Tensor) -> None:
     """Continue the default generator from `new_state`; errors as in `Generator.set_state`."""
     default_generator.set_state(new_state)
 

@@ -9,28 +9,34 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator
 from inspect import getattr_static
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
-from . import dtypes
+from . import devices, dtypes
 from .autograd import hooks
 from .autograd.history import refresh
 from .autograd.meta import TensorBase, meta, needs_grad
 from .autograd.modes import MODES, DetachedCounter, InferenceCounter
-from .autograd.node import exchanged, expectation, next_number
+from .autograd.node import Node, exchanged, expectation, next_number
 from .devices import CPU, device
-from .errors import Absent, Lacking, ShownAs, type_name, warn_in_torch
+from .errors import Absent, ShownAs, type_name, warn_in_torch
 from .ops.layout import address, memory_of, wrap_dim
 from .printing import tensor_repr
 from .storage import UntypedStorage, contiguous_strides
 
+if TYPE_CHECKING:  # the lists of ops put their methods on the class, which type checkers read in a stub made of them
+    from ._declared import DeclaredOperations as Lacking
+else:
+    from .errors import Lacking
+
+_Read = TypeVar("_Read")
 _new = object.__new__
 _ndarray = np.ndarray
 _sized = tuple.__new__  # for what are ints already
 
 
-class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
+class Size(tuple[int, ...], metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
     """A shape: a tuple of ints that prints as torch prints shapes. TypeError for anything else than ints."""
 
     shown_as = "torch.Size"
@@ -58,11 +64,15 @@ class Size(tuple, metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
     def __radd__(self, other: Any) -> Size:
         return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
 
+    @overload
+    def __getitem__(self, i: SupportsIndex, /) -> int: ...
+    @overload
+    def __getitem__(self, i: slice, /) -> Size: ...
     def __getitem__(self, i: Any) -> Any:
         out = tuple.__getitem__(self, i)
         return Size(out) if isinstance(i, slice) else out
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)
 
 
@@ -97,8 +107,17 @@ class TensorMeta(type):
         return [n for n in type.__dir__(cls) if type(getattr_static(cls, n)) is not Absent]
 
 
-class readonly(property):  # stands where `property` does
+class readonly(property, Generic[_Read]):  # stands where `property` does
     """What can be read off a tensor, and not be set or deleted."""
+
+    if TYPE_CHECKING:  # by which type checkers know what is read
+
+        def __init__(self, fget: Callable[[Any], _Read], *, doc: str = "") -> None: ...
+        @overload
+        def __get__(self, t: None, cls: type, /) -> Self: ...
+        @overload
+        def __get__(self, t: Any, cls: type | None = None, /) -> _Read: ...
+        def __get__(self, t: Any, cls: type | None = None, /) -> Any: ...
 
     def __set_name__(self, cls: type, name: str) -> None:
         self.name = name
@@ -116,12 +135,6 @@ def device_of(t: Any) -> device:
     return CPU if storage is None else storage.device
 
 
-def reads(name: str, doc: str, read: Callable) -> Callable:
-    """A method that only reads something off a tensor."""
-    read.__name__, read.__qualname__, read.__doc__ = name, f"Tensor.{name}", doc
-    return read
-
-
 class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     """A multi-dimensional array of one dtype on one device, with torch's copying, viewing and gradient rules."""
 
@@ -129,11 +142,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     __module__ = "tinytorch"
     __array_priority__ = 1000
 
-    if TYPE_CHECKING:  # the operations are declared elsewhere
-
-        def __getattr__(self, name: str) -> Any: ...
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Make a tensor as `torch.Tensor(...)` does."""
         from .ops.from_data import legacy_constructor
 
@@ -188,16 +197,24 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         """The size along each dimension."""
         return _sized(Size, self._data.shape)
 
-    def size(self, dim: int | None = None) -> Any:
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+    def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the size along one dimension."""
         return _sized(Size, self._data.shape) if dim is None else self._along(self._data.shape, dim)
 
-    def _along(self, numbers: tuple, dim: int) -> int:
+    def _along(self, numbers: tuple[int, ...], dim: int) -> int:
         if not numbers:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return numbers[wrap_dim(dim, len(numbers))]
 
-    def stride(self, dim: int | None = None) -> Any:
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: int) -> int: ...
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """The steps in elements from one index to the next, for all dimensions or one."""
         n = self._data.itemsize
         steps = tuple([s // n for s in self._data.strides])
@@ -210,37 +227,84 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             return 0
         return (address(a) - address(self._own_storage().buffer)) // a.itemsize
 
-    dim = reads("dim", "The number of dimensions.", lambda self: self._data.ndim)
-    ndimension = dim
-    ndim = property(dim)
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self._data.ndim
 
-    numel = reads("numel", "The number of elements.", lambda self: self._data.size)
+    ndimension = dim
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._data.ndim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self._data.size
+
     nelement = numel
 
-    element_size = reads("element_size", "Bytes an element takes.", lambda self: self._data.itemsize)
-    itemsize = property(element_size)
+    def element_size(self) -> int:
+        """Bytes an element takes."""
+        return self._data.itemsize
 
-    nbytes = readonly(lambda self: self._data.size * self._data.itemsize, doc="Bytes that so many elements take.")
+    @property
+    def itemsize(self) -> int:
+        """Bytes an element takes."""
+        return self._data.itemsize
+
+    nbytes: readonly[int] = readonly(
+        lambda self: self._data.size * self._data.itemsize, doc="Bytes that so many elements take."
+    )
 
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in row-major order without gaps."""
         return self._data.flags.c_contiguous
 
-    untyped_storage = reads("untyped_storage", "The storage that it looks at.", lambda self: self._own_storage())
-    data_ptr = reads("data_ptr", "Where element 0 lies; 0 if empty.", lambda t: t._data.size and address(t._data))
-    dtype = readonly(lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type.")
+    def untyped_storage(self) -> UntypedStorage:
+        """The storage that it looks at."""
+        return self._own_storage()
 
-    device = readonly(device_of, doc="Where the storage lies.")
-    is_cuda = readonly(lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device.")
-    is_cpu = readonly(lambda self: self.device is CPU, doc="Whether the storage lies on the CPU.")
-    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = readonly(lambda self: False, doc="Never.")
-    layout = readonly(lambda self: strided, doc="How the elements are laid out: always `torch.strided`.")
+    def data_ptr(self) -> int:
+        """Where element 0 lies; 0 if empty."""
+        return self._data.size and address(self._data)
 
-    get_device = reads("get_device", "The device's index, -1 for CPU.", lambda self: -1 if self.device is CPU else 0)
-    is_floating_point = reads("is_floating_point", "Whether of floats.", lambda self: self._data.dtype.kind == "f")
-    is_complex = reads("is_complex", "Whether the dtype is complex; no dtype here is.", lambda self: False)
-    is_signed = reads("is_signed", "Whether the dtype has negative values.", lambda self: self._data.dtype.kind in "if")
-    is_inference = reads("is_inference", "Whether of inference mode.", lambda self: type(self._counter) is not list)
+    dtype: readonly[dtypes.dtype] = readonly(lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type.")
+
+    device: readonly[devices.device] = readonly(device_of, doc="Where the storage lies.")
+    is_cuda: readonly[bool] = readonly(
+        lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device."
+    )
+    is_cpu: readonly[bool] = readonly(lambda self: self.device is CPU, doc="Whether the storage lies on the CPU.")
+    is_sparse: readonly[bool] = readonly(lambda self: False, doc="Never.")
+    is_quantized: readonly[bool] = readonly(lambda self: False, doc="Never.")
+    is_meta: readonly[bool] = readonly(lambda self: False, doc="Never.")
+    is_mkldnn: readonly[bool] = readonly(lambda self: False, doc="Never.")
+    is_nested: readonly[bool] = readonly(lambda self: False, doc="Never.")
+    layout: readonly[Layout] = readonly(
+        lambda self: strided, doc="How the elements are laid out: always `torch.strided`."
+    )
+
+    def get_device(self) -> int:
+        """The device's index, -1 for CPU."""
+        return -1 if self.device is CPU else 0
+
+    def is_floating_point(self) -> bool:
+        """Whether of floats."""
+        return self._data.dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is complex; no dtype here is."""
+        return False
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative values."""
+        return self._data.dtype.kind in "if"
+
+    def is_inference(self) -> bool:
+        """Whether of inference mode."""
+        return type(self._counter) is not list
+
     # versions and views ----------------------------------------------------------------------------
 
     @readonly
@@ -250,22 +314,33 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             raise RuntimeError("Inference tensors do not track version counter.")
         return counter[0] if type(counter) is list else len(counter)
 
-    _base = readonly(lambda self: None if self._view is None else self._view[0], doc="What this is a view of.")
-    _is_view = reads("_is_view", "Whether this tensor is a view of another one.", lambda self: self._view is not None)
+    _base: readonly[Tensor | None] = readonly(
+        lambda self: None if self._view is None else self._view[0], doc="What this is a view of."
+    )
+
+    def _is_view(self) -> bool:
+        """Whether this tensor is a view of another one."""
+        return self._view is not None
 
     # autograd --------------------------------------------------------------------------------------
 
     @readonly
-    def grad_fn(self) -> Any:
+    def grad_fn(self) -> Node | None:
         """The node that this tensor is an output of; None for a leaf."""
         if self._view is not None:
             refresh(self)
         edge = self._edge
         return None if edge is None or edge[0]._leaf else edge[0]
 
-    is_leaf = readonly(lambda self: self.grad_fn is None, doc="Whether no recorded operation made this tensor.")
-    output_nr = readonly(lambda self: 0 if self._edge is None else self._edge[1], doc="Which output of its node it is.")
-    retains_grad = readonly(lambda t: bool(t._meta and t._meta.retains), doc="Whether a non-leaf keeps its grad.")
+    is_leaf: readonly[bool] = readonly(
+        lambda self: self.grad_fn is None, doc="Whether no recorded operation made this tensor."
+    )
+    output_nr: readonly[int] = readonly(
+        lambda self: 0 if self._edge is None else self._edge[1], doc="Which output of its node it is."
+    )
+    retains_grad: readonly[bool] = readonly(
+        lambda t: bool(t._meta and t._meta.retains), doc="Whether a non-leaf keeps its grad."
+    )
 
     @property
     def requires_grad(self) -> bool:
@@ -383,13 +458,15 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         return bool(self._data)
 
-    def item(self) -> Any:
+    def item(self) -> int | float | bool:
         """The one element as a Python number. RuntimeError for any other count of elements."""
         if self._data.size != 1:
             raise RuntimeError(f"a Tensor with {self._data.size} elements cannot be converted to Scalar")
         return self._data.item()
 
-    tolist = reads("tolist", "The elements as nested lists, or one number if 0-d.", lambda self: self._data.tolist())
+    def tolist(self) -> Any:
+        """The elements as nested lists, or one number if 0-d."""
+        return self._data.tolist()
 
     def _number(self, kind: type) -> Any:
         if self._data.size != 1:
@@ -398,8 +475,13 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             warn_in_torch("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.", "torch/csrc/autograd/generated/python_variable_methods.cpp:822", once=True)  # fmt: skip
         return kind(self._data.item())
 
-    __float__ = reads("__float__", "The one element as a float.", lambda self: self._number(float))
-    __int__ = reads("__int__", "The one element as an int.", lambda self: self._number(int))
+    def __float__(self) -> float:
+        """The one element as a float."""
+        return self._number(float)
+
+    def __int__(self) -> int:
+        """The one element as an int."""
+        return self._number(int)
 
     def __index__(self) -> int:
         if self._data.size != 1 or self._data.dtype.kind not in "iub":

@@ -62,8 +62,8 @@ def test_an_array_and_its_tensors_share_memory() -> None:
 
 def test_what_was_not_asked_for_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'shape'"):
-        tinytorch.zeros(2, shape=3)
+        tinytorch.zeros(2, shape=3)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"must be torch\.device, not float"):
-        tinytorch.zeros(2, device=1.0)
+        tinytorch.zeros(2, device=1.0)  # type: ignore[call-overload]
     with pytest.raises(RuntimeError, match="Dimension size must be non-negative"):
         tinytorch.zeros(-1)

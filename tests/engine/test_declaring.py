@@ -25,7 +25,7 @@ EXAMPLE, *OTHERS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re
 
 def registries() -> tuple[dict, dict, dict, list]:
     """All that declaring writes to, as it is now."""
-    groups = {n: [*g.offered] for n, g in define._names.items()}
+    groups = {n: [*g.offered] for n, g in define.OVERLOADS.items()}
     return dict(define.FUNCTIONS), dict(vars(Tensor)), groups, [*define.OPS]
 
 
@@ -40,7 +40,7 @@ def declared(text: str) -> Iterator[Callable]:
         yield define.FUNCTIONS[name]
     finally:
         del define.OPS[len(ops) :]
-        for registry, before in ((define.FUNCTIONS, functions), (define._names, groups)):
+        for registry, before in ((define.FUNCTIONS, functions), (define.OVERLOADS, groups)):
             for n in [*registry]:
                 if n not in before:
                     del registry[n]

@@ -36,7 +36,7 @@ def good() -> bytes:
     """A file of all that files may hold."""
     a = tinytorch.arange(6.0)
     net = tinytorch.nn.Linear(3, 2)
-    parameter = tinytorch.nn.Parameter(tinytorch.ones(2))
+    parameter: Any = tinytorch.nn.Parameter(tinytorch.ones(2))
     parameter.note = "kept"
     file = io.BytesIO()
     rest = [tinytorch.float32, tinytorch.Size([2]), tinytorch.device("cpu"), {1, 2}, b"ab", 1j, None, 2.5, -(2**70)]

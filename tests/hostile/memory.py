@@ -176,7 +176,7 @@ class Attack:
     def outlive(self) -> None:
         """What NumPy looks at keeps its bytes when the tensor's storage moves, and when all tensors are gone."""
         t = tinytorch.arange(self.r.randrange(1, 200))
-        seen, held = t.numpy(), memoryview(t.numpy())
+        seen, held = t.numpy(), memoryview(t.numpy())  # type: ignore[arg-type] # a Buffer from Python 3.12 on
         was = seen.tobytes()
         with contextlib.suppress(RuntimeError):  # "storage that is not resizable", as PyTorch says of it
             t.untyped_storage().resize_(self.r.choice((0, 8, 4096)))

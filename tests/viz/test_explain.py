@@ -205,10 +205,12 @@ def test_hooks_of_tinytorch_are_none_of_pytorch() -> None:
     x, net = tinytorch.ones(3, requires_grad=True), tinytorch.nn.Linear(3, 1)
     y = x * 2
     kept = [x.register_hook(print), x.register_post_accumulate_grad_hook(print), y.register_hook(print)]
-    kept += [y.grad_fn.register_hook(print), y.grad_fn.register_prehook(print), net.register_forward_hook(print)]
+    node: Any = y.grad_fn
+    kept += [node.register_hook(print), node.register_prehook(print), net.register_forward_hook(print)]
     gone = torch.ones(3, requires_grad=True)
     for one in kept:  # as if both engines had counted alike
-        one.hooks_dict_ref()[gone.register_hook(print).id] = print
+        hooks: Any = one.hooks_dict_ref()
+        hooks[gone.register_hook(print).id] = print
     w = torch.ones(3, requires_grad=True)
     del gone
     gc.collect()

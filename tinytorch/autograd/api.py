@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,13 @@ from .gradients import expected, fitted, know
 from .history import edge_of
 from .hooks import retain_grad
 
+Tensors = Tensor | Sequence[Tensor]
+TensorsOrNone = Tensor | Sequence[Tensor | None]
+
 
 def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
-    inputs: Any = None,
+    tensors: Tensors, grad_tensors: TensorsOrNone | None = None, retain_graph: bool | None = None,
+    create_graph: bool = False, inputs: Tensors | None = None,
 ) -> None:  # fmt: skip
     """Compute gradients of tensors and add them to the leaves' `.grad`, or to that of `inputs` alone.
 
@@ -38,9 +41,9 @@ def backward(
 
 
 def grad(
-    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
-    *, allow_unused: bool | None = None, materialize_grads: bool = False,
-) -> tuple:  # fmt: skip
+    outputs: Tensors, inputs: Tensors, grad_outputs: TensorsOrNone | None = None, retain_graph: bool | None = None,
+    create_graph: bool = False, *, allow_unused: bool | None = None, materialize_grads: bool = False,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """The gradients of outputs with respect to inputs, as a tuple; no `.grad` is touched.
 
     RuntimeError if an input was not used (unless `allow_unused` or `materialize_grads`). Source: `torch.autograd.grad`.
@@ -91,7 +94,7 @@ class Variable(metaclass=_VariableType):
 
     __module__ = "torch.autograd.variable"
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # type: ignore[misc]
         """Make the tensor that shares the data's memory."""
         if volatile:
             warn_user("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
@@ -183,7 +186,7 @@ class GradcheckError(RuntimeError):
 
 
 def gradcheck(
-    func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, raise_exception: bool = True
+    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, raise_exception: bool = True
 ) -> bool:  # fmt: skip
     """Whether backward of `func` agrees with finite differences at `inputs`, which should be float64.
 

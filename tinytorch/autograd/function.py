@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     # what was saved -------------------------------------------------------------------------------------------------
 
     @property
-    def saved_tensors(self) -> tuple:
+    def saved_tensors(self) -> tuple[Any, ...]:
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
         return self._each(lambda i: read(self, i, for_formula=False))
 
@@ -156,7 +156,7 @@ class Function(metaclass=FunctionMeta):
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple, output: Any) -> Any:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """Save for backward what is needed, apart from forward."""
         raise NotImplementedError("setup_context is not implemented.")
 
@@ -266,7 +266,7 @@ class Error(NotImplementedNode):
     _says = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
-def once_differentiable(fn: Callable) -> Callable:
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a `backward` that is not itself differentiable: going through its result once more raises."""
 
     @functools.wraps(fn)
@@ -286,4 +286,5 @@ def once_differentiable(fn: Callable) -> Callable:
     return wrapper
 
 
-__getattr__ = lacking("torch.autograd.function")
+if not TYPE_CHECKING:  # type checkers say so themselves
+    __getattr__ = lacking("torch.autograd.function")

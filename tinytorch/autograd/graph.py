@@ -6,7 +6,7 @@ Source: `torch.autograd.graph`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,5 +58,6 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(pack, lambda packed: packed[1].to(packed[0]))
 
 
-__getattr__ = lacking("torch.autograd.graph")
+if not TYPE_CHECKING:  # type checkers say so themselves
+    __getattr__ = lacking("torch.autograd.graph")
 __all__ = ["Node", "increment_version", "save_on_cpu", "saved_tensors_hooks"]

@@ -63,7 +63,7 @@ def hooks_of(node: Any) -> NodeHooks:
 # registering ----------------------------------------------------------------------------------------------------------
 
 
-def register_hook(tensor: Any, hook: Callable) -> RemovableHandle:
+def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook(grad)` when the tensor's gradient is computed; a tensor that it returns replaces the gradient."""
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -75,7 +75,7 @@ def register_hook(tensor: Any, hook: Callable) -> RemovableHandle:
     return RemovableHandle(m.on_grad, hook)
 
 
-def register_post_accumulate_grad_hook(tensor: Any, hook: Callable) -> RemovableHandle:
+def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], None]) -> RemovableHandle:
     """Call `hook(tensor)` after backward added to the leaf's `.grad`."""
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")

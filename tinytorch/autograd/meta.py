@@ -6,7 +6,12 @@ gradient, hooks) lies in an object of its own, made when first needed. Source: `
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..storage import UntypedStorage
 
 LAST = (1 << 64) - 1  # the sequence number of leaves: they take their gradient before any other node that is ready
 
@@ -23,6 +28,12 @@ class TensorBase:
         "_storage",  # None until someone shares or looks at it: the ndarray alone then owns its memory
         "_view",     # None, or (base, the version that `_edge` belongs to, how the view came about)
     )  # fmt: skip
+    _counter: Any
+    _data: np.ndarray
+    _edge: Any
+    _meta: AutogradMeta | None
+    _storage: UntypedStorage | None
+    _view: Any
     _edges = ()
     _seq = LAST
     _leaf, _several, _outputs = True, False, 1

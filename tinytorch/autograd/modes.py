@@ -11,11 +11,13 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from typing import Any
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 
 from ..errors import HERE, type_name
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
 
 class _Here:
@@ -91,12 +93,16 @@ class _Switch(ContextDecorator):
 
     mode: bool  # whether operations are recorded; of inference mode, whether it holds
 
+    @overload
+    def __new__(cls, given: _Decorated) -> _Decorated: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, given: bool | None = None) -> Self: ...
     def __new__(cls, given: Any = None) -> Any:
         """Make the switch, or decorate a function with it."""
         switch = super().__new__(cls)
         return switch(given) if callable(given) else switch
 
-    def clone(self) -> _Switch:
+    def clone(self) -> Self:
         """Another switch to the same mode."""
         return type(self)(self.mode)
 
@@ -136,7 +142,7 @@ class set_grad_enabled(_Switch):
         self.mode = mode
         super().__enter__()
 
-    def __call__(self, function: Any) -> Any:
+    def __call__(self, function: _Decorated) -> _Decorated:
         """Decorate a function, inside which the mode holds."""
         self.__exit__()  # as a decorator it acts inside the function alone
         return super().__call__(function)

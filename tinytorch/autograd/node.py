@@ -77,7 +77,7 @@ class Node:
         return self._called or type(self).__name__
 
     @property
-    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
         shown = _SHOWN.get(self)
         if shown is None:
@@ -87,7 +87,7 @@ class Node:
         return shown
 
     @property
-    def metadata(self) -> dict:
+    def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user's own notes on this node."""
         if not hasattr(self, "_metadata"):
             self._metadata: dict = {}
@@ -104,11 +104,11 @@ class Node:
 
     # hooks ----------------------------------------------------------------------------------------------------------
 
-    def register_hook(self, hook: Callable) -> Any:
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node ran; what it returns replaces `grad_inputs`."""
         return RemovableHandle(hooks_of(self).post, hook)
 
-    def register_prehook(self, hook: Callable) -> Any:
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_outputs)` before this node runs; what it returns replaces `grad_outputs`."""
         return RemovableHandle(hooks_of(self).pre, hook)
 

@@ -258,7 +258,7 @@ class saved_tensors_hooks:
 
     __module__ = "torch.autograd.graph"
 
-    def __init__(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:

@@ -1,5 +1,7 @@
 """Neural networks, enough to train and to meet the pitfalls of copying. Source: `torch.nn`."""
 
+from typing import TYPE_CHECKING
+
 from ..errors import lacking
 from . import functional, init, parameter
 
@@ -8,5 +10,28 @@ from .layers import Dropout, Flatten, Identity, Linear, ModuleList, ReLU, Sequen
 from .module import Module
 from .parameter import Parameter
 
-__all__ = [name for name in dir() if name[0] != "_" and name != "lacking"]
-__getattr__ = lacking("torch.nn")
+__all__ = [
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
+    "Dropout",
+    "Flatten",
+    "Identity",
+    "Linear",
+    "MSELoss",
+    "Module",
+    "ModuleList",
+    "NLLLoss",
+    "Parameter",
+    "ReLU",
+    "Sequential",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+    "functional",
+    "init",
+    "layers",
+    "module",
+    "parameter",
+]
+if not TYPE_CHECKING:  # type checkers say so themselves
+    __getattr__ = lacking("torch.nn")

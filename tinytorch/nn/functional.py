@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import BY_NUM
+from ..dtypes import BY_NUM, dtype
 from ..errors import lacking, warn_user
 from ..ops import filling as _filling
 from ..ops import pointwise as _pointwise
@@ -42,7 +42,7 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
     return view(addmm(bias, reshape(input, (-1, sizes[-1])), t(weight)), (*sizes[:-1], weight.shape[0]))
 
 
-linear = elsewhere(op("linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_linear), **_HIDDEN))
+_linear_op = op("linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_linear), **_HIDDEN)
 _relu = elsewhere(_pointwise.relu)
 
 
@@ -51,8 +51,29 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else _relu(input)
 
 
-relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
-softmax, log_softmax = elsewhere(_softmax), elsewhere(_log_softmax)
+if TYPE_CHECKING:  # what these are called with, by their schemas
+
+    def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        """`input @ weight.T + bias`."""
+
+    def relu_(input: Tensor) -> Tensor:
+        """x where positive, else 0, in place."""
+
+    def sigmoid(input: Tensor) -> Tensor:
+        """1 / (1 + exp(-x))."""
+
+    def tanh(input: Tensor) -> Tensor:
+        """Hyperbolic tangent."""
+
+    def softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+        """exp(x) scaled to sum to 1 along a dimension."""
+
+    def log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+        """The logarithm of softmax along a dimension."""
+
+else:
+    linear, softmax, log_softmax = elsewhere(_linear_op), elsewhere(_softmax), elsewhere(_log_softmax)
+    relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
 _dropout, _dropout_ = elsewhere(_filling.dropout), elsewhere(_filling.dropout_)
 
 
@@ -189,4 +210,5 @@ def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> 
 
 __all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "linear",
            "log_softmax", "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
-__getattr__ = lacking("torch.nn.functional")
+if not TYPE_CHECKING:  # type checkers say so themselves
+    __getattr__ = lacking("torch.nn.functional")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.modes import no_grad
 from ..errors import lacking, warn_user
@@ -61,4 +61,5 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> 
 
 
 __all__ = ["constant_", "kaiming_uniform_", "normal_", "ones_", "uniform_", "xavier_uniform_", "zeros_"]
-__getattr__ = lacking("torch.nn.init")
+if not TYPE_CHECKING:  # type checkers say so themselves
+    __getattr__ = lacking("torch.nn.init")

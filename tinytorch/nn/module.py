@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from functools import partialmethod
-from typing import Any
+from typing import Any, Self, overload
 
 from .. import dtypes
 from ..autograd.function import Function
@@ -37,15 +36,16 @@ _GROUPS = {
 }
 
 
+_Grads = tuple[Tensor, ...] | Tensor
 _EVERYWHERE: tuple[dict[int, Callable], dict[int, Callable]] = OrderedDict(), OrderedDict()
 
 
-def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
+def register_module_forward_pre_hook(hook: Callable[[Any, tuple[Any, ...]], Any]) -> RemovableHandle:
     """Call `hook(module, args)` before the forward of every module, and before its own hooks."""
     return RemovableHandle(_EVERYWHERE[0], hook)
 
 
-def register_module_forward_hook(hook: Callable) -> RemovableHandle:
+def register_module_forward_hook(hook: Callable[[Any, tuple[Any, ...], Any], Any]) -> RemovableHandle:
     """Call `hook(module, args, output)` after the forward of every module, and before its own hooks."""
     return RemovableHandle(_EVERYWHERE[1], hook)
 
@@ -56,19 +56,29 @@ class ModuleMeta(type):
     __repr__ = ShownAs.__repr__
 
 
+def _forward_unimplemented(self: Any, *input: Any) -> None:
+    """What the module computes; every subclass defines it."""
+    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+
 class Module(metaclass=ModuleMeta):
     """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
 
     shown_as = "torch.nn.modules.module.Module"
     training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
+    _forward_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _backward_hooks: OrderedDict[int, Callable[..., Any]]
 
     def __init__(self) -> None:
         vars(self).update(training=True, _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set())
         vars(self).update({f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre", "backward")})
 
-    def forward(self, *input: Any) -> Any:
-        """What the module computes; every subclass defines it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    forward: Callable[..., Any] = _forward_unimplemented  # so that a subclass may take what it needs
 
     # calling ----------------------------------------------------------------------------------------------------------
 
@@ -90,15 +100,15 @@ class Module(metaclass=ModuleMeta):
 
         return _with_backward_hooks(self, args, run) if self._backward_hooks else run(args)
 
-    def register_forward_hook(self, hook: Callable) -> RemovableHandle:
+    def register_forward_hook(self, hook: Callable[[Any, tuple[Any, ...], Any], Any]) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
         return RemovableHandle(self._forward_hooks, hook)
 
-    def register_forward_pre_hook(self, hook: Callable) -> RemovableHandle:
+    def register_forward_pre_hook(self, hook: Callable[[Any, tuple[Any, ...]], Any]) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
         return RemovableHandle(self._forward_pre_hooks, hook)
 
-    def register_full_backward_hook(self, hook: Callable) -> RemovableHandle:
+    def register_full_backward_hook(self, hook: Callable[[Any, _Grads, _Grads], _Grads | None]) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
         return RemovableHandle(self._backward_hooks, hook)
 
@@ -122,7 +132,7 @@ class Module(metaclass=ModuleMeta):
         own[kind or held][name] = value
         return None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | Module:
         for group in _GROUPS:
             found = self.__dict__.get(group, ())
             if name in found:
@@ -169,7 +179,7 @@ class Module(metaclass=ModuleMeta):
 
     # walking ----------------------------------------------------------------------------------------------------------
 
-    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple]:  # fmt: skip
+    def named_modules(self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:  # fmt: skip
         """Yield this module and all below it, with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -184,7 +194,9 @@ class Module(metaclass=ModuleMeta):
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The direct children, with names."""
         first = {child: name for name, child in reversed(self._modules.items()) if child is not None}
-        yield from ((name, child) for name, child in self._modules.items() if first.get(child) == name)
+        for name, child in self._modules.items():
+            if child is not None and first[child] == name:
+                yield name, child
 
     def _named(self, group: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
         seen = {id(None)}
@@ -194,11 +206,11 @@ class Module(metaclass=ModuleMeta):
                     seen.add(id(value))
                     yield f"{path}.{name}" if path else name, value
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple]:
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Parameter]]:
         """The parameters, with dotted names."""
         return self._named("_parameters", prefix, recurse)
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple]:
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """The buffers, with dotted names."""
         return self._named("_buffers", prefix, recurse)
 
@@ -220,14 +232,14 @@ class Module(metaclass=ModuleMeta):
 
     # changing ---------------------------------------------------------------------------------------------------------
 
-    def apply(self, fn: Callable) -> Module:
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call `fn` on every module, children first."""
         for child in self.children():
             child.apply(fn)
         fn(self)
         return self
 
-    def _apply(self, fn: Callable) -> Module:
+    def _apply(self, fn: Callable[[Tensor], Tensor]) -> Self:
         for child in self.children():
             child._apply(fn)
         with no_grad():
@@ -239,7 +251,15 @@ class Module(metaclass=ModuleMeta):
         self._buffers.update({name: fn(b) for name, b in self._buffers.items() if b is not None})
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Module:
+    @overload
+    def to(
+        self, device: Device | str | int | None = ..., dtype: dtypes.dtype | None = ..., non_blocking: bool = ...
+    ) -> Self: ...
+    @overload
+    def to(self, dtype: dtypes.dtype, non_blocking: bool = ...) -> Self: ...
+    @overload
+    def to(self, tensor: Tensor, non_blocking: bool = ...) -> Self: ...
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert parameters and buffers, in place; a dtype, which has to be floating, applies to floating point ones."""
         given = [*args, *kwargs.values()]
         given += [v for x in given if isinstance(x, Tensor) for v in (x.dtype, x.device)]
@@ -249,25 +269,38 @@ class Module(metaclass=ModuleMeta):
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired {dtype=!r}")
         return self._apply(lambda t: t.to(where or t.device, dtype if dtype and t.is_floating_point() else t.dtype))
 
-    double = partialmethod(to, dtypes.float64)
-    float = partialmethod(to, dtypes.float32)
-    half = partialmethod(to, dtypes.float16)
-    cpu = partialmethod(to, "cpu")
+    def double(self) -> Self:
+        """Floating point parameters and buffers as float64."""
+        return self.to(dtypes.float64)
 
-    def cuda(self, device: Any = None) -> Module:
+    def float(self) -> Self:
+        """Floating point parameters and buffers as float32."""
+        return self.to(dtypes.float32)
+
+    def half(self) -> Self:
+        """Floating point parameters and buffers as float16."""
+        return self.to(dtypes.float16)
+
+    def cpu(self) -> Self:
+        """Parameters and buffers on the CPU."""
+        return self.to("cpu")
+
+    def cuda(self, device: Device | int | None = None) -> Self:
         """Parameters and buffers on the simulated cuda device."""
         return self._apply(lambda t: t.cuda(device))
 
-    def train(self, mode: bool = True) -> Module:
+    def train(self, mode: bool = True) -> Self:
         """Training mode on or off, here and below."""
         self.training = mode
         for child in self.children():
             child.train(mode)
         return self
 
-    eval = partialmethod(train, False)
+    def eval(self) -> Self:
+        """Training mode off, here and below."""
+        return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Module:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether the parameters require grad."""
         for p in self.parameters():
             p.requires_grad_(requires_grad)
@@ -286,11 +319,13 @@ class Module(metaclass=ModuleMeta):
                 if t is not None and name not in module._non_persistent_buffers_set:
                     yield f"{path}.{name}" if path else name, module, name, t
 
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict:
+    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
         return OrderedDict((prefix + key, t if keep_vars else t.detach()) for key, _, _, t in self._state())
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
         """Copy a state dict's values in (or, with `assign`, take its tensors). RuntimeError for other names or shapes."""
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

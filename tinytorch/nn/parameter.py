@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,9 +14,9 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         """Make a parameter. RuntimeError for integers that are to require grad."""
-        made = fresh(np.empty(0, np.float32)) if data is None else data.detach()
+        made: Any = fresh(np.empty(0, np.float32)) if data is None else data.detach()
         if requires_grad and not made.is_floating_point():
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         made.__class__ = cls

@@ -340,7 +340,7 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
 
 
 FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
-_names: dict[str, Overloads] = {}
+OVERLOADS: dict[str, Overloads] = {}  # by name, functions and methods alike
 _recorded: dict[str, int] = {}  # how many overloads of an operation have a node, by which torch numbers them
 
 
@@ -408,7 +408,7 @@ def _results(name: str, fields: tuple[str, ...]) -> Any:
 
 
 def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:
-    group = _names.setdefault(name, Overloads(name, inplace))
+    group = OVERLOADS.setdefault(name, Overloads(name, inplace))
     group.add(made, out, method)
     if function or name in FUNCTIONS:
         FUNCTIONS[name] = group.called(False)
@@ -461,4 +461,4 @@ def elsewhere(*made: Op, out: bool = False) -> Callable:
     return group.called(False)
 
 
-__all__ = ["FUNCTIONS", "OPS", "Op", "elsewhere", "op", "python"]
+__all__ = ["FUNCTIONS", "OPS", "OVERLOADS", "Op", "elsewhere", "op", "python"]

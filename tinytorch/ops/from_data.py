@@ -273,7 +273,7 @@ _WAYS = [Signature(Schema(line), "new", False, False, False) for line in (
     "new(PyObject data, *, Device? device=None)")]  # fmt: skip
 
 
-def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **named: Any) -> Tensor:
+def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **named: Any) -> Any:
     """A tensor as an old constructor makes it; `d` is the dtype of the class, None for `torch.Tensor` itself.
 
     TypeError for what no old constructor takes.
