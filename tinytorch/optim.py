@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from .autograd.modes import MODES, bump, enable_grad, no_grad
+from .autograd.modes import bump, enable_grad, no_grad, run_silenced
 from .errors import ShownAs, lacking, warn_user
 from .nn.module import forget_grads, typename
 from .ops.creation import zeros_like
@@ -73,13 +73,15 @@ class Optimizer(metaclass=ShownAs):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        run = MODES.here.run
         for group in self.param_groups:
-            decay = group.get("weight_decay")
             for p in group["params"]:
                 if (grad := p.grad) is not None:
-                    run(self._update, p, grad._data + p._data * decay if decay else grad._data, group)
+                    run_silenced(self._decay_and_update, p, grad._data, group)
         return loss
+
+    def _decay_and_update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
+        decay = group.get("weight_decay")
+        self._update(p, grad + p._data * decay if decay else grad, group)
 
     def _update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
         raise NotImplementedError

@@ -31,7 +31,7 @@ from .gradients import (
     through,
 )  # fmt: skip
 from .meta import LAST
-from .modes import MODES, check_gradients, explain
+from .modes import IGNORED, MODES, check_gradients, explain, get_errors, set_errors
 from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
 from .saved import hold
 
@@ -105,24 +105,21 @@ class Task:
 def go(task: Task, fn: Any, nr: int, first: Any) -> None:
     """Walk from one output of a node with a gradient that fits it."""
     here, raw = MODES.here, task.raw
-    grad, quiet, saving, node = here.grad, here.run, here.saving, here.node
+    grad, saving, node, outer = here.grad, here.saving, here.node, here.errors
     here.grad = not raw
     try:
-        if raw and quiet is not _directly:  # the whole walk without NumPy's floating point warnings
-            here.run = _directly
-            quiet(_walk, here, task, fn, nr, first)
-        else:
-            _walk(here, task, fn, nr, first)
+        if raw:  # formulas call NumPy itself; what the user wrote runs by `call_user`
+            here.errors = get_errors()
+            set_errors(IGNORED)
+        _walk(here, task, fn, nr, first)
     finally:
-        here.grad, here.run, here.node = grad, quiet, node
+        errors, here.errors, here.grad, here.node = here.errors, outer, grad, node
+        if raw and errors is not None:
+            set_errors(errors)
         if here.saving is not saving:
             hold(saving)
         for said in task.warnings:
             warn_in_torch(*said)
-
-
-def _directly(f: Any, *args: Any, **named: Any) -> Any:
-    return f(*args, **named)
 
 
 def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:

@@ -18,7 +18,7 @@ from ..tensor import Tensor, as_result, over
 from .gradients import devices, through
 from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
 from .meta import needs_grad
-from .modes import MODES, bump, no_grad
+from .modes import MODES, bump, call_user, no_grad
 from .node import ALONE, MultiNode, NotImplementedNode, Outputs, as_object, expectation
 from .saved import FREED, kept, kept_result, read
 
@@ -116,7 +116,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         if self._materialize:
             each: Any = zip(grads, self._zeros, strict=True)  # torch zeroes in place, which counts as a write
             grads = tuple([over(as_result(np.zeros(*m[:2])), m[2], 1) if g is None and m else g for g, m in each])
-        out = self._forward_cls.backward(self, *grads)
+        out = call_user(self._forward_cls.backward, self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
         if len(out) > wanted and all(g is None for g in out[wanted:]):

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from ..errors import type_name, warn_user
 from .meta import TensorBase, meta
+from .modes import call_user
 
 
 class RemovableHandle:
@@ -124,7 +125,7 @@ def before(held: NodeHooks, grads: Any) -> tuple:
     out = list(grads)
     for nr, hooks in held.on_output:
         for hook in list(hooks.values()):
-            new = hook(out[nr])
+            new = call_user(hook, out[nr])
             if new is not None:
                 out[nr] = _replacement(hook, out[nr], new)
     for nr, who in held.retain.items():
@@ -140,7 +141,7 @@ def before(held: NodeHooks, grads: Any) -> tuple:
 def run_node_hooks(hooks: dict[int, Callable], seen: tuple, *given: tuple) -> tuple:
     """The gradients of a node after its prehooks; or after its posthooks, which also see what it was `given`."""
     for hook in list(hooks.values()):
-        new = hook(seen, *given)
+        new = call_user(hook, seen, *given)
         if new is None:
             continue
         if not isinstance(new, tuple):
@@ -155,7 +156,7 @@ def after_accumulate(leaf: Any) -> None:
     """Run the hooks on a leaf whose `.grad` was accumulated."""
     given, returned = leaf, False
     for hook in list(leaf._meta.after_accumulate.values()):
-        new = hook(given)
+        new = call_user(hook, given)
         if new is not None:  # which is said once all of them have run, each with what the one before gave
             given, returned = _replacement(hook, given, new), True
     if returned:

@@ -16,7 +16,7 @@ import numpy as np
 from ..dtypes import of_number
 from ..errors import type_name
 from .meta import TensorBase, meta, needs_grad
-from .modes import MODES, no_grad
+from .modes import MODES, call_user, no_grad
 
 FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
 
@@ -224,14 +224,14 @@ class SavedTensor:
         here.packing = self
         try:
             with no_grad():
-                self._kept = pair[0](shown)
+                self._kept = call_user(pair[0], shown)
         finally:
             here.packing = None
         if t._counter[0] != version:
             raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")  # fmt: skip
 
     def _unpack_hook(self, node: Any) -> Any:
-        out = self._hooks[1](*(() if self._kept is _NOTHING else (self._kept,)))
+        out = call_user(self._hooks[1], *(() if self._kept is _NOTHING else (self._kept,)))
         if not isinstance(out, TensorBase):
             raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(out)}")  # fmt: skip
         if self._nr is not None:

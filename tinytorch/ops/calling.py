@@ -20,7 +20,7 @@ import numpy as np
 
 from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
 from ..autograd.meta import needs_grad
-from ..autograd.modes import MADE, MODES, InferenceCounter, bump
+from ..autograd.modes import IGNORED, MADE, MODES, InferenceCounter, bump, get_errors, run_silenced, set_errors
 from ..autograd.node import next_number
 from ..autograd.saved import HOOKS, NUMBER
 from ..devices import CPU
@@ -142,7 +142,7 @@ into    |    if not alike or kind.kind != "f" or kind.num not in straight or not
 into    |        return run({values})
 into    |    if (pair and x is not y and owner(a) is owner(b)) or (here.grad and (needs_grad(x) or (pair and needs_grad(y)))):
 into    |        return run({values})
-into    |    here.run(function, a, b, a)
+into    |    here.run_ufunc(function, a, b, a)
 into    |    bump(x)
 into    |    return x
 node    |    if here.grad:
@@ -168,18 +168,23 @@ view    |    else:
 view    |        creation = INFERENCE if here.inference else NO_GRAD
 quick   |    data = function(a{rest})
 alone   |    if a.dtype.num in straight:
-alone   |        data = here.run(function, a)
+alone   |        data = {quiet}(function, a)
 twice   |    kind = a.dtype
 twice   |    if kind.num in straight and (b.dtype is kind if pair else kind.kind == "f" and (type(b) is float or -1 << 53 < b < 1 << 53)):
 twice   |        try:
-twice   |            data = here.run(function, a, b)
+twice   |            data = {quiet}(function, a, b)
 twice   |        except ValueError:
 twice   |            raise broadcast_error(a.shape, b.shape) from None
 straight|        if data.ndim != 1 or not data.size:
 straight|            data = result_layout(data, {operands})
 straight|    else:
-straight|        data = as_result(here.run(compute, {arrays}{rest}))
-general |    data = as_result(here.run(compute, {arrays}{rest}))
+straight|        data = as_result(run_silenced(compute, {arrays}{rest}))
+general |    errors = get_errors()
+general |    try:
+general |        set_errors(IGNORED)
+general |        data = as_result(compute({arrays}{rest}))
+general |    finally:
+general |        set_errors(errors)
 made    |    out = _new(Tensor)
 made    |    out._data = data
 made    |    out._edge = out._meta = None
@@ -259,7 +264,8 @@ def _forms(o: Any, method: bool, inplace: bool) -> dict[str, Any]:
     rows = [p for p in schema.params[: schema.positional] if p.type.many or p.is_list]
     short, pair = _is_short(o), len(o.tensors) == 2
     simply = short and type(kernel) is pointwise and (len(schema.params) == 1 + pair or (pair and kernel.plain))
-    into = inplace and pair and simply and kernel.to != "bool" and type(kernel.plain or kernel.function) is np.ufunc
+    ufunc = simply and type(kernel.plain or kernel.function) is np.ufunc
+    into = inplace and pair and simply and kernel.to != "bool" and ufunc
     short = short and (into or not inplace)
     made = short and not into
     view, node = made and kernel.kind == "view", made and o.node is not None
@@ -270,7 +276,7 @@ def _forms(o: Any, method: bool, inplace: bool) -> dict[str, Any]:
         "full": not short, "short": short, "pair": short and pair, "one": short and not pair and not view, "into": into,
         "made": made, "view": view, "fresh": made and not view, "node": node, "both": node and pair, "result": result,
         "results": node and o.node._results and not result, "simply": simply, "straight": made and simply,
-        "alone": made and simply and not pair, "twice": made and simply and pair,
+        "ufunc": ufunc, "alone": made and simply and not pair, "twice": made and simply and pair,
         "quick": made and (view or kernel.copies), "general": made and not (simply or view or kernel.copies),
     }  # fmt: skip
 
@@ -311,7 +317,7 @@ def _parts(o: Any, forms: dict) -> dict[str, str]:
         "unusual": "HOOKS or " * (not view) + "MADE or edge is _NOWHERE" + " or second is _NOWHERE" * pair,
         "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if forms["node"] else "",
         "operands": "a, b if pair else _NUMBER" if pair else "a", "arrays": "a, b" if pair else "a",
-        "device": "storage.device" if view else "CPU",
+        "device": "storage.device" if view else "CPU", "quiet": "here.run_ufunc" if forms["ufunc"] else "run_silenced",
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from .. import dtypes
 from ..autograd.history import check_inplace, edge_of, rebase_history
 from ..autograd.hooks import warn_of_hooks
 from ..autograd.meta import meta, needs_grad
-from ..autograd.modes import MODES, bump, no_grad
+from ..autograd.modes import MODES, bump, no_grad, run_silenced
 from ..autograd.node import Node
 from ..devices import CPU, as_device, device
 from ..errors import ShownAs
@@ -120,7 +120,10 @@ def _copy_from(self: Any, src: Any, non_blocking: bool = False) -> Any:
         check_overlap(a, b)
         if a.shape != b.shape:
             check_broadcast_into(a.shape, b.shape)
-        MODES.here.run(store, a, b)
+        if a.dtype is b.dtype:  # nothing is converted, which NumPy might say something about
+            store(a, b)
+        else:
+            run_silenced(store, a, b)
     bump(self)
     if fn is not None:
         rebase_history(self, fn)
@@ -160,7 +163,7 @@ def converted(self: Tensor, d: Any = None, where: Any = None, copy: bool = False
     a, here = self._data, device_of(self)
     if not copy and (d is None or d.np == a.dtype) and (where is None or where is here):
         return self
-    out = over(MODES.here.run(copied, a, memory_format, None if d is None else d.np), here if where is None else where)
+    out = over(run_silenced(copied, a, memory_format, None if d is None else d.np), here if where is None else where)
     if type(self._counter) is list and MODES.here.grad and out._data.dtype.kind == "f" and needs_grad(self):
         to_copy.recorded(to_copy.node_for((self,)), out)
     return counted(out, self)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.meta import needs_grad
-from ..autograd.modes import MODES, bump
+from ..autograd.modes import MODES, bump, run_silenced
 from ..devices import as_device
 from ..random import fma64
 from ..tensor import Tensor, device_of
@@ -190,7 +190,7 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
     start, step = (float(start), float(step)) if d.is_floating_point else (int(start), int(step))
-    return MODES.here.run(lambda: (start + np.arange(n) * step).astype(d.np, copy=False))
+    return run_silenced(lambda: (start + np.arange(n) * step).astype(d.np, copy=False))
 
 
 op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)
@@ -204,9 +204,9 @@ def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
     _refuse_bool("linspace", d)
     start, end, _ = _bounds(start, end)
     if steps == 1 or (steps == 0 and d.is_floating_point):
-        return MODES.here.run(np.full, steps, start, d.np)
+        return run_silenced(np.full, steps, start, d.np)
     first, last = (x.item() for x in (number_array(start, d), number_array(end, d)))
-    return MODES.here.run(_evenly, first, last, steps, d)
+    return run_silenced(_evenly, first, last, steps, d)
 
 
 def _evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndarray:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..autograd.history import MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history, view_of
 from ..autograd.meta import TensorBase, needs_grad
-from ..autograd.modes import MODES, bump
+from ..autograd.modes import MODES, bump, run_silenced
 from ..autograd.node import MultiNode, Node, exchanged, expectation, kind_of_node
 from ..autograd.saved import NUMBER, kept
 from ..devices import CPU, device
@@ -167,7 +167,7 @@ class Op:
         tensors = self.tensors_of(values)
         fn = self.begin(values, tensors)
         where = self.device(values, tensors)
-        data = MODES.here.run(self.compute, *_arrays(values))
+        data = run_silenced(self.compute, *_arrays(values))
         out = self.result_type([fresh(d, where) for d in data]) if type(data) in (tuple, list) else fresh(data, where)
         if fn is not None:
             self.recorded(fn, out)
@@ -216,18 +216,17 @@ class Op:
         tensors = self.tensors_of(values)
         fn = self.begin(values, tensors, True)
         self.device(values, tensors)
-        run = MODES.here.run
         arrays = _arrays(values)
         for i in self.tensors[1:]:  # two tensors may have one array, but only one tensor is known to be itself
             if arrays[i] is arrays[0] and values[i] is not target:
                 arrays[i] = arrays[i][...]
-        data = run(self.kernel.written, *arrays)
+        data = run_silenced(self.kernel.written, *arrays)
         if data is not None:
             a = target._data
             if a.flags.forc or not layout.overlaps(a):
-                run(store, a, data)
+                run_silenced(store, a, data)
             else:
-                run(layout.store_in_turn, a, data, lambda: self.kernel.written(*arrays))
+                run_silenced(layout.store_in_turn, a, data, lambda: self.kernel.written(*arrays))
         bump(target)
         if fn is not None:
             fn.describe(target)
@@ -259,7 +258,7 @@ class Op:
                 check_overlap(out._data, *[t._data for t in inputs if t is not out])
                 if self.out_words:
                     self.check_out(out, self.kernel.dtype(arrays))
-            data = MODES.here.run(self.compute, *arrays)
+            data = run_silenced(self.compute, *arrays)
         data = data if type(data) in (tuple, list) else (data,)
         if len(outs) != len(data):
             raise TypeError(f"expected tuple of {len(data)} elements but got {len(outs)}")
@@ -294,7 +293,7 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
             steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])
             out._data = layout.restride(out._data, data.shape, steps)
     check_overlap(out._data, *others)
-    MODES.here.run(store, out._data, data)
+    run_silenced(store, out._data, data)
     bump(out)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.meta import meta, needs_grad
-from ..autograd.modes import MODES
+from ..autograd.modes import run_silenced
 from ..devices import CPU, as_device, device
 from ..errors import ShownAs, type_name, warn_in_torch, warn_user
 from ..storage import UntypedStorage
@@ -131,7 +131,7 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     if isinstance(data, (np.ndarray, np.generic)):
         a = np.asarray(data)
         found = _check_array(a)
-        return MODES.here.run(copied, a, None, (d or found).np)
+        return run_silenced(copied, a, None, (d or found).np)
     shape, values, found = _values_of(data, d)
     if found.np.kind in "iu":
         for v in values:
@@ -141,7 +141,7 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
         values = [int(v) for v in values]
         if not found.is_signed and any(v < 0 for v in values):
             return np.array(values, np.int64).astype(found.np).reshape(shape)
-    made = MODES.here.run(np.array, values, found.np)
+    made = run_silenced(np.array, values, found.np)
     return made.reshape(shape) if made.size else np.empty(shape, found.np)
 
 
@@ -183,7 +183,7 @@ def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | Non
     """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
     if isinstance(data, Tensor):
         warn_user(_CLEARER.format(call))
-        a = MODES.here.run(copied, data._data, None, d and d.np)
+        a = run_silenced(copied, data._data, None, d and d.np)
         return counted(finish(a, where or device_of(data), requires_grad), data)
     return finish(array_of(data, d), where or as_device(None), requires_grad)
 
