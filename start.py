@@ -7,7 +7,9 @@
     python3 start.py test lint unit           run some of them (--help lists them)
 
 Only Python 3.11 or newer is needed. The first run downloads what is missing, a second run takes seconds.
-Nothing outside this folder is changed. The versions that are installed are those of constraints.txt.
+The versions that are installed are those of constraints.txt.
+All that is installed and laid out is in this folder; to remove it, delete the folder. Outside of it, pip and
+Jupyter keep caches and settings in your home, as they always do.
 """
 
 # Standard library alone. Up to the version check this file must also be readable for an old Python.

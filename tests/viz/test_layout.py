@@ -1,6 +1,7 @@
 """Where Graphviz comes from: what was compiled is kept, and each way gives way to the next where it is missing."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,24 +23,19 @@ print(*graph((x * x).sum())._repr_mimebundle_())
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An environment in which nothing is kept yet; returns where it will be."""
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    """An environment in which nothing is stored yet; returns where it will be. The user's cache is beside it."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
+    for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path / "cache"))
     layout._wasm.cache_clear()
-    yield tmp_path / "share" / "copylab"
+    yield tmp_path / "environment" / "share" / "copylab"
     layout._wasm.cache_clear()
 
 
-@pytest.fixture
-def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home that cannot be written."""
-
-    class Refuses(wasmtime.Config):
-        def __setattr__(self, name: str, value: object) -> None:
-            if name == "cache":
-                raise wasmtime.WasmtimeError("no home to write to")
-            super().__setattr__(name, value)
-
-    monkeypatch.setattr(wasmtime, "Config", Refuses)
+def _files(folder: Path) -> list[str]:
+    """The files in a folder, without what stands for a release of Graphviz in their names."""
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return [re.sub(r"-[0-9a-f]{8}\.", ".", name) for name in found]
 
 
 def _render_anew() -> str:
@@ -47,31 +43,47 @@ def _render_anew() -> str:
     return layout.render("digraph{a->b}")
 
 
-@pytest.mark.usefixtures("no_home")
-def test_the_next_process_does_not_compile_without_a_home_either(
-    environment: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_process_does_not_compile(environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = _render_anew()
-    assert [file.suffix for file in environment.iterdir()] == [".bin"]
+    assert _files(tmp_path) == ["environment/share/copylab/graphviz.bin"], "and nothing in the home"
+    monkeypatch.setattr(wasmtime.Module, "from_file", None)
+    assert _render_anew() == made
+    assert environment.is_dir()
+
+
+def test_where_the_environment_cannot_be_written_it_is_stored_in_the_users_cache(
+    environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment.parent.parent.write_text("a file, no folder")
+    made = _render_anew()
+    usual = "Library/Caches/" if sys.platform == "darwin" else ""
+    assert _files(tmp_path / "cache") == [f"{usual}copylab/graphviz.bin"]
     monkeypatch.setattr(wasmtime.Module, "from_file", None)
     assert _render_anew() == made
 
 
-@pytest.mark.usefixtures("no_home")
-def test_what_was_kept_for_another_machine_is_made_anew(environment: Path) -> None:
+def test_what_was_stored_for_another_machine_is_made_anew(environment: Path) -> None:
     made = _render_anew()
-    (kept,) = environment.iterdir()
-    whole = kept.stat().st_size
-    kept.write_bytes(b"for another processor")
+    (stored,) = environment.iterdir()
+    whole = stored.stat().st_size
+    stored.write_bytes(b"for another processor")
     assert _render_anew() == made
     assert [file.stat().st_size for file in environment.iterdir()] == [whole]
 
 
-@pytest.mark.usefixtures("no_home")
-def test_where_nothing_can_be_written_it_is_compiled_each_time(environment: Path) -> None:
-    environment.parent.write_text("a file, no folder")
+def test_where_nothing_can_be_written_it_is_compiled_each_time(environment: Path, tmp_path: Path) -> None:
+    for folder in (environment.parent.parent, tmp_path / "cache"):
+        folder.write_text("a file, no folder")
     assert _render_anew().startswith("graph ")
     assert _render_anew().startswith("graph ")
+
+
+def test_without_a_home_there_is_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", refuse)
+    assert [folder.parts[-2:] for folder in layout._folders_for_compiled()] == [("share", "copylab")]
 
 
 @pytest.mark.parametrize("error", ["ImportError", "RuntimeError", "OSError"])

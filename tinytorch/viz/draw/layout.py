@@ -138,28 +138,39 @@ def _in_process(wasmtime: Any, path: Path) -> _Graphviz:
 
 
 def _compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
-    """An engine, and Graphviz as machine code: what was kept of an earlier process, or else compiled now and kept.
+    """Return an engine, and Graphviz as machine code: stored by an earlier process, or compiled now and stored.
 
-    It is kept in the environment, for who may write there can change the code that runs anyway; and by wasmtime below
-    HOME. Where neither can be written, each process compiles.
+    It is stored in the environment, for whoever may write there can change the code that runs anyway;
+    where that cannot be written, in the user's cache. wasmtime's own cache is off: it would write to
+    the user's home in any case. Where neither folder can be written, each process compiles.
     """
-    kept = Path(sys.prefix, "share", "copylab", f"graphviz-{zlib.crc32(path.read_bytes()):08x}.bin")
-    with suppress(wasmtime.WasmtimeError, OSError):  # none, or one by another wasmtime, or for another processor
-        engine = wasmtime.Engine()
-        return engine, wasmtime.Module.deserialize_file(engine, str(kept))
-    try:
-        config = wasmtime.Config()
-        config.cache = True
-        engine = wasmtime.Engine(config)
-    except (wasmtime.WasmtimeError, OSError):  # a home that cannot be written
-        engine = wasmtime.Engine()
+    engine = wasmtime.Engine()
+    name = f"graphviz-{zlib.crc32(path.read_bytes()):08x}.bin"
+    stored = [folder / name for folder in _folders_for_compiled()]
+    for file in stored:
+        # Missing, or compiled by another wasmtime or for another processor.
+        with suppress(wasmtime.WasmtimeError, OSError):
+            return engine, wasmtime.Module.deserialize_file(engine, str(file))
     module = wasmtime.Module.from_file(engine, str(path))
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        part = kept.with_suffix(f".{os.getpid()}")
-        part.write_bytes(module.serialize())
-        part.replace(kept)
+    for file in stored:
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(f".{os.getpid()}")
+            part.write_bytes(module.serialize())
+            part.replace(file)
+            break
     return engine, module
+
+
+def _folders_for_compiled() -> list[Path]:
+    """Return the folders for compiled code: in the environment, then in the user's cache, as each system names it."""
+    folders = [Path(sys.prefix, "share", "copylab")]
+    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
+    usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    with suppress(RuntimeError):  # no home
+        cache = Path(os.environ.get(variable) or usual).expanduser()
+        folders += [cache / "copylab"] if cache.is_absolute() else []
+    return folders
 
 
 def _in_browser(path: Path) -> _Graphviz:
