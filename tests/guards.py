@@ -127,6 +127,35 @@ def spoken(files: Iterable[Path], words: dict[str, set[str]], root: Path = ROOT)
     return found
 
 
+_OF_A_PATH = {
+    *("chmod", "hardlink_to", "mkdir", "open", "read_bytes", "read_text", "rmdir", "symlink_to"),
+    *("touch", "unlink", "write_bytes", "write_text"),
+}
+_OF_A_MODULE = {
+    *("copy", "copy2", "copyfile", "copytree", "link", "makedirs", "move", "remove", "removedirs"),
+    *("rename", "renames", "replace", "rmtree", "symlink", "truncate", *_OF_A_PATH),
+}
+
+
+def find_file_access(path: Path) -> list[str]:
+    """Return where a file opens, makes, changes or removes files by itself, with what of Path, `os` or `shutil`."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute):
+            is_of_module = ast.unparse(node.value) in ("os", "shutil", "io")
+            is_access = node.attr in (_OF_A_MODULE if is_of_module else _OF_A_PATH)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            # `path.replace(target)`, but not `text.replace(old, new)`.
+            is_access = node.func.attr in ("replace", "rename") and len(node.args) == 1
+        elif isinstance(node, ast.ImportFrom):
+            is_access = node.module in ("os", "shutil") and any(alias.name in _OF_A_MODULE for alias in node.names)
+        else:
+            is_access = isinstance(node, ast.Name) and node.id == "open"
+        if is_access and isinstance(node, ast.expr | ast.stmt):
+            found.append((node.lineno, ast.unparse(node)))
+    return [f"{path.name} line {line}: {text}" for line, text in sorted(found)]
+
+
 def foreign_attributes(path: Path) -> list[str]:
     """Return where a file sets an attribute of a class of another module of the package."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -54,7 +54,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("tinytorch.viz.text",),
     ("tinytorch.viz.draw",),
     ("tinytorch.viz",),
-    ("copylab.doc",),
+    ("copylab.doc", "copylab.safe_files"),
     ("copylab.run",),
     ("copylab.ui",),
     ("copylab.watching",),
@@ -95,6 +95,9 @@ NOT_SAID: dict[str, set[str]] = {
     "compile": {"tinytorch/ops/calling.py"},
 }
 """What reads frames and references or makes code, and the files that may."""
+
+THROUGH_SAFE_FILES = [*(ROOT / "widgets/copylab/course").glob("*.py"), ROOT / "widgets/copylab/quiz/progress.py"]
+"""What works in folders of a learner's own, where a stranger may have put links and pipes."""
 
 OPTIONS = {name for name, p in inspect.signature(op).parameters.items() if p.kind is p.KEYWORD_ONLY}
 """What `op` takes besides formulas."""
@@ -166,6 +169,30 @@ def test_code_that_is_executed_elsewhere_is_noticed(tmp_path: Path) -> None:
     file.write_text("import re\nre.compile('a')\nexec(compile('a = 1', 'odd', 'exec'))\n", encoding="utf-8")
     found = guards.spoken([file], {"exec": set(), "eval": set(), "compile": {"run.py"}}, tmp_path)
     assert found == ["odd.py has exec", "odd.py has compile"]
+
+
+def test_files_of_learners_are_opened_in_one_place() -> None:
+    assert len(THROUGH_SAFE_FILES) > 10
+    assert [found for path in THROUGH_SAFE_FILES for found in guards.find_file_access(path)] == []
+    assert guards.find_file_access(ROOT / "widgets/copylab/safe_files.py")
+
+
+def test_a_file_that_is_opened_elsewhere_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "odd.py"
+    file.write_text(
+        "open(path)\npath.read_text()\n'a'.replace('b', 'c')\nos.replace(a, b)\nshutil.rmtree(a)\n"
+        "path.replace(b)\nwriting = path.write_bytes\nfrom shutil import copy as take\n",
+        encoding="utf-8",
+    )
+    assert guards.find_file_access(file) == [
+        "odd.py line 1: open",
+        "odd.py line 2: path.read_text",
+        "odd.py line 4: os.replace",
+        "odd.py line 5: shutil.rmtree",
+        "odd.py line 6: path.replace(b)",
+        "odd.py line 7: path.write_bytes",
+        "odd.py line 8: from shutil import copy as take",
+    ]
 
 
 def test_only_op_sets_attributes_of_another_modules_class() -> None:

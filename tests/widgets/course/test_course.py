@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -16,25 +15,10 @@ from copylab.course.command import main
 from copylab.course.layout import TRUST, lay_out, remembered, reset
 from copylab.course.lesson import lessons, read
 from copylab.course.translation import digest
+from course_folders import edit, lesson, names
 from nbformat.sign import NotebookNotary
 
 import tinytorch
-
-
-def lesson(*sources: str, tags: Sequence[str] = ()) -> str:
-    """A notebook of code cells, each with an output as it is stored."""
-    cells = [
-        {
-            "cell_type": "code",
-            "id": f"c{number}",
-            "metadata": {"tags": list(tags)} if tags else {},
-            "source": source.splitlines(keepends=True),
-            "execution_count": number,
-            "outputs": [{"output_type": "stream", "name": "stdout", "text": ["stored\n"]}],
-        }
-        for number, source in enumerate(sources)
-    ]
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def outputs(notebook: Path) -> list[bool]:
@@ -56,20 +40,6 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "mine"
-
-
-def names(folder: Path) -> list[str]:
-    """What a learner sees in the folder."""
-    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return sorted(name.as_posix() for name in found if not name.parts[0].startswith("."))
-
-
-def edit(file: Path, text: str = "mine") -> str:
-    """Change a lesson as a learner does; gives what then stands in it."""
-    notebook = read(file)
-    notebook["cells"][0]["source"] = [text]
-    file.write_text(json.dumps(notebook), "utf-8")
-    return file.read_text("utf-8")
 
 
 @pytest.mark.usefixtures("source")

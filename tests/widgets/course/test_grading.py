@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -29,8 +30,46 @@ def test_all_lessons_with_exercises_and_a_config_that_is_kept(tmp_path: Path) ->
     assert len(assign(tmp_path)) > 10
     config = tmp_path / "nbgrader_config.py"
     config.write_text("# mine")
-    assign(tmp_path)
+    remarks: list[str] = []
+    assert assign(tmp_path, tell=remarks.append) == []
+    assert len(remarks) > 10
     assert config.read_text() == "# mine"
+
+
+def test_an_assignment_that_is_there_stays_as_the_teacher_edited_it(tmp_path: Path) -> None:
+    remarks: list[str] = []
+    (path,) = assign(tmp_path, ["02_clone"], tell=remarks.append)
+    path.write_text("edited")
+    written = assign(tmp_path, ["02_clone", "03_detach"], tell=remarks.append)
+    assert [file.stem for file in written] == ["03_detach"]
+    assert path.read_text() == "edited"
+    assert remarks == [
+        "source/02_clone/02_clone.ipynb is there already and stays as it is. Rename it to have it written anew."
+    ]
+
+
+def test_nothing_is_written_through_links(tmp_path: Path) -> None:
+    outside, own = tmp_path / "outside", tmp_path / "own"
+    for folder in (outside, own / "source"):
+        folder.mkdir(parents=True)
+    (own / "nbgrader_config.py").symlink_to(outside / "config.py")
+    (own / "source" / "02_clone").symlink_to(outside)
+    with pytest.raises(OSError, match="links are not followed"):
+        assign(own, ["02_clone"])
+    assign(own, ["03_detach"])
+    assert list(outside.iterdir()) == []
+
+
+def test_an_assignment_is_in_the_language_that_was_asked_for(tmp_path: Path) -> None:
+    texts = {}
+    for language in ("en", "zh"):
+        (path,) = assign(tmp_path / language, ["02_clone"], language=language)
+        texts[language] = json.loads(path.read_text("utf-8"))
+    assert [cell["metadata"] for cell in texts["zh"]["cells"]] == [cell["metadata"] for cell in texts["en"]["cells"]]
+    assert "".join(texts["en"]["cells"][0]["source"]).isascii()
+    assert not "".join(texts["zh"]["cells"][0]["source"]).isascii()
+    with pytest.raises(ValueError, match="not there in 'xx'"):
+        assign(tmp_path, ["02_clone"], language="xx")
 
 
 def test_a_lesson_that_is_not_there(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from copylab.course.layout import lay_out
 from copylab.course.overview import course, progress
 from copylab.lessons.clone import seven
 from copylab.quiz.answers import shown
@@ -33,7 +34,41 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     assert path() == file
     monkeypatch.delenv("COPYLAB_PROGRESS")
-    assert path() == Path("copylab-progress.json")
+    assert path() is None
+    course = file.parent / "course"
+    (course / "solutions").mkdir(parents=True)
+    (course / ".copylab.json").write_text("{}", "utf-8")
+    for folder in (course, course / "solutions"):
+        monkeypatch.chdir(folder)
+        assert path() == Path("copylab-progress.json")
+    (course / ".copylab.json").rename(course / "elsewhere.json")
+    (course / ".copylab.json").symlink_to("elsewhere.json")
+    assert path() is None
+
+
+def test_outside_of_a_course_folder_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COPYLAB_PROGRESS")
+    monkeypatch.setattr("copylab.quiz.progress._notes_of_process", {kind: {} for kind in EMPTY})
+    monkeypatch.chdir(tmp_path)
+    note("exercises", "clone/readings", {"state": "wrong"})
+    note("exercises", "clone/readings", {"hints": 2})
+    assert recall("exercises", "clone/readings") == {"state": "wrong", "hints": 2}, "but it is known in this process"
+    assert "… begun, not solved yet, 2 hints" in progress("clone").text
+    load()["exercises"]["clone/readings"]["state"] = "right"
+    assert recall("exercises", "clone/readings")["state"] == "wrong"
+    assert list(tmp_path.iterdir()) == []
+    lay_out(tmp_path / "course")
+    monkeypatch.chdir(tmp_path / "course" / "solutions")
+    note("exercises", "clone/readings", {"state": "right"})
+    assert Path("copylab-progress.json").is_file()
+
+
+def test_a_current_folder_that_was_removed_is_none_of_a_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COPYLAB_PROGRESS")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert path() is None
 
 
 def test_looking_writes_nothing(file: Path) -> None:
@@ -91,24 +126,46 @@ def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path: Path, monkeypatc
         note("exercises", "k", {"state": "right"})
 
 
-def test_links_are_replaced_and_nothing_is_written_through_them(file: Path, tmp_path: Path) -> None:
+def test_links_are_set_aside_and_neither_read_nor_written_through(file: Path, tmp_path: Path) -> None:
     file.parent.mkdir()
     other = tmp_path / "other.json"
     other.write_text('{"predictions": {"mine": {"answer": 1}}}')
-    for name in (file, file.with_name("kept.json.part")):
+    for name in (file, file.with_name(".kept.json.part")):
         name.symlink_to(other)
-    note("exercises", "k", {"state": "right"})
+    with pytest.warns(UserWarning, match=r"kept as kept\.json\.broken"):
+        note("exercises", "k", {"state": "right"})
+    assert load()["predictions"] == {}
     assert recall("exercises", "k") == {"state": "right"}
     assert other.read_text() == '{"predictions": {"mine": {"answer": 1}}}'
     assert not file.is_symlink()
+    assert file.with_name("kept.json.broken").is_symlink()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such pipes")
-def test_a_pipe_is_not_read_for_ever(file: Path) -> None:
+def test_a_pipe_is_not_read_for_ever_and_stays(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.parent.mkdir()
     os.mkfifo(file)
-    with pytest.warns(UserWarning, match="it is no file"):
-        assert load() == EMPTY
+    link = file.with_name("link.json")  # as /dev/stdout is one
+    link.symlink_to(file)
+    for name in (file, link):
+        monkeypatch.setenv("COPYLAB_PROGRESS", str(name))
+        with pytest.warns(UserWarning, match="cannot be read"):
+            assert load() == EMPTY
+        with pytest.warns(UserWarning, match="cannot be read"), pytest.warns(UserWarning, match="this is not kept"):
+            note("exercises", "k", {"state": "right"})
+    assert file.is_fifo()
+    assert link.is_symlink()
+    assert len(list(file.parent.iterdir())) == 2
+
+
+def test_a_file_that_is_too_large_is_set_aside(file: Path) -> None:
+    file.parent.mkdir()
+    with file.open("wb") as sparse:
+        sparse.truncate(10**12)
+    with pytest.warns(UserWarning, match=r"kept as kept\.json\.broken"):
+        note("exercises", "k", {"state": "right"})
+    assert recall("exercises", "k") == {"state": "right"}
+    assert file.with_name("kept.json.broken").stat().st_size == 10**12
 
 
 def test_half_a_character_and_depth(file: Path) -> None:

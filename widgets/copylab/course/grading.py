@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext
 
 from ..quiz.exercises import Exercise
-from .lesson import asked, lessons, meant, read
+from ..safe_files import SafeFolder
+from .lesson import asked, lessons, meant
+from .translation import check, text_in
 
 _CHECK = re.compile(r"(\w+)\.check\(\)\s*")
 CONFIG = """# Learners see this where the solution was; the program to mend stays above it.
@@ -23,28 +26,40 @@ c.ClearSolutions.code_stub = {"python": "# Your answer: mend what is above, or w
 """
 
 
-def assign(folder: Path, chosen: list[str] | None = None, points: int = 1) -> list[Path]:
-    """Write lessons into `folder`/source as nbgrader has them, one assignment each, and return the notebooks.
+def assign(
+    folder: Path,
+    chosen: list[str] | None = None,
+    points: int = 1,
+    language: str = "en",
+    tell: Callable[[str], None] = print,
+) -> list[Path]:
+    """Write lessons into `folder`/source as nbgrader has them, one assignment each, and return the notebooks written.
 
-    chosen: names such as "clone" or "02_clone"; by default all that have exercises. points: for each exercise. A config
-    that is there stays. Raises ValueError for a lesson that is not there or has no exercise, OSError if
-    the folder cannot be written.
+    chosen: names such as "clone" or "02_clone"; by default all that have exercises. points: for each exercise.
+    language: of the prose. tell: is called with a sentence for each notebook that is there already: it and the config
+    stay as they are, for the teacher may have edited them. Raises ValueError for a lesson that is not there or has no
+    exercise and for a language that the course is not there in, OSError if the folder cannot be written.
     """
+    check(language, lessons())
+    own = SafeFolder(folder)
+    own.make()
     there = {path.stem: path for path in sorted(lessons().glob("*.ipynb"))}
     written = []
     for name in [meant(one, there) for one in chosen or there]:
-        notebook = graded(read(there[name]), points)
+        notebook = graded(json.loads(text_in(there[name], language)), points)
         if notebook is None and not chosen:
             continue
         if notebook is None:
             raise ValueError(gettext("the lesson {name} has no exercise to grade", name=name))
-        path = folder / "source" / name / f"{name}.ipynb"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        written.append(path)
-    config = folder / "nbgrader_config.py"
-    if not config.exists():
-        config.write_text(CONFIG, "utf-8")
+        file = f"source/{name}/{name}.ipynb"
+        if own.has(file):
+            said = gettext("{name} is there already and stays as it is. Rename it to have it written anew.", name=file)
+            tell(said)
+            continue
+        own.write(file, (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode())
+        written.append(folder / file)
+    if not own.has("nbgrader_config.py"):
+        own.write("nbgrader_config.py", CONFIG.encode())
     return written
 
 

@@ -15,6 +15,7 @@ from tinytorch.viz.catalogue import gettext
 from ..quiz.exercises import Exercise
 from ..quiz.prediction import Prediction
 from ..run.program import tidy
+from ..safe_files import read_text
 
 _HERE = Path(__file__).resolve().parents[1]  # the package
 _LEFT_OUT = {"questioned", "answer"}  # tags of cells
@@ -46,7 +47,7 @@ def meant(lesson: str, names: Iterable[str]) -> str:
 
 def read(path: Path) -> dict[str, Any]:
     """Return a notebook as the plain data of its file."""
-    notebook: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    notebook: dict[str, Any] = json.loads(read_text(path))
     return notebook
 
 
@@ -101,7 +102,7 @@ def digest(file: bytes) -> str:
         cells = json.loads(file, object_hook=_content)["cells"]
         content = [[cell["cell_type"], cell["source"], cell.get("outputs", [])] for cell in cells]
         file = json.dumps(content, sort_keys=True).encode()
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         pass  # no notebook
     return hashlib.sha256(file).hexdigest()
 

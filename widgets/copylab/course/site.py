@@ -15,7 +15,6 @@ import inspect
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,8 +31,10 @@ from tinytorch.viz.catalogue import language as spoken
 from ..doc import element
 from ..quiz.page import page
 from ..quiz.prediction import Prediction
+from ..safe_files import SafeFolder, read_text
 from . import cheatsheet
 from .lesson import asked, lessons, published
+from .site_folder import prepare_site
 from .translation import FOLDER, PAGES, check, languages, text_in
 
 NAMES = {"en": "English", "zh": "中文", "ko": "한국어"}
@@ -80,30 +81,22 @@ def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], N
     wanted = chosen or ["en", *languages(lessons())]
     for language in wanted:
         check(language, lessons())
-    _make_room(folder)
+    site = prepare_site(folder)
     warnings, own = [], spoken()
-    for language in wanted:
-        tell(gettext("{language}: building", language=NAMES.get(language, language)))
-        with tempfile.TemporaryDirectory() as work:
-            source = Path(work) / "source"
+    with tempfile.TemporaryDirectory() as work:
+        built = SafeFolder(Path(work) / "site")
+        built.make()
+        for language in wanted:
+            tell(gettext("{language}: building", language=NAMES.get(language, language)))
+            source = Path(work) / language / "source"
             write_source(source, language)
             use(own)
-            warnings += _sphinx(source, folder / language, language)
-    links = (element("a", escape(NAMES.get(one, one)), lang=one, href=f"{one}/index.html") for one in wanted)
-    front = FRONT.format(links="".join(element("li", link) for link in links))
-    (folder / "index.html").write_text(front, "utf-8")
+            warnings += _sphinx(source, built.path / language, language)
+        links = (element("a", escape(NAMES.get(one, one)), lang=one, href=f"{one}/index.html") for one in wanted)
+        front = FRONT.format(links="".join(element("li", link) for link in links))
+        built.write("index.html", front.encode())
+        site.move_in(built.path)
     return warnings
-
-
-def _make_room(folder: Path) -> None:
-    """Take away what was built there before; leave alone what was not."""
-    mark = folder / ".copylab-site"
-    if folder.exists() and any(folder.iterdir()) and not mark.exists():
-        raise FileExistsError(gettext("{folder} is not empty, and not a site of copylab's", folder=folder))
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    mark.touch()
 
 
 # -- what Sphinx is given -----------------------------------------------------------
@@ -112,26 +105,23 @@ def _make_room(folder: Path) -> None:
 def write_source(source: Path, language: str) -> None:
     """Write what Sphinx is given: the lessons in a language, what stands beside them, and the first page's contents."""
     use(None if language == "en" else language)
-    source.mkdir(parents=True)
+    files = SafeFolder(source)
+    files.make()
     names = []
     for path in sorted(lessons().glob("*.ipynb")):
         names.append(path.stem)
-        (source / path.name).write_text(json.dumps(_lesson(json.loads(text_in(path, language)))), "utf-8")
-    for name in ("README.md", "glossary.md"):
-        (source / name.replace("README", "index")).write_text(_linked(text_in(lessons() / name, language)), "utf-8")
-    (source / "extra").mkdir()
-    (source / "extra" / "cheat_sheet.html").write_text(cheatsheet.page(tinytorch), "utf-8")
+        files.write(path.name, json.dumps(_lesson(json.loads(text_in(path, language)))).encode())
+    files.write("glossary.md", _linked(text_in(lessons() / "glossary.md", language)).encode())
+    files.write("extra/cheat_sheet.html", cheatsheet.page(tinytorch).encode())
     parts = [name for name in _PARTS if language == "en" or (PAGES / FOLDER / language / f"{name}.md").is_file()]
     for name in parts:
-        (source / f"{name}.md").write_text(_described(text_in(PAGES / f"{name}.md", language)), "utf-8")
+        files.write(f"{name}.md", _described(text_in(PAGES / f"{name}.md", language)).encode())
     guides = GUIDES if language == "en" else ()
     for name in guides:
-        page = source / f"{name}.md"
-        page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(_guide((published() / f"{name}.md").read_text("utf-8")), "utf-8")
-    with (source / "index.md").open("a", encoding="utf-8") as index:
-        look_up = ["glossary", *parts]
-        index.write(_contents({gettext("Lessons"): names, gettext("Look up"): look_up, gettext("Guides"): guides}))
+        files.write(f"{name}.md", _guide(read_text(published() / f"{name}.md")).encode())
+    contents = {gettext("Lessons"): names, gettext("Look up"): ["glossary", *parts], gettext("Guides"): guides}
+    index = _linked(text_in(lessons() / "README.md", language)) + _contents(contents)
+    files.write("index.md", index.encode())
 
 
 def _lesson(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -247,12 +237,14 @@ def _sphinx(source: Path, out: Path, language: str) -> list[str]:
     Raises RuntimeError, with the end of what it said, where it fails.
     """
     conf = f"from copylab.course.site import settings\nglobals().update(settings({language!r}))\n"
-    (source / "conf.py").write_text(conf, "utf-8")
-    made = source.parent / "site"
+    SafeFolder(source).write("conf.py", conf.encode())
+    made = source.parent / "made"  # MyST-NB leaves the notebooks that it ran beside it
     command = [sys.executable, "-m", "sphinx", "-q", "-j", "auto", "--no-color", str(source), str(made)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COPYLAB_LANGUAGE": language}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-2000:])
-    shutil.move(made, out)
+    site = SafeFolder(out)
+    site.make()
+    site.move_in(made)
     return [line for line in done.stderr.splitlines() if "WARNING:" in line and "IPKernelApp" not in line]

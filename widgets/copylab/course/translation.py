@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from tinytorch.viz.catalogue import gettext
 
+from ..safe_files import read_text
 from .lesson import read as read_notebook
 
 PAGES = Path(__file__).resolve().parent / "pages"
@@ -55,7 +56,7 @@ def read(catalogue: str) -> dict[str, Entry]:
 def opened(path: Path) -> dict[str, Any]:
     """Return a lesson; a page of Markdown is one with a single cell."""
     if path.suffix == ".md":
-        return {"cells": [{"id": "page", "cell_type": "markdown", "source": [path.read_text("utf-8")]}]}
+        return {"cells": [{"id": "page", "cell_type": "markdown", "source": [read_text(path)]}]}
     return read_notebook(path)
 
 
@@ -104,9 +105,9 @@ def text_in(path: Path, language: str) -> str:
     """
     catalogue = path.parent / FOLDER / language / f"{path.stem}.md"
     if not catalogue.is_file():
-        return path.read_text("utf-8")
+        return read_text(path)
     try:
-        entries = read(catalogue.read_text("utf-8"))
+        entries = read(read_text(catalogue))
     except ValueError as error:
         raise ValueError(f"{catalogue.name}: {error}") from error
     lesson = translate(opened(path), entries)

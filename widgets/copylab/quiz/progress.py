@@ -1,61 +1,78 @@
 """What a learner has predicted and solved so far, in one file of the learner's own.
 
-The file is `copylab-progress.json` in the current folder, or whatever the environment variable COPYLAB_PROGRESS names.
-It is plain JSON, stays where it is, and is sent nowhere; deleting it forgets everything. Outputs that a notebook
-stores do not depend on it, except for that of `progress()` (overview.py).
+In a folder that the command `copylab` laid out, and in the folders below it, the file is
+`copylab-progress.json` in the current folder. Elsewhere nothing is written, unless the environment
+variable COPYLAB_PROGRESS names a file: what is noted is known until the process ends, as a notebook's
+own variables are. The file is plain JSON, stays where it is, and is sent nowhere; deleting it forgets
+everything. Outputs that a notebook stores do not depend on it, except for that of `progress()`
+(overview.py).
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
+import copy
 import json
 import os
-import sys
-import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext
 
+from ..safe_files import RefusedFileError, SafeFolder, is_regular_file
+
 VARIABLE = "COPYLAB_PROGRESS"
 NAME = "copylab-progress.json"
+STATE = ".copylab.json"
+"""The file by which a folder of the course is known. `course/layout.py` writes it."""
+
 _KINDS = ("predictions", "exercises", "misconceptions")
 _FIELDS: dict[str, type] = {"state": str, "in": str, "hints": int, "right": int, "of": int}  # what is reckoned with
-_PATIENCE = 10.0  # seconds to wait for another kernel
+
+_notes_of_process: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
+"""What is noted where no file is written."""
 
 
-def path() -> Path:
-    """The file: what COPYLAB_PROGRESS names, else `copylab-progress.json` in the current folder."""
-    return Path(os.environ.get(VARIABLE) or NAME).expanduser()
+def path() -> Path | None:
+    """The file: what COPYLAB_PROGRESS names, else `copylab-progress.json` in the current folder if that is of a course.
+
+    None if nothing is to be written.
+    """
+    if named := os.environ.get(VARIABLE):
+        return Path(named).expanduser()
+    with contextlib.suppress(OSError):  # the current folder was removed
+        here = Path.cwd()
+        if any(is_regular_file(folder / STATE) for folder in (here, *here.parents)):
+            return Path(NAME)
+    return None
 
 
 def load() -> dict[str, dict[str, Any]]:
     """Everything noted so far, by kind and key: predictions, exercises, misconceptions; all empty without a file.
 
-    A file that cannot be understood is set aside as `NAME.broken` and a warning says so. Nothing in it is lost.
+    A file that cannot be understood, or a link in its place, is set aside as `NAME.broken` and a
+    warning says so. Nothing in it is lost.
     """
     file = path()
+    if file is None:
+        return copy.deepcopy(_notes_of_process)
+    folder = SafeFolder(file.parent)
     try:
-        if file.exists() and not file.is_file():  # a pipe, or a device, might be read for ever
-            raise OSError(errno.EINVAL, "it is no file")
-        read = json.loads(file.read_text("utf-8"))
+        read = json.loads(folder.read(file.name).decode("utf-8"))
         entries = {kind: read.get(kind, {}) for kind in _KINDS}
         if not all(_understood(note) for kind in entries.values() for note in kind.values()):
             raise ValueError("not written by copylab")
     except FileNotFoundError:
         pass
     except OSError as error:
-        what = {"name": file.name, "why": error.strerror}
-        _warn(gettext("the progress file {name} cannot be read ({why}): starting without it", **what))
+        # Of what is no file, such as a device that COPYLAB_PROGRESS names, others may be in need.
+        if not (isinstance(error, RefusedFileError) and (file.is_file() or not file.exists()) and _set_aside(file)):
+            what = {"name": file.name, "why": error.strerror}
+            _warn(gettext("the progress file {name} cannot be read ({why}): starting without it", **what))
     except (ValueError, AttributeError, RecursionError):
-        aside = _free(file)
-        with contextlib.suppress(OSError):
-            file.replace(aside)
-            what = {"name": file.name, "aside": aside.name}
-            _warn(gettext("the progress file {name} could not be understood; it is kept as {aside}", **what))
+        _set_aside(file)
     else:
         return entries
     return {kind: {} for kind in _KINDS}
@@ -70,13 +87,20 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
     if key is None:
         return
     file = path()
+    if file is None:
+        notes = _notes_of_process[kind]
+        notes[key] = {**notes.get(key, {}), **entry}
+        return
+    folder = SafeFolder(file.parent)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(file):
+        folder.make()
+        with folder.lock():
             known = load()
             known[kind][key] = {**known[kind].get(key, {}), **entry}
             text = json.dumps({"version": 1, **known}, ensure_ascii=False, indent=1, sort_keys=True)
-            replace(file, (text + "\n").encode("utf-8", "backslashreplace"))  # of half a character the JSON escape
+            folder.write(
+                file.name, (text + "\n").encode("utf-8", "backslashreplace")
+            )  # of half a character the JSON escape
     except OSError as error:
         what = {"name": file.name, "why": error.strerror}
         _warn(gettext("the progress file {name} cannot be written ({why}): this is not kept", **what))
@@ -91,59 +115,16 @@ def _understood(entry: Any) -> bool:
     return isinstance(entry, dict) and all(isinstance(entry.get(name, kind()), kind) for name, kind in _FIELDS.items())
 
 
-def _free(file: Path) -> Path:
-    aside, number = file.with_name(f"{file.name}.broken"), 1
-    while aside.exists():
-        number += 1
-        aside = file.with_name(f"{file.name}.broken{number}")
-    return aside
-
-
-def replace(file: Path, content: bytes) -> None:
-    """Put a whole file in place of another: whoever reads sees the one or the other, whenever this is cut off."""
-    part = file.with_name(f"{file.name}.part")
-    part.unlink(missing_ok=True)  # left by a process that was ended, or a link to somewhere else
+def _set_aside(file: Path) -> bool:
+    """Rename a file that cannot be understood, and warn; return True if that could be done."""
+    folder = SafeFolder(file.parent)
     try:
-        with part.open("xb") as made:
-            made.write(content)
-        part.replace(file)
+        aside = folder.find_free_name(file.name, f"{file.name}.broken{{}}")
+        folder.rename(file.name, aside)
     except OSError:
-        part.unlink(missing_ok=True)
-        raise
-
-
-@contextlib.contextmanager
-def _alone(file: Path) -> Iterator[None]:
-    """Keep other kernels from writing at the same time. The system lets go of the lock when a process ends."""
-    own = file.with_name(f"{file.name}.lock")  # Windows locks no folders
-    lock = os.open(own, os.O_CREAT | os.O_RDWR) if sys.platform == "win32" else os.open(file.parent, os.O_RDONLY)
-    try:
-        until = time.monotonic() + _PATIENCE
-        while not _locked(lock):
-            if time.monotonic() > until:
-                raise OSError(errno.EAGAIN, "another kernel is writing to it")
-            time.sleep(0.01)
-        yield
-    finally:
-        os.close(lock)
-        if sys.platform == "win32":
-            with contextlib.suppress(OSError):  # another kernel waits for it
-                own.unlink()
-
-
-def _locked(lock: int) -> bool:
-    """Whether the lock is ours now."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
         return False
+    what = {"name": file.name, "aside": aside}
+    _warn(gettext("the progress file {name} could not be understood; it is kept as {aside}", **what))
     return True
 
 

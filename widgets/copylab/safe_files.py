@@ -1,0 +1,381 @@
+"""Files in a folder where strangers may have put anything: links, pipes, devices, endless files.
+
+The course command and the progress file read and write through this module alone;
+`tests/test_guards.py` checks that. `SafeFolder` opens every folder below its own without following
+links, relative to the folder above it, so that nothing can be swapped between a check and its use.
+Windows cannot open relative to a folder: there each part is looked at first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tinytorch.viz.catalogue import gettext
+
+LIMIT = 32 * 2**20
+"""Maximum size of a file that is read: fifty times the largest lesson, with room for pictures."""
+
+_CAN_OPEN_RELATIVE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _PLAIN  # a pipe swapped in after the check does not block
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)  # of some file systems on a network
+_PATIENCE = 10.0  # seconds to wait for another process
+
+
+class RefusedFileError(OSError):
+    """A file that is not read or written because of what it is; `strerror` says why in words."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(errno.EINVAL, why, name)
+
+
+class RelativePath(NamedTuple):
+    """A file for the functions of `os`: a name in an open folder, or a whole path and no folder."""
+
+    leaf: str
+    folder: int | None
+
+
+class SafeFolder:
+    """A folder, and what is read and written below it by names such as `solutions/02_clone.ipynb`.
+
+    The folder itself may be a link: it is the user who names it. Below it no link is followed, and
+    only regular files are read or replaced. Methods raise RefusedFileError for anything else and
+    for names that lead out of the folder, and OSError as the system does.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def make(self) -> None:
+        """Make the folder and those above it, as far as they are missing."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            # Which is of no help to somebody who named a loop of links, or a file.
+            self.path.stat()
+            error = errno.ENOTDIR
+            raise NotADirectoryError(error, os.strerror(error), str(self.path)) from None
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder below this one; it may be there."""
+        with self._enter(f"{name}/_", create=True):
+            pass
+
+    def has(self, name: str) -> bool:
+        """Return True if there is anything of this name, a link that leads nowhere included."""
+        try:
+            with self._enter(name) as place:
+                os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def list_files(self, folder: str = "") -> list[str]:
+        """Return the names of the regular files in the folder, or in one below it, in order."""
+        with self._list(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+
+    def is_empty(self) -> bool:
+        """Return True if there is nothing in the folder."""
+        with self._list("") as entries:
+            return not any(True for _ in entries)
+
+    def require_files_only(self, folder: str) -> None:
+        """Raise RefusedFileError if a folder below this one has anything but regular files in it."""
+        with self._list(folder) as entries:
+            for entry in entries:
+                _require_regular(f"{folder}/{entry.name}", entry.stat(follow_symlinks=False))
+
+    def read(self, name: str, limit: int = LIMIT) -> bytes:
+        """Return the content of a regular file of at most `limit` bytes."""
+        with self._enter(name) as place:
+            # Looked at before it is opened: to open a device can already do something.
+            _require_regular(name, os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False))
+            return _read(name, os.open(place.leaf, _READ, dir_fd=place.folder), limit)
+
+    def write(self, name: str, content: bytes, *, keep_old_as: str | None = None) -> None:
+        """Replace a file as a whole: readers see the old or the new one, whenever this is cut off.
+
+        It is never written in place, so a hard link elsewhere keeps its content. The mode stays.
+        keep_old_as: rename what is there to this name in the same folder, once the new file is on
+        the disk.
+        """
+        with self._enter(name, create=True) as place:
+            mode = self._mode_to_keep(name, place, keep_old_as is not None)
+            part = _beside(place.leaf, f".{Path(place.leaf).name}.part")
+            # Left by a process that was ended, or a link to somewhere else.
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part, dir_fd=place.folder)
+            made = os.open(part, _CREATE, 0o666, dir_fd=place.folder)
+            try:
+                with os.fdopen(made, "wb") as file:
+                    if mode is not None and hasattr(os, "fchmod"):
+                        with contextlib.suppress(PermissionError):  # file systems without modes
+                            os.fchmod(made, mode)
+                    file.write(content)
+                    file.flush()
+                    os.fsync(made)  # or a power cut leaves an empty file under the new name
+                if keep_old_as is not None:
+                    self._rename(place, keep_old_as)
+                os.replace(part, place.leaf, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+            except BaseException:
+                os.unlink(part, dir_fd=place.folder)
+                raise
+
+    def rename(self, name: str, new_name: str) -> None:
+        """Rename a thing of any kind within its folder; `new_name` is free, and without the folder."""
+        with self._enter(name) as place:
+            self._rename(place, new_name)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, or a link and not what it leads to."""
+        with self._enter(name) as place:
+            os.unlink(place.leaf, dir_fd=place.folder)
+
+    def find_free_name(self, name: str, pattern: str) -> str:
+        """Return a name that nothing has in the folder of `name`: `pattern` with "", "2", "3" for `{}`."""
+        folder = name[: name.rfind("/") + 1]
+        number = 1
+        while self.has(folder + (free := pattern.format("" if number == 1 else number))):
+            number += 1
+        return free
+
+    def move_in(self, built: Path) -> None:
+        """Move all of `built` into this folder, replacing files and folders of the same names.
+
+        Nothing is moved if a link or a device has one of the names.
+        """
+        names = sorted(path.name for path in built.iterdir())
+        folders = {name for name in names if self._is_replaceable_folder(name)}
+        for name in names:
+            if name in folders:
+                shutil.rmtree(self.path / name)  # which itself follows no link
+            elif self.has(name):
+                self.remove(name)
+            shutil.move(built / name, self.path / name)
+
+    def _is_replaceable_folder(self, name: str) -> bool:
+        """Return False for a file and for what is missing. RefusedFileError for a link or a device."""
+        with self._enter(name) as place:
+            try:
+                found = os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False)
+            except FileNotFoundError:
+                return False
+        if stat.S_ISREG(found.st_mode):
+            return False
+        _require_folder(name, found)
+        return True
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep out other processes that ask for the lock. It ends with the process.
+
+        Raises OSError if another process holds it for ten seconds.
+        """
+        own = self.path / ".copylab.lock"  # Windows locks no folders
+        if sys.platform == "win32":
+            if self.has(own.name):
+                _require_regular(own.name, own.lstat())
+            lock = os.open(own, os.O_CREAT | os.O_RDWR)
+        else:
+            lock = os.open(self.path, _FOLDER)
+        try:
+            until = time.monotonic() + _PATIENCE
+            while not _take(lock):
+                if time.monotonic() > until:
+                    why = gettext("another process is writing to it")
+                    raise OSError(errno.EAGAIN, why, str(self.path))
+                time.sleep(0.01)
+            yield
+        finally:
+            os.close(lock)
+            if sys.platform == "win32":
+                with contextlib.suppress(OSError):  # another process waits for it
+                    own.unlink()
+
+    @contextlib.contextmanager
+    def _list(self, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        """List a folder without following a link to it."""
+        with self._enter(f"{folder}/_" if folder else "_") as place:
+            opened = Path(place.leaf).parent if place.folder is None else place.folder
+            with os.scandir(opened) as entries:
+                yield entries
+
+    @contextlib.contextmanager
+    def _enter(self, name: str, *, create: bool = False) -> Iterator[RelativePath]:
+        """Go down to the folder of a file, following no link; `create`: make missing folders.
+
+        Errors of the system inside name the file as it was asked for.
+        """
+        *folders, leaf = name.split("/")
+        if not all(map(_is_plain, [*folders, leaf])):
+            raise RefusedFileError(name, gettext("its name leads out of the folder"))
+        try:
+            with self._open_folders(folders, create) as (inner, opened):
+                yield RelativePath(str(inner / leaf) if opened is None else leaf, opened)
+        except RefusedFileError:
+            raise
+        except OSError as error:
+            error.filename = name
+            raise
+
+    @contextlib.contextmanager
+    def _open_folders(self, folders: list[str], create: bool) -> Iterator[tuple[Path, int | None]]:
+        """Open the last of these folders, each in the one before, and give its path and descriptor.
+
+        Without a descriptor where folders cannot be opened: there each is looked at.
+        """
+        inner = self.path
+        opened = os.open(inner, _FOLDER) if _CAN_OPEN_RELATIVE else None
+        try:
+            for part in folders:
+                inner = inner / part
+                address = str(inner) if opened is None else part
+                if create:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(address, dir_fd=opened)
+                _require_folder(part, os.stat(address, dir_fd=opened, follow_symlinks=False))
+                if opened is not None:
+                    outer = opened
+                    opened = os.open(address, _FOLDER | os.O_NOFOLLOW, dir_fd=outer)
+                    os.close(outer)
+            yield inner, opened
+        finally:
+            if opened is not None:
+                os.close(opened)
+
+    def _mode_to_keep(self, name: str, place: RelativePath, may_be_anything: bool) -> int | None:
+        """Return the mode of a file to be replaced, None if it is missing. RefusedFileError if it is no file."""
+        try:
+            old = os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        if not may_be_anything:
+            _require_regular(name, old)
+        return stat.S_IMODE(old.st_mode) & 0o777 if stat.S_ISREG(old.st_mode) else None
+
+    def _rename(self, place: RelativePath, new_name: str) -> None:
+        target = _beside(place.leaf, new_name)
+        os.rename(place.leaf, target, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+
+
+def read_file(path: Path, limit: int = LIMIT) -> bytes:
+    """Return the content of a file of the package's own: a regular one of at most `limit` bytes."""
+    _require_regular(path.name, path.stat())
+    return _read(path.name, os.open(path, _READ & ~getattr(os, "O_NOFOLLOW", 0)), limit)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file that the package brings."""
+    return read_file(path).decode("utf-8").replace("\r\n", "\n")
+
+
+def is_regular_file(path: Path) -> bool:
+    """Return True for a file, False for a link to one and for what is missing or cannot be seen."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def resolve_folder(path: Path) -> Path:
+    """Return a folder that the user names, without `~` and links. To open a loop of links then fails.
+
+    Raises OSError if there is no such home.
+    """
+    try:
+        # Path.resolve raises RuntimeError at a loop of links until Python 3.12.
+        return Path(os.path.realpath(path.expanduser()))
+    except RuntimeError as error:
+        raise OSError(errno.ENOENT, str(error), str(path)) from error
+
+
+def can_write_in(folder: Path) -> bool:
+    """Return True if a folder is there, made now if it was missing, and may be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def explain_error(error: OSError) -> str:
+    """Return what a system error says to somebody who does not know its number."""
+    if error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+
+
+def _is_plain(part: str) -> bool:
+    """Return True for a name in a folder, False for one that leads elsewhere."""
+    separators = "\0/\\:" if os.name == "nt" else "\0/"
+    return part not in ("", ".", "..") and not any(letter in part for letter in separators)
+
+
+def _beside(leaf: str, name: str) -> str:
+    if not _is_plain(name):
+        raise RefusedFileError(name, gettext("its name leads out of the folder"))
+    return str(Path(leaf).with_name(name))
+
+
+def _require_regular(name: str, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise RefusedFileError(name, _describe(found))
+
+
+def _require_folder(name: str, found: os.stat_result) -> None:
+    # A junction of Windows is a folder to `S_ISDIR`, and leads elsewhere as a link does.
+    tag = getattr(found, "st_reparse_tag", 0)
+    if tag and tag == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", None):
+        raise RefusedFileError(name, gettext("it is a link, and links are not followed"))
+    if not stat.S_ISDIR(found.st_mode):
+        is_link = stat.S_ISLNK(found.st_mode)
+        raise RefusedFileError(name, _describe(found) if is_link else gettext("it is no folder"))
+
+
+def _describe(found: os.stat_result) -> str:
+    """Return why something is not read or replaced."""
+    if stat.S_ISLNK(found.st_mode):
+        return gettext("it is a link, and links are not followed")
+    return gettext("it is no file")
+
+
+def _read(name: str, handle: int, limit: int) -> bytes:
+    with os.fdopen(handle, "rb") as file:
+        _require_regular(name, os.fstat(handle))
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        megabytes = f"{limit / 2**20:g}"
+        raise RefusedFileError(name, gettext("it is larger than {number} MB", number=megabytes))
+    return content
+
+
+def _take(lock: int) -> bool:
+    """Return True if the lock is taken now, or if the file system knows no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True
