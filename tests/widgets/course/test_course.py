@@ -16,6 +16,7 @@ from copylab.course.layout import TRUST, lay_out, remembered, reset
 from copylab.course.lesson import lessons, read
 from copylab.course.translation import digest
 from course_folders import edit, lesson, names
+from jupyter_client.blocking.client import BlockingKernelClient
 from nbformat.sign import NotebookNotary
 
 import tinytorch
@@ -303,12 +304,30 @@ def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_pa
         answer = json.load(urllib.request.urlopen(settings, timeout=30))
         assert answer["schema"]["properties"]["fetchNews"]["default"] == "false"
         assert answer["schema"]["properties"]["checkForUpdates"]["default"] is False
+        start_kernel(url, home)
     finally:
         server.terminate()
         server.wait(timeout=30)
+    # ipykernel warns that others may listen unless its messages are encrypted, which frightens newcomers.
+    assert "WARN" not in log.read_text().upper()
 
 
 NOTIFICATION = "@jupyterlab/apputils-extension:notification"
+
+
+def start_kernel(url: str, home: Path) -> None:
+    """Start a kernel of the server, and wait until it answers."""
+    kernels, token = url.partition("/lab")[0] + "/api/kernels", url.rpartition("token=")[2]
+    request = urllib.request.Request(kernels, b"{}", {"Authorization": f"token {token}"})
+    kernel = json.load(urllib.request.urlopen(request, timeout=30))
+    connection = next(home.rglob(f"kernel-{kernel['id']}.json"))
+    client = BlockingKernelClient(connection_file=str(connection))
+    client.load_connection_file()
+    client.start_channels()
+    try:
+        client.kernel_info(reply=True, timeout=60)  # wait_for_ready takes one that still starts for dead
+    finally:
+        client.stop_channels()
 
 
 def wait_for_address(log: Path, server: subprocess.Popen) -> str:

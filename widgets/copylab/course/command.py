@@ -61,6 +61,10 @@ def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
     ]
     if can_sign(folder):
         options.append(f"--NotebookNotary.data_dir={folder / TRUST}")
+    if _can_encrypt():
+        # Otherwise ipykernel 7.4 warns in the terminal that others may listen. Releases of
+        # jupyter_client without encryption do not know the setting either, and ignore it.
+        options.append("--KernelManager.transport_encryption=auto")
     if arguments.port is not None:
         options.append(f"--ServerApp.port={arguments.port}")
     if arguments.no_browser:
@@ -68,6 +72,13 @@ def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
     return [sys.executable, "-P", "-m", "jupyterlab", *options]
+
+
+def _can_encrypt() -> bool:
+    """Return True if the server and its kernels can encrypt what they say to each other."""
+    import zmq
+
+    return bool(zmq.has("curve"))
 
 
 def _check_jupyter() -> None:
