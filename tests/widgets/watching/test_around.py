@@ -195,3 +195,21 @@ def test_pytest_has_an_option(engine: str, tmp_path: Path) -> None:
     assert "1 failed, 1 passed" in said
     assert "GradientWarning" in said
     assert "y.data.zero_()" in said
+
+
+def test_a_name_means_what_it_means_where_backward_is_called(engine: Any) -> None:
+    def hide(x: Any) -> None:
+        x.data.mul_(2)
+        y = x
+        x = x[:2]
+        y.sum().backward()
+
+    with copylab.watch(silent="record") as watch:
+        b = engine.ones(3, requires_grad=True).exp()
+        x = b[1:]
+        hide(b)
+    (finding,) = watch.findings
+    outside = f"x in {test_a_name_means_what_it_means_where_backward_is_called.__name__}"
+    assert x.shape == (2,)
+    assert finding.names == ("y", "x", outside)
+    assert f"{outside}: shape (2,); stride (1,); offset 1" in finding.picture.text

@@ -18,7 +18,8 @@ from typing import Any
 
 import tinytorch
 
-from .program import Into, Key, Marker, Program, Site, Text, called, defined, functions, mentioned
+from .program import Into, Key, Marker, Program, Site, Text, called, defined, functions
+from .scopes import Scopes, scopes
 
 _OURS = (Path(__file__).parents[1], Path(tinytorch.__file__).parent)
 _INSTALLED = tuple({Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -71,7 +72,7 @@ def from_function(
             names[name] = made
         return made(*args, **kwargs)
 
-    return Program(files.text, sites, files.mentioned, files.functions, names, start, name, files.stepped, files.hidden)
+    return Program(files.text, sites, files.scopes, files.functions, names, start, name, files.stepped, files.hidden)
 
 
 def also(program: Program, things: Iterable[Thing]) -> Program:
@@ -86,7 +87,7 @@ class _Files:
     """
 
     text: Text
-    mentioned: frozenset[str]
+    scopes: Scopes
 
     def __init__(
         self,
@@ -121,7 +122,7 @@ class _Files:
         for key, node in nodes.items():
             if self._entry in held and key == _key(self._entry.__code__):
                 self.text = marker.function(node, whole=True)
-                self.mentioned = mentioned(node)
+                self.scopes = scopes(source, file, (node.name, node.lineno))
                 self.functions |= defined(node)
         for key, node in nodes.items():  # the outer ones come first: lines of what stands in them count from theirs
             if key in places:

@@ -20,6 +20,8 @@ from typing import Any
 from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.labels import few
 
+from .scopes import Scopes, scopes
+
 FILENAME = "<steps>"
 
 OPEN, DONE, TURN, TEST, OVER, RETURN, CAUGHT, SHOW = (
@@ -80,7 +82,7 @@ class Site:
 
 @dataclass
 class Program:
-    """Marked code: the sites that its marks speak of, the names that it mentions, and how to start it.
+    """Marked code: the sites that its marks speak of, the scopes of its names, and how to start it.
 
     text: what is shown. functions: those it defines, as `f` and `A.m`. namespace: what it runs in. start: begins it,
     with its marks put in by the function that is given. entry: the function that is stepped, if it is one.
@@ -88,7 +90,7 @@ class Program:
 
     text: Text
     sites: list[Site]
-    mentioned: frozenset[str]
+    scopes: Scopes
     functions: frozenset[str]
     namespace: dict[str, Any]
     start: Callable[[Callable[[CodeType], CodeType]], object]
@@ -133,7 +135,7 @@ def from_code(source: str, names: dict[str, Any], into: Into = True) -> Program:
     def start(marked: Callable[[CodeType], CodeType]) -> None:
         exec(marked(code), names)  # running the user's code is what this package is for
 
-    return Program(text, sites, mentioned(marker.tree), defined(marker.tree), names, start)
+    return Program(text, sites, scopes(source, FILENAME), defined(marker.tree), names, start)
 
 
 def with_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeType:
@@ -349,12 +351,6 @@ def called(key: Key) -> str:
 def defined(tree: ast.AST) -> frozenset[str]:
     """By which names the functions of a program can be asked for: `f`, `A.m`, `m`."""
     return frozenset(name for key, node in functions(tree) for name in (called(key), node.name))
-
-
-def mentioned(tree: ast.AST) -> frozenset[str]:
-    """The names that a program speaks of."""
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return frozenset(names | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)})
 
 
 def _tidy(lines: list[str]) -> str:

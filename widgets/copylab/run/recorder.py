@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import get_ident
 from traceback import walk_tb
@@ -16,6 +16,7 @@ from typing import Any
 
 from . import program as marks
 from .program import FILENAME, Program, Site, with_marks
+from .scopes import Variables
 from .surroundings import Output, Stop, Watch, describe_error
 
 Look = Callable[[Mapping[str, Any]], Any]
@@ -67,7 +68,8 @@ class Recorder:
         self._sites = program.sites
         self._files = program.files
         self._entry = program.entry
-        self._known = program.namespace.keys() - program.mentioned  # the user's other names: not shown
+        self._known = program.namespace.keys() - program.scopes.mentioned  # the user's other names: not shown
+        self._variables = Variables()
         self._look, self._watch, self._max, self._tell = look, watch, max_steps, tell
         self._open_at: tuple[int, int] | None = None  # site and id of the frame of a line that has begun
         self._open_calls: tuple[str, ...] = ()
@@ -120,6 +122,7 @@ class Recorder:
                 if self.full:
                     raise Stop
                 frame = sys._getframe(1)
+                self._variables.note(frame)
                 if not self._folds(mark, site, frame):
                     mark(site, frame, value)
             finally:
@@ -318,19 +321,29 @@ class Recorder:
         return tuple(names[1:] if self._entry and names[:1] == [self._entry.rpartition(".")[2]] else names)
 
     def globals(self, names: Mapping[str, Any]) -> dict[str, Any]:
-        """The program's own global names, and of the user's those that it mentions."""
-        return {k: v for k, v in names.items() if k not in self._known and not _private(k)}
+        """The program's own global names, and of the user's those that it mentions.
+
+        A name that the stepped function has as a variable is the variable's; the global is called `x (global)`.
+        """
+        local = self._program.scopes.variables
+        found = {k: v for k, v in names.items() if k not in self._known and not _private(k)}
+        return {f"{k} (global)" if k in local else k: v for k, v in found.items()}
 
     def _names(self, frame: FrameType) -> dict[str, Any]:
         """What can be seen from `frame`: globals, then the variables of the functions that run, the outermost first."""
         names = self.globals(self._program.namespace)
         counts: dict[str, int] = {}
-        for depth, function in enumerate(self._running(frame)):
+        running = self._running(frame)
+        self._variables.forget(running)
+        outside: list[tuple[str, dict[str, Any]]] = []
+        for depth, function in enumerate(running):
             name = function.f_code.co_name
             counts[name] = counts.get(name, 0) + 1
             place = "" if depth == 0 and name == self._entry else f" in {name}"
             again = f" (call {counts[name]})" if counts[name] > 1 else ""
-            local = {k: v for k, v in function.f_locals.items() if not _private(k)}
+            own = self._variables.of(function)
+            local = {k: v for k, v in own.items() if not (_private(k) or _is_outer(function.f_code, k, v, outside))}
+            outside.append((function.f_code.co_qualname, own))
             if place and function.f_code.co_filename != FILENAME:
                 local.pop("self", None)  # it is there already, as `net` or `net.block`: the caller's name for it
             names.update({f"{k}{place}{again}": v for k, v in local.items()})
@@ -338,6 +351,17 @@ class Recorder:
 
 
 _BEGUN = Recorder.run.__code__
+
+
+def _is_outer(code: CodeType, name: str, value: object, outside: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
+    """Return True if a variable is that of an enclosing function that runs, where it has its name.
+
+    outside: the qualified names of the functions that run around this one, and their variables.
+    """
+    return name in code.co_freevars and any(
+        code.co_qualname.startswith(f"{function}.<locals>.") and name in local and local[name] is value
+        for function, local in outside
+    )
 
 
 def _private(name: str) -> bool:

@@ -212,19 +212,30 @@ def _storage(tensor: Any) -> int:
 
 
 def _seen(saved: Any, frame: FrameType | None) -> dict[str, Any]:
-    """The tensors over a saved tensor's memory that the callers of backward know, by their names, itself first."""
+    """The tensors over a saved tensor's memory that the callers of backward know, by their names, itself first.
+
+    A name means what it means on the line that calls backward: the variable of a caller of which a function further in
+    has the name, too, is told apart by where it is, as in `steps`.
+    """
     found: dict[int, tuple[str, Any]] = {}
+    hidden: set[str] = set()
     start, stop = span(saved)
     for _ in range(_MOST_FRAMES):
         if frame is None or not stop:
             break
-        for name, tensor in collect((_names(frame),), {}, None):
+        names, code = _names(frame), frame.f_code
+        home = f"in {code.co_name}" if code.co_flags & _FAST_LOCALS else "(global)"
+        for path, tensor in collect((names,), {}, None):
             low, high = span(tensor)
             if low < stop and start < high:
-                found.setdefault(id(tensor), (name, tensor))
+                name, dot, inside = path.partition(".")
+                found.setdefault(id(tensor), (f"{name} {home}{dot}{inside}" if name in hidden else path, tensor))
+        hidden.update(names, code.co_varnames, code.co_cellvars, code.co_freevars)
         frame = frame.f_back
-    first = sorted(found.values(), key=lambda one: not _same(one[1], saved))
-    return dict(first[:_MOST_NAMES])
+    by_name: dict[str, Any] = {}
+    for name, tensor in sorted(found.values(), key=lambda one: not _same(one[1], saved)):
+        by_name.setdefault(name, tensor)
+    return dict([*by_name.items()][:_MOST_NAMES])
 
 
 def _names(frame: FrameType) -> dict[str, Any]:
