@@ -100,8 +100,11 @@ def test_copy_render_pipe_and_save(tmp_path: Path, engine: ModuleType) -> None:
     picture.save(tmp_path / "a.svg")
     picture.save(tmp_path / "a.dot")
     picture.save("b.gv", tmp_path)
+    picture.save("named_without_ending", tmp_path)
     assert (tmp_path / "a.svg").read_text() == picture.svg
     assert (tmp_path / "a.dot").read_text() == (tmp_path / "b.gv").read_text() == picture.source
+    assert (tmp_path / "named_without_ending").read_text() == picture.source
+    assert picture.render(tmp_path / "g.v2") == str(tmp_path / "g.v2.svg"), "there the ending is put behind any name"
 
 
 def test_a_notebook_gets_image_and_text(engine: ModuleType) -> None:

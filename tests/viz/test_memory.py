@@ -6,6 +6,7 @@ import tracemalloc
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,7 +14,7 @@ from needs import find_browser
 from viz.programs import PROGRAMS, run
 
 import tinytorch
-from tinytorch.viz import Picture, catalogue, memory, snapshot
+from tinytorch.viz import LayoutError, Picture, catalogue, graph, memory, snapshot
 from tinytorch.viz.diff import changes
 from tinytorch.viz.draw.memory import memories_of
 from tinytorch.viz.labels import width
@@ -196,6 +197,43 @@ def test_saving(tmp_path: Path, engine: ModuleType) -> None:
     assert picture.save(tmp_path / "a.txt").read_text() == picture.text + "\n"
     with pytest.raises(ValueError, match=r"must end in \.svg, \.png, \.pdf or \.txt"):
         picture.save(tmp_path / "a.bmp")
+
+
+@pytest.mark.parametrize("draw", [memory, graph])
+def test_a_name_that_says_another_kind_of_file_is_refused(draw: Any, tmp_path: Path) -> None:
+    picture = draw(x=tinytorch.ones(2, requires_grad=True) * 2)
+    old = tmp_path / "old.gif"
+    old.write_text("old")
+    for name in ("old.gif", "a.bmp", "a.html", "a.ipynb", "a.svgz", "a.svg.bak"):
+        with pytest.raises(
+            ValueError, match=rf"cannot save .* as '{name}': the name must end in \.svg, \.png, \.pdf or"
+        ):
+            picture.save(str(tmp_path / name))
+    assert (old.read_text(), [*tmp_path.iterdir()]) == ("old", [old])
+
+
+@pytest.mark.parametrize("draw", [memory, graph])
+def test_endings_are_read_in_capitals_and_old_files_replaced(draw: Any, tmp_path: Path) -> None:
+    picture = draw(x=tinytorch.ones(2, requires_grad=True) * 2)
+    for name, content in (("A.SVG", picture.svg), ("a.Txt", picture.text + "\n")):
+        (tmp_path / name).write_text("x" * 1_000_000)
+        assert str(picture.save(str(tmp_path / name))) == str(tmp_path / name)
+        assert (tmp_path / name).read_text("utf-8") == content
+    (tmp_path / "folder.svg").mkdir()
+    for name in ("folder.svg", "missing/a.svg"):
+        with pytest.raises(OSError, match=re.escape(name)):
+            picture.save(tmp_path / name)
+    assert not (tmp_path / "missing").exists()
+
+
+def test_what_cannot_be_drawn_leaves_the_old_file(tmp_path: Path) -> None:
+    def draw() -> str:
+        raise LayoutError("no Graphviz")
+
+    (tmp_path / "a.svg").write_text("old")
+    with pytest.raises(LayoutError):
+        Picture(draw, lambda: "words").save(tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text() == "old"
 
 
 def test_png_and_pdf_are_made_or_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -244,11 +245,42 @@ class TestStored:
 
     def test_save(self, tmp_path: Path) -> None:
         made = steps("x = torch.ones(2)  # ü 张量", engine=tinytorch)
-        made.save(tmp_path / "page.html")
+        (tmp_path / "page.html").write_text("old " * 1_000_000)
+        assert made.save(tmp_path / "page.html") == tmp_path / "page.html"
         page = (tmp_path / "page.html").read_text("utf-8")
         assert page.startswith("<!doctype html>")
         assert "# ü 张量" in page
         assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg|http-equiv", "", page)
+        assert made.save(str(tmp_path / "PAGE2.HTML")).read_text("utf-8") == page
+        (tmp_path / "folder.html").mkdir()
+        for name in ("folder.html", "missing/page.html"):
+            with pytest.raises(OSError, match=re.escape(name)):
+                made.save(tmp_path / name)
+
+    @pytest.mark.parametrize("ending", [".png", ".gif", ".pdf", ".svg", ".mp4", ".ipynb", ".html.bak", "", "/"])
+    def test_a_name_that_says_another_kind_of_file_is_refused(self, ending: str, tmp_path: Path) -> None:
+        made = steps("x = torch.ones(2)\ny = x * 2", engine=tinytorch)
+        with pytest.raises(ValueError, match=r"^cannot save steps as 's.*': the name must end in \.html\. ") as refused:
+            made.save(f"{tmp_path}/s{ending}")
+        assert not [*tmp_path.iterdir()]
+        way_out = re.search(r"s\[0\].*?\)", str(refused.value))
+        assert way_out is not None
+        written = eval(way_out[0].replace('"step', f'r"{tmp_path}/step'), {"s": made})
+        assert written.read_text("utf-8") == made[0].pictures["memory"].svg
+
+    def test_a_picture_of_a_step_can_be_saved_and_shown(self, tmp_path: Path) -> None:
+        made = steps("x = torch.ones(2, requires_grad=True)\ny = x * 2", engine=tinytorch)
+        for name, picture in made[-1].pictures.items():
+            assert picture.save(tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+            assert picture.save(tmp_path / f"{name}.txt").read_text("utf-8") == f"{picture.text}\n"
+            shown = picture._repr_mimebundle_()
+            assert shown["text/plain"] == picture.text
+            assert "data:image/svg+xml;base64," in shown["text/html"]
+        undrawn = replace(made[-1].pictures["graph"], svg="", problem="no Graphviz")
+        with pytest.raises(tinytorch.viz.LayoutError, match="no Graphviz"):
+            undrawn.save(tmp_path / "undrawn.svg")
+        assert undrawn._repr_mimebundle_() == {"text/plain": f"{undrawn.text}\n\n(no Graphviz)"}
+        assert not (tmp_path / "undrawn.svg").exists()
 
 
 class TestBadInput:

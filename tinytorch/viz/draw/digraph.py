@@ -39,6 +39,7 @@ _STYLED = (
     f".tt-pic .edge path{{stroke:{colour('ink')}}}.tt-pic .edge polygon{{fill:{colour('ink')};stroke:{colour('ink')}}}"
     f".tt-pic .graph>polygon{{fill:{colour('bg')}}}.tt-pic g text{{fill:{colour('ink')}}}"
 )
+_DOT_ENDINGS = (".gv", ".dot", "")
 _MARKS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
 
 
@@ -154,10 +155,21 @@ class GraphPicture(Shown, graphviz.Digraph):
         return target
 
     def save(self, filename: Any = None, directory: Any = None, *, theme: str | None = None, **options: Any) -> str:
-        """Write the picture (.svg, .txt; .png and .pdf with typst) or the DOT source (any other name)."""
+        """Write the picture (.svg, .txt; .png and .pdf with typst) or the DOT source (.gv, .dot, no ending).
+
+        Raises ValueError for another ending, before anything is written; otherwise as Picture.save and Digraph.save.
+        """
         path = Path(directory or self.directory or "", filename or self.filename)
-        if self.write(path, theme):
+        is_rendering = options.get("skip_existing", False) is None  # Digraph.render writes its source by this method
+        content = None if is_rendering else self.content(path, theme)
+        if content is not None:
+            path.write_bytes(content)
             return str(path)
+        if not is_rendering and path.suffix.lower() not in _DOT_ENDINGS:
+            raise ValueError(
+                f"cannot save a graph as {path.name!r}: the name must end in .svg, .png, .pdf or .txt, or in .gv or .dot "
+                "for its DOT source. Other formats need Graphviz: render(outfile=...)"
+            )
         return str(super().save(filename, directory=directory, **options))
 
     def copy(self) -> GraphPicture:

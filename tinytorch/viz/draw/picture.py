@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -147,27 +148,44 @@ class Shown:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, Any]:
         try:
-            made = bundle(self.svg, self.text, self._folds())
+            made = bundle(self.themed(None), self.text, self._folds())
             # Only where it is asked for: a notebook holds the picture once, and nbconvert needs Inkscape for an SVG.
             return made | {"image/svg+xml": self.themed("light")} if "image/svg+xml" in (include or ()) else made
         except LayoutError as error:
             return {"text/plain": f"{self.text}\n\n({error})"}
 
-    def write(self, path: Path, theme: str | None) -> bool:
-        """Write as .svg, .png, .pdf or .txt; False for any other ending."""
-        if path.suffix == ".svg":
-            path.write_text(self.themed(theme), encoding="utf-8")
-        elif path.suffix in (".png", ".pdf"):
-            kind = path.suffix[1:]
-            path.write_bytes(convert(self.themed(theme or FIXED[kind]), kind))
-        elif path.suffix == ".txt":
-            path.write_text(self.text + "\n", encoding="utf-8")
-        else:
-            return False
-        return True
+    def content(self, path: Path, theme: str | None) -> bytes | None:
+        """What a file of that name holds, by its ending; None for an ending that is not known."""
+        match path.suffix.lower():
+            case ".svg":
+                return self.themed(theme).encode()
+            case ".png" | ".pdf" as ending:
+                kind = ending[1:]
+                return convert(self.themed(theme or FIXED[kind]), kind)
+            case ".txt":
+                return f"{self.text}\n".encode()
+        return None
 
 
-class Picture(Shown):
+class Document(Shown):
+    """What is drawn and told, and can be saved as a file of its own."""
+
+    def save(self, path: str | PathLike[str], theme: str | None = None) -> Path:
+        """Write the picture to `path`: .svg, .png or .pdf (both need typst), or .txt for its words; give the path back.
+
+        A file of that name is replaced. `theme` fixes the colours ("light", "dark", "print"); by default a PNG is light
+        and a PDF for print. Raises, before anything is written: ValueError for another ending, ImportError where typst
+        is needed and missing, LayoutError for a picture that cannot be drawn.
+        """
+        path = Path(path)
+        content = self.content(path, theme)
+        if content is None:
+            raise ValueError(f"cannot save a picture as {path.name!r}: the name must end in .svg, .png, .pdf or .txt")
+        path.write_bytes(content)
+        return path
+
+
+class Picture(Document):
     """A picture with its text twin. `svg` and `text` say the same; both are made once, when asked for."""
 
     def __init__(
@@ -190,17 +208,6 @@ class Picture(Shown):
 
     def _folds(self) -> Sequence[Folded]:
         return self._give()
-
-    def save(self, path: str | Path, theme: str | None = None) -> Path:
-        """Write the picture to `path`: .svg, .png or .pdf (both need typst), or .txt for its words.
-
-        `theme` fixes the colours ("light", "dark", "print"); unless told otherwise a PNG is light and a PDF for print.
-        Raises ValueError for another ending, ImportError where typst is needed and missing.
-        """
-        path = Path(path)
-        if not self.write(path, theme):
-            raise ValueError(f"cannot save a picture as {path.name!r}: the name must end in .svg, .png, .pdf or .txt")
-        return path
 
 
 def convert(svg: str, kind: str) -> bytes:

@@ -22,6 +22,7 @@ from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 from tinytorch.viz.diff import Changes, changes
 from tinytorch.viz.draw.graph import graphs_of
 from tinytorch.viz.draw.memory import memories_of
+from tinytorch.viz.draw.picture import Document
 from tinytorch.viz.explain import Blame, Past, blame
 from tinytorch.viz.labels import few
 from tinytorch.viz.read.records import Snapshot
@@ -70,16 +71,23 @@ def _plain(value: object) -> str | None:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Picture(Document):
     """One picture of a frame: its SVG and its text, and the number of the first step that has the same.
 
-    The SVG is empty where it cannot be drawn, and `problem` says why.
+    The SVG is empty where it cannot be drawn, and `problem` says why. It shows itself in a notebook, and `save` writes
+    it as a file: .svg, .png, .pdf or .txt.
     """
 
     svg: str
     text: str
     step: int
     problem: str = ""
+
+    def themed(self, theme: str | None) -> str:
+        """The SVG in one fixed theme, "light", "dark" or "print". Raises LayoutError where it cannot be drawn."""
+        if not self.svg:
+            raise viz.LayoutError(self.problem)
+        return super().themed(theme)
 
 
 @dataclass(frozen=True)

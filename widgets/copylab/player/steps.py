@@ -262,13 +262,24 @@ class Steps(Sequence[Frame]):
         """Say what can be done with it and what to try first."""
         print(gettext(_HELP, summary=self.summary))
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write a page of its own that needs no network: UTF-8 HTML. An existing file is replaced."""
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write a page of its own that needs no network, UTF-8 HTML; give the path back. An existing file is replaced.
+
+        Raises ValueError, before anything is written, for a name that does not end in .html.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(
+                f"cannot save steps as {path.name!r}: the name must end in .html. A picture of one step can be saved "
+                'as SVG, PNG, PDF or text: s[0].pictures["memory"].save("step.svg"), or "graph"'
+            )
         head = f'<!doctype html><html lang="{language() or "en"}"><meta charset="utf-8">'
         head += '<meta name="viewport" content="width=device-width">'
         head += f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'
         title = gettext("Step-through")
-        Path(path).write_text(f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n", "utf-8")
+        page = f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"
+        path.write_bytes(page.encode())  # made whole first: what fails in making it leaves the old file
+        return path
 
     def live(self) -> Any:
         """The player as a widget: its trait `step` (from 1) can be set and observed."""

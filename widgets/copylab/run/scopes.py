@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-
 _SHARES_FRAME: bool = sys.version_info >= (3, 12)
 """A comprehension runs in the frame of its function (PEP 709)."""
 
