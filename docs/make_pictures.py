@@ -143,6 +143,9 @@ visible. In a notebook the folds open below the picture, without a kernel too. `
 and marks what is called so, `fold=False` draws all of it; `memory` takes both. Names come from what you give: tensors,
 modules, optimizers, lists, generators, dataclasses, `params=net.named_parameters()`. With `values=False` the numbers
 are left out, so that the picture is the same in each run.
+
+In a list or on Python's own prompt a picture is one line, such as `<memory of x and y: 2 tensors in 1 storage>`;
+`print` has all of its words, and so has a notebook beside the picture.
 """
 
 

@@ -111,7 +111,7 @@ def test_a_notebook_gets_image_and_text(engine: ModuleType) -> None:
     picture = graph(run("gradient", engine))
     shown = picture._repr_mimebundle_()
     assert set(shown) == {"text/html", "text/plain"}
-    assert shown["text/plain"] == picture.text == repr(picture)
+    assert shown["text/plain"] == picture.text == str(picture)
     assert "data:image/svg+xml;base64," in shown["text/html"]
 
 

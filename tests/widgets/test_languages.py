@@ -85,7 +85,7 @@ def predicted() -> str:
 def solved() -> str:
     part = clone.readings
     checked = part.check({"reading": tinytorch.ones(2), "kept": [tinytorch.ones(2)]})
-    return part.html + part.hint(1).html() + part.solution().html() + repr(checked)
+    return part.html + part.hint(1).html() + part.solution().html() + str(checked)
 
 
 def drawn() -> str:
@@ -126,7 +126,7 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
     predictions = [one for one in vars(lesson).values() if isinstance(one, copylab.Prediction)]
     for part in parts:
         tried = [play(part.start, code, tinytorch)[0] for code in (part.code, *part.wrong)]
-        for text in (part.task, *part.hints, part.title, *(repr(part.check(names)) for names in tried)):
+        for text in (part.task, *part.hints, part.title, *(str(part.check(names)) for names in tried)):
             assert english(re.sub("`[^`]*`", "§", text)) == set()
             assert re.search(r"[\u4e00-\u9fff]" if language == "zh" else r"[\uac00-\ud7a3]", text)
     for one in predictions:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .catalogue import gettext, ngettext
-from .labels import few, listed, shape, short
+from .labels import bracket, few, listed, shape, short
 from .read.records import Node, Saved, Snapshot, Tensor
 
 _Kept = tuple[Node, Saved]
@@ -29,6 +29,9 @@ class Finding:
     """All that the cause touches: nodes, and what they saved."""
     sharing: tuple[str, ...] = ()
     """The names that see the same memory as the first of them."""
+
+    def __repr__(self) -> str:
+        return bracket(f"{self.kind}: {self.what}")
 
 
 def reached(snap: Snapshot, roots: Iterable[Tensor]) -> list[Node]:

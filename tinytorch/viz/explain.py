@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from .catalogue import gettext, ngettext
 from .causes import Finding, causes, findings, reached, unseen_writes, writes
-from .labels import clean, few, listed, short, shorten, told
+from .labels import bracket, clean, few, listed, short, shorten, told
 from .read.records import Node, Saved, Snapshot, Tensor
 from .read.snapshot import read
 
@@ -41,7 +41,11 @@ class Explanation:
     def __str__(self) -> str:
         return self.text
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return bracket(self.text.partition("\n")[0])
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": self.text}
 
 
 def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Explanation:
@@ -51,7 +55,7 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     >>> y = x.exp()
     >>> loss = y.sum()
     >>> y = y.zero_()
-    >>> explain(loss, y)
+    >>> print(explain(loss, y))
     loss.backward() would raise.
     ...
 

@@ -47,6 +47,16 @@ def shorten(text: str, limit: int) -> str:
     return "".join(kept) + "…"
 
 
+def summarize(text: str, limit: int = 98) -> str:
+    """`text` on one line of at most `limit` columns, for a `repr`: those in a list are read beside each other."""
+    return shorten(clean(" ".join(text[: 4 * limit].split())), limit)
+
+
+def bracket(text: str) -> str:
+    """`text` as a `repr`, in angle brackets and without its full stop."""
+    return f"<{summarize(text.rstrip('.。'))}>"
+
+
 def cut(text: str, limit: int) -> str:
     """`text` cut in its middle to about `limit` columns: what tells long names apart stands at their end."""
     if len(text) <= limit and _columns(text) <= limit:

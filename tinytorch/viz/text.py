@@ -20,8 +20,7 @@ def memory_text(changed: Changes, seen: Shelf) -> str:
     shown = snap.shown | {one.id for one in loose}
     lines = [gettext("Memory: no tensors to show.")]
     if shown:
-        tensors = ngettext("{number} tensor", "{number} tensors", len(shown))
-        storages = ngettext("{number} storage", "{number} storages", len(snap.shown_storages))
+        tensors, storages = snap.counts
         lines = [gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)]
     for entry in seen.entries:
         lines += [
@@ -36,6 +35,15 @@ def memory_text(changed: Changes, seen: Shelf) -> str:
         lines += ["", *_tensor_lines(changed, tensor, bad)]
     below = [sentence[:1].upper() + sentence[1:] + "." for sentence in words.below_memory(changed, shown, seen)]
     return told([*lines, *([""] if below else []), *below])
+
+
+def memory_title(changed: Changes) -> str:
+    """What a memory picture shows, in half a sentence."""
+    snap = changed.now
+    if not snap.names:
+        return gettext("Memory: no tensors to show.")
+    tensors, storages = snap.counts
+    return gettext("memory of {names}: {tensors} in {storages}", names=snap.title, tensors=tensors, storages=storages)
 
 
 def pack_text(changed: Changes, pack: Pack, bad: Mapping[str, tuple[str, ...]]) -> str:
@@ -168,6 +176,15 @@ def graph_text(changed: Changes, seen: View) -> str:
     lines += items_text(changed, seen)
     notes = [gettext("Note: {note}.", note=note) for note in words.below_graph(changed, seen)]
     return told([*lines, *([""] if notes else []), *notes])
+
+
+def graph_title(changed: Changes) -> str:
+    """What a graph picture shows, in half a sentence."""
+    snap = changed.now
+    if not snap.names:
+        return gettext("Graph: no tensors to show.")
+    nodes = ngettext("{number} node", "{number} nodes", len(snap.nodes))
+    return gettext("graph of {names}: {nodes}", names=snap.title, nodes=nodes)
 
 
 def items_text(changed: Changes, seen: View) -> Iterator[str]:

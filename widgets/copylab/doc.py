@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinytorch.viz.catalogue import gettext, language
+from tinytorch.viz.labels import summarize
 
 if TYPE_CHECKING:
     from tinytorch.viz.draw.picture import Picture as Drawn
@@ -92,8 +93,11 @@ class Part:
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text(), "text/html": self.html()}
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        return summarize(self.text())
 
 
 class Told:

@@ -55,9 +55,9 @@ def test_the_page_on_exercises(names: dict[str, Any]) -> None:
     define, learner, verify, overview = blocks("exercise.md")
     part = run(define, names)["part"]
     run(learner, names)
-    assert repr(part.check(names)) == "Not yet: t still looks at the storage of x."
+    assert str(part.check(names)) == "Not yet: t still looks at the storage of x."
     run(verify, names)
-    said = repr(part.verify())
+    said = str(part.verify())
     assert f"    {said}\n" in (PAGES / "exercise.md").read_text("utf-8")
     told = run(f"{overview}\ntold = progress().text", names)["told"]
     assert "my-course/part" in " ".join(told.split())

@@ -66,7 +66,7 @@ def test_not_attempted_wrong_right(engine: ModuleType) -> None:
         ({"x": x, "t": x[:2].clone()}, "Not yet: t shows [0, 1]."),
         ({"x": x, "t": x[2:4].clone()}, "Right: that is what was asked for."),
     ]:
-        assert repr(part.check(names)) == said
+        assert str(part.check(names)) == said
     assert part.check({"x": x, "t": engine.tensor([2, 3])})
 
 
@@ -93,7 +93,7 @@ def test_facts_are_told_as_they_were_seen(engine: ModuleType) -> None:
         (x[2:5] + 0, "Not yet: t is [2, 3] no more."),
         (x[2:4] + 0, "Right: t and x have no cell in common. t shows [2, 3]."),
     ]:
-        assert repr(part.check({"x": x, "t": t})) == said
+        assert str(part.check({"x": x, "t": t})) == said
 
 
 def test_rows_of_one_storage_are_apart(engine: ModuleType) -> None:
@@ -109,7 +109,7 @@ def test_rows_of_one_storage_are_apart(engine: ModuleType) -> None:
 def test_where_facts_say_nothing_the_exercise_does(engine: ModuleType) -> None:
     def said(t: Any, *facts: Callable[..., Fact], right: str = "") -> str:
         part = exercise("k", "task", check=lambda t: (fact(t=t) for fact in facts), solution="t = 1", right=right)
-        return repr(part.check({"t": t}))
+        return str(part.check({"t": t}))
 
     assert said(engine.ones(1), tensors) == "Right: that is what was asked for."
     assert said(engine.ones(1), partial(shows, [1]), right="Well done.") == "Right: t shows [1]. Well done."
@@ -161,7 +161,7 @@ def test_as_at_the_start_is_not_attempted(engine: ModuleType) -> None:
     )
     names: dict[str, Any] = {"torch": engine}
     exec(start.format("r"), names)
-    assert repr(part.check(names)).startswith("Not attempted: everything is as it was at the start. If you changed")
+    assert str(part.check(names)).startswith("Not attempted: everything is as it was at the start. If you changed")
     names = {"torch": engine}
     exec(start.format("r.detach()"), names)
     assert part.check(names).state == "wrong"
@@ -234,12 +234,12 @@ def test_whatever_learners_make_is_no_crash(make_thing: Callable[[], Any]) -> No
             verdict = part.check(names)
             assert isinstance(verdict, Verdict)
             assert verdict.state == "wrong"
-            assert " at 0x7" not in repr(verdict)
+            assert " at 0x7" not in str(verdict)
 
 
 def test_an_error_in_the_check_becomes_a_sentence() -> None:
     verdict = make(lambda t: t.nothing).check({"x": 1, "t": 2})
-    assert repr(verdict) == "Not yet: looking at it raises AttributeError: 'int' object has no attribute 'nothing'"
+    assert str(verdict) == "Not yet: looking at it raises AttributeError: 'int' object has no attribute 'nothing'"
 
 
 def test_a_check_is_quiet(capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder) -> None:
@@ -286,11 +286,11 @@ def test_looks(engine: ModuleType) -> None:
 
 def test_hints_in_stages_and_the_solution() -> None:
     part = make()
-    said = [repr(part.hint()) for _ in range(3)]
+    said = [str(part.hint()) for _ in range(3)]
     assert said == ["Hint 1 of 2: A slice picks a part.", *["Hint 2 of 2: What `copies` a view?"] * 2]
-    assert repr(part.hint(1)) == said[0]
+    assert str(part.hint(1)) == said[0]
     assert "<code>copies</code>" in part.hint(2).html()
-    assert repr(part.solution()) == "One solution:\n\nt = x[2:4].clone()"
+    assert str(part.solution()) == "One solution:\n\nt = x[2:4].clone()"
     for number in (0, 3, -1):
         with pytest.raises(ValueError, match="has 2 hints, and none of the number"):
             part.hint(number)
@@ -324,7 +324,7 @@ def test_progress_is_noted(progress_file: Path, engine: ModuleType) -> None:
 def test_a_good_exercise_is_verified(engine: ModuleType) -> None:
     found = make().verify(engine)
     assert found, found
-    assert repr(found) == "Verified: start, solution, 2 wrong answers, 3 of 3 changed solutions noticed."
+    assert str(found) == "Verified: start, solution, 2 wrong answers, 3 of 3 changed solutions noticed."
 
 
 def changes(x: Any, t: Any) -> str | None:
@@ -354,7 +354,7 @@ def test_a_bad_exercise_is_found(
     monkeypatch.setattr("copylab.quiz.attempts.SECONDS", 0.5)
     found = make(**changed).verify(engine)
     assert bool(found) is not bool(fault), found
-    assert fault in repr(found)
+    assert fault in str(found)
 
 
 def test_bad_definitions() -> None:
@@ -377,7 +377,7 @@ def _asserts(t: Any, torch: Any) -> None:
 def test_what_a_check_asserts_is_said() -> None:
     part = exercise("k", "task", check=_asserts, solution="t = [1]")
     assert part.names == ("t",)
-    assert repr(part.check({"t": 2})) == "Not yet: t is 2, line one."
+    assert str(part.check({"t": 2})) == "Not yet: t is 2, line one."
     assert part.check({"t": [1]})
 
 
@@ -468,7 +468,7 @@ def test_a_verdict_is_told_by_a_sign_and_a_word() -> None:
     for state, sign in signs.items():
         verdict = Verdict(state, "`a**2 * b**2` <b>")
         bundle = verdict._repr_mimebundle_()
-        assert bundle["text/plain"] == repr(verdict)
+        assert bundle["text/plain"] == str(verdict)
         assert f"<strong>{sign}</strong>" in bundle["text/html"]
         assert "<code>a**2 * b**2</code> &lt;b&gt;" in bundle["text/html"]
     assert len({Verdict(state, "").html() for state in signs}) == 3

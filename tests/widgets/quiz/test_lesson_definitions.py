@@ -34,7 +34,7 @@ def _nothing_is_noted(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(("lesson", "name"), ALL)
 def test_it_is_verified(lesson: str, name: str, engine: str) -> None:
     found = things(lesson)[name].verify(importlib.import_module(engine))
-    assert found, repr(found)
+    assert found, str(found)
 
 
 EXERCISES = {t.key: t for lesson in LESSONS for t in things(lesson).values() if isinstance(t, Exercise)}

@@ -425,7 +425,7 @@ def test_by_default_the_whole_state_table() -> None:
 def test_a_bad_question_is_found(engine: ModuleType, question: Question, fault: str) -> None:
     found = predict(CLONE, [question]).verify(engine)
     assert not found
-    assert fault in repr(found)
+    assert fault in str(found)
 
 
 # ---- kept and shown

@@ -156,7 +156,7 @@ class TestExercise:
     )
     def test_whatever_is_in_the_way_is_said(self, thing: object, said: str) -> None:
         part = exercise("t/leaving", "do", lambda t: None if t == 1 else "no", solution="t = 1")
-        assert repr(part.check({"t": thing})) == said
+        assert str(part.check({"t": thing})) == said
 
     def test_an_endless_check_is_interrupted(self) -> None:
         def endless(t: Any) -> None:
@@ -264,7 +264,7 @@ class TestTeachers:
         part = exercise("t/check", "do", check, solution=given, engine=engine)
         names: dict[str, Any] = {"torch": engine}
         exec(given, names)
-        assert repr(part.check(names)).startswith(verdict)
+        assert str(part.check(names)).startswith(verdict)
 
     def test_a_check_may_assert(self) -> None:
         def asserts(t: Any) -> None:
@@ -273,16 +273,16 @@ class TestTeachers:
             assert t == 1, f"t is {t}, not 1."
 
         part = exercise("t/assert", "do", asserts, solution="t = 1")
-        assert repr(part.check({"t": 2})) == "Not yet: t is 2, not 1."
-        assert repr(part.check({"t": 0})) == "Not yet: this is not what was asked for."
+        assert str(part.check({"t": 2})) == "Not yet: t is 2, not 1."
+        assert str(part.check({"t": 0})) == "Not yet: this is not what was asked for."
         assert part.check({"t": 1})
         assert part.verify()
 
     def test_a_solution_that_raises_is_found(self, engine: ModuleType) -> None:
         part = exercise("t/raises", "do", anything, solution="t = 1 / 0", engine=engine)
-        assert "FAULT: 't = 1 / 0' raises ZeroDivisionError: division by zero" in repr(part.verify())
+        assert "FAULT: 't = 1 / 0' raises ZeroDivisionError: division by zero" in str(part.verify())
         begun = exercise("t/raises", "do", anything, start="t = y", solution="t = 1", engine=engine)
-        assert "FAULT: 't = y' raises NameError: name 'y' is not defined" in repr(begun.verify())
+        assert "FAULT: 't = y' raises NameError: name 'y' is not defined" in str(begun.verify())
 
     def test_one_hint_is_a_hint(self) -> None:
         part = exercise("t/hint", "do", anything, hints="Look.", solution="t = 1", also="t = 2")

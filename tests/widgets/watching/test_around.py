@@ -78,7 +78,7 @@ def test_one_line_that_wrote_is_one_finding() -> None:
     assert "hidden.data.mul_(2)" in watch.text
     assert "<svg" not in watch.text
     assert "data:image/svg+xml" in watch.html
-    assert repr(watch) == watch.text
+    assert str(watch) == watch.text
     assert "\n\n" not in watch.html
 
 

@@ -18,7 +18,7 @@ import graphviz
 from ..catalogue import gettext, gettext_noop
 from ..diff import changes
 from ..read.records import Snapshot
-from ..text import graph_text
+from ..text import graph_text, graph_title
 from ..words import shown
 from . import layout
 from .graph import Sheet, build, draw, folded_in
@@ -86,6 +86,11 @@ class GraphPicture(Shown, graphviz.Digraph):
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
         return self.source if self._sheet is None else graph_text(self._sheet.changed, self._sheet.seen)
+
+    @property
+    def title(self) -> str:
+        """What the picture shows, in half a sentence."""
+        return "Digraph" if self._sheet is None else graph_title(self._sheet.changed)
 
     @property
     def dot(self) -> str:

@@ -20,7 +20,7 @@ from ..entries import Band, Pack, Shelf
 from ..labels import called, columns_in, cut, shape, width, wrap
 from ..read.records import Snapshot, Tensor
 from ..read.snapshot import read
-from ..text import memory_text, pack_text
+from ..text import memory_text, memory_title, pack_text
 from ..words import IN_MEMORY, below_memory, facts, pack_line, rebound, standing_of, stored, title, unusual
 from .picture import Folded, Picture
 from .strip import ARCS, Lane, Strip, strip_of
@@ -70,6 +70,7 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
             partial(lambda step: _draw(made()[0][step], made()[1]), step),
             partial(memory_text, changed, seen),
             partial(_folds, changed, seen.entries, seen.bad),
+            partial(memory_title, changed),
         )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..catalogue import gettext, gettext_noop
+from ..labels import bracket
 from .layout import LayoutError
 from .style import THEMES, fixed
 
@@ -139,8 +140,16 @@ class Shown:
             raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
         return str(self.svg if theme is None else fixed(self.svg, theme))
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return str(self.text)
+
+    def __repr__(self) -> str:
+        return bracket(self.title)
+
+    @property
+    def title(self) -> str:
+        """What it shows, in half a sentence; by default the first line of its words."""
+        return str(self.text).partition("\n")[0]
 
     def _folds(self) -> Sequence[Folded]:
         """What the picture has folded."""
@@ -189,9 +198,13 @@ class Picture(Document):
     """A picture with its text twin. `svg` and `text` say the same; both are made once, when asked for."""
 
     def __init__(
-        self, draw: Callable[[], str], tell: Callable[[], str], folds: Callable[[], Sequence[Folded]] = lambda: ()
+        self,
+        draw: Callable[[], str],
+        tell: Callable[[], str],
+        folds: Callable[[], Sequence[Folded]] = lambda: (),
+        title: Callable[[], str] | None = None,
     ) -> None:
-        self._draw, self._tell, self._give = draw, tell, folds
+        self._draw, self._tell, self._give, self._title = draw, tell, folds, title
 
     @cached_property
     def svg(self) -> str:
@@ -205,6 +218,11 @@ class Picture(Document):
     def text(self) -> str:
         """Everything that the picture says, in words."""
         return self._tell()
+
+    @property
+    def title(self) -> str:
+        """What it shows, in half a sentence."""
+        return super().title if self._title is None else self._title()
 
     def _folds(self) -> Sequence[Folded]:
         return self._give()

@@ -19,7 +19,7 @@ from itertools import islice, product
 from typing import Any, cast
 
 from ..catalogue import gettext, ngettext
-from ..labels import called, few, shape
+from ..labels import bracket, called, cut, few, shape
 
 MANY = 3
 """More leaves without a name than these are told together."""
@@ -269,6 +269,29 @@ class Snapshot:
     """Why it is not known what backward will do, for all nodes alike: hooks, and modes that hold."""
     last_ids: tuple[int, int, int] = field(default=(0, 0, 0), compare=False, repr=False)
     """The highest number given so far to a tensor, a storage and a counter."""
+
+    def __repr__(self) -> str:
+        if not self.names:
+            return "<snapshot>"
+        tensors, storages = self.counts
+        said = gettext(
+            "snapshot of {names}: {tensors} in {storages}", names=self.title, tensors=tensors, storages=storages
+        )
+        return bracket(said)
+
+    @property
+    def title(self) -> str:
+        """The names of what is shown, the first of many."""
+        return cut(few(called(name) for name, _ in self.names), 50)
+
+    @property
+    def counts(self) -> tuple[str, str]:
+        """How many tensors and storages a reader can reach, each in words."""
+        loose = {tensor.id for tensor in self.named if tensor.storage is None}
+        return (
+            ngettext("{number} tensor", "{number} tensors", len(self.shown | loose)),
+            ngettext("{number} storage", "{number} storages", len(self.shown_storages)),
+        )
 
     @cached_property
     def _records(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz.labels import summarize
 
 from ..doc import Box, Cell, Code, Fold, InPage, Paragraph, Part, Table, element, exact, inline, spoken
 from ..run.surroundings import checked, engine_for
@@ -147,7 +148,7 @@ Then choose another kind of source and watch which cells change.
         return found.items()
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.methods)} methods, {self.source.kind} of shape {self.source.shape})"
+        return summarize(f"Comparison({len(self.methods)} methods, {self.source.kind} of shape {self.source.shape})")
 
     @traitlets.validate("kind")
     def _known(self, proposal: Any) -> str:

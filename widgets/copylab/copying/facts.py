@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from types import ModuleType
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, language, ngettext
+from tinytorch.viz.labels import summarize
 
 from ..run.run import execute
 from ..run.surroundings import Stop, Watch, apart, checked, describe_error, engine_for, steady
@@ -42,6 +43,9 @@ class Fact:
     proof: str
     printed: str
     why: str = ""
+
+    def __repr__(self) -> str:
+        return summarize(f"Fact({self.key!r}, {self.answer!r})")
 
     @property
     def said(self) -> str:
@@ -88,7 +92,8 @@ class Facts(Mapping[str, Fact]):
         return {fact.key: fact.answer for fact in self.all}
 
     def __repr__(self) -> str:
-        return f"Facts({self.method.name!r}, {self.source.kind} of shape {self.source.shape}, {len(self)} facts)"
+        about = f"{self.method.name!r}, {self.source.kind} of shape {self.source.shape}"
+        return summarize(f"Facts({about}, {len(self)} facts)")
 
 
 def facts(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tinytorch.viz.catalogue import gettext, gettext_noop
+from tinytorch.viz.labels import summarize
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class Method:
 
     def __str__(self) -> str:
         return self.name
+
+    def __repr__(self) -> str:
+        return summarize(f"Method({self.name!r}, {self.code!r})")
 
 
 _page = "https://docs.pytorch.org/docs/stable/{}.html".format

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.labels import summarize
 from tinytorch.viz.read.probe import undisturbed
 
 from ..run.run import execute
@@ -67,6 +68,9 @@ class Source:
     offset: int = 0
     note: str = ""
     """In what a stand-in differs from the user's tensor."""
+
+    def __repr__(self) -> str:
+        return summarize(f"Source({self.kind!r}, {self.shape}, {self.dtype!r})")
 
     def __post_init__(self) -> None:
         given: Any = self.shape

@@ -11,6 +11,7 @@ import ipywidgets
 import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz.labels import summarize
 
 from ..copying.methods import METHODS, Method
 from ..copying.methods import method as find
@@ -172,7 +173,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
 
     def __repr__(self) -> str:
         done = ngettext("{number} action", "{number} actions", len(self.actions))
-        return f"CopyLab({self.method!r}, {self.source.kind} of shape {self.source.shape}, {done})"
+        return summarize(f"CopyLab({self.method!r}, {self.source.kind} of shape {self.source.shape}, {done})")
 
     @property
     def _state(self) -> Result:

@@ -24,7 +24,7 @@ from tinytorch.viz.draw.graph import graphs_of
 from tinytorch.viz.draw.memory import memories_of
 from tinytorch.viz.draw.picture import Document
 from tinytorch.viz.explain import Blame, Past, blame
-from tinytorch.viz.labels import few
+from tinytorch.viz.labels import few, summarize
 from tinytorch.viz.read.records import Snapshot
 from tinytorch.viz.words import describe
 
@@ -70,7 +70,7 @@ def _plain(value: object) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picture(Document):
     """One picture of a frame: its SVG and its text, and the number of the first step that has the same.
 
@@ -106,7 +106,7 @@ class Frame:
     """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
 
     def __repr__(self) -> str:
-        return gettext("<step {number}, {title}>", number=self.number, title=self.title)
+        return summarize(gettext("<step {number}, {title}>", number=self.number, title=summarize(self.title, 80)))
 
     @property
     def wrong(self) -> bool:

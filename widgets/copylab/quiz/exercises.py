@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz.labels import summarize
 
 from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, element, paragraphs
 from ..run.program import compiled
@@ -168,7 +169,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return tuple(map(gettext, self._hints))
 
     def __repr__(self) -> str:
-        return f"Exercise({self.key!r}, {len(self.hints)} hints)"
+        return summarize(f"Exercise({self.key!r}, {len(self.hints)} hints)")
 
     # -- for the learner
 

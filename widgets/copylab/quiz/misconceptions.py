@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tinytorch.viz.catalogue import gettext
+from tinytorch.viz.labels import summarize
 
 from .runs import Run
 
@@ -30,6 +31,9 @@ class Misconception:
     name: str
     says: str
     refutation: str | Callable[[Run], str]
+
+    def __repr__(self) -> str:
+        return summarize(f"Misconception({self.name!r})")
 
     def against(self, run: Run) -> str:
         """The refutation, for this run."""

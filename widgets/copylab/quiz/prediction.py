@@ -14,6 +14,7 @@ from uuid import uuid4
 import traitlets
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz.labels import summarize
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, element, inline
 from ..questions import state_table
@@ -106,7 +107,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def __repr__(self) -> str:
         named = f"{self.key!r}, " if self.key else ""
-        return f"Prediction({named}{len(self.questions)} questions)"
+        return summarize(f"Prediction({named}{len(self.questions)} questions)")
 
     # -- answering
 

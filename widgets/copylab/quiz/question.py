@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.labels import short
+from tinytorch.viz.labels import short, summarize
 
 from .answers import label, looks, names, readable, same, shown, value
 from .misconceptions import MISCONCEPTIONS, Misconception
@@ -69,6 +69,9 @@ class Question:
     hint: str = ""
     suspect: Callable[[Run, Any], str | None] | None = None
     like: str = ""
+
+    def __repr__(self) -> str:
+        return summarize(f"Question({self.name or self.asks!r})")
 
     @property
     def asks(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tinytorch import viz
 from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz.labels import summarize
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Picture, Table, Told, element, inline, plain
 from .answers import label, shown
@@ -36,6 +37,9 @@ class Row:
     right: str
     refutation: Refutation | None
     against: Sequence[str]
+
+    def __repr__(self) -> str:
+        return summarize(f"Row({self.number}, {self.given!r}, right: {self.right!r})")
 
     @property
     def is_right(self) -> bool:

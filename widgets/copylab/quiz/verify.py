@@ -10,6 +10,8 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tinytorch.viz.labels import summarize
+
 _OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -37,11 +39,17 @@ class Verification:
     def __bool__(self) -> bool:
         return not self.faults
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         state = "Verified" if self else f"{len(self.faults)} fault{'' if len(self.faults) == 1 else 's'} in"
         return "\n".join(
             [f"{state}: {self.tried}.", *(f"  FAULT: {f}" for f in self.faults), *(f"  {n}" for n in self.notes)]
         )
+
+    def __repr__(self) -> str:
+        return summarize(str(self))
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": str(self)}
 
 
 def mutations(code: str) -> Iterator[tuple[str, str]]:

@@ -220,7 +220,9 @@ class Recorder:
     def _show(self, value: Any) -> Any:
         """Show the value of a last line, as a notebook does; None shows nothing."""
         if value is not None and get_ident() == self._thread:
-            self.output.add("value", repr(value))
+            # A picture's repr is one line, for lists; a notebook shows all of its words.
+            is_rich = hasattr(type(value), "_repr_mimebundle_")
+            self.output.add("value", str(value) if is_rich else repr(value))
         return value
 
     def _leave(self, frame: FrameType) -> None:

@@ -13,6 +13,8 @@ from statistics import median
 
 import numpy as np
 
+from tinytorch.viz.labels import summarize
+
 SURE = 0.99
 """How often an interval holds the true ratio: with many pairs, 19 of 20 would let chance speak too often."""
 SMALL = 0.03
@@ -41,6 +43,10 @@ class Timing:
     lane: Lane
     samples: tuple[float, ...] = ()
     error: str = ""
+
+    def __repr__(self) -> str:
+        said = f"error={self.error!r}" if self.error else f"{len(self.samples)} samples"
+        return summarize(f"Timing({self.lane.engine!r}, {self.lane.method!r}, {self.lane.size}, {said})")
 
     @property
     def median(self) -> float:

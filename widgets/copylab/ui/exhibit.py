@@ -80,6 +80,9 @@ class Live(anywidget.AnyWidget):
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"  # and not its traits, of which a page may be one
+
     @traitlets.default("_esm")
     def _script(self) -> str:
         return web(*self.SCRIPTS, "ui/live.js").replace('lang = ""', f'lang = "{language() or ""}"')

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext, ngettext
-from tinytorch.viz.labels import short
+from tinytorch.viz.labels import bracket, short
 
 from ..doc import Alarm, Code, Paragraph, Part, Picture, Told
 from .places import Place
@@ -16,7 +16,7 @@ class GradientWarning(UserWarning):
     """A gradient that is computed from other values than those that were saved, where no error says so."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Finding(Told):
     """A saved tensor that was written before backward read it."""
 
@@ -36,8 +36,14 @@ class Finding(Told):
     """Whether its bytes were seen to be others than those saved; False where they could not be compared."""
     more: int = 0
     """How many other saved tensors the same line wrote to, and the same backward reached."""
-    picture: Any = field(default=None, repr=False)
+    picture: Any = None
     """Who looks at that memory, as `memory` draws it, at the moment of backward; None where nobody with a name does."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return bracket(self.title)
 
     @property
     def title(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 from tinytorch.viz import memory, snapshot
 from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz.labels import bracket
 from tinytorch.viz.read.naming import collect
 
 from ..doc import Box, InPage, Paragraph, Part, Told, element, indented
@@ -200,8 +201,12 @@ class Watch(Told):
             )
         return said
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        said = ngettext("{number} finding", "{number} findings", len(self.findings)) if self.findings else self._clear()
+        return bracket(gettext("watch: {said}", said=said))
 
 
 def _storage(tensor: Any) -> int:
