@@ -261,7 +261,7 @@ def others(page: Page) -> str:
     for told in ("gradients flow back to x", "Make y."):
         page.get_by_text(told).locator("visible=true").first.wait_for()
     if not live.count():
-        page.get_by_text("Nothing is timed before").locator("visible=true").first.wait_for()
+        page.get_by_text("Start or .run() takes the times").locator("visible=true").first.wait_for()
         return "static"
     live.click()
     page.get_by_text("Ran loss").first.wait_for(state="attached")

@@ -159,7 +159,7 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
         twin = page.locator(".jp-OutputArea-output", has_text="Race: 3 ways to copy").last
         expect(twin).to_be_visible()
         expect(twin.get_by_text("y = torch.empty_like(x)")).to_be_visible()
-        expect(twin.get_by_text("Nothing is timed before Start")).to_be_visible()
+        expect(twin.get_by_text("Start or .run() takes the times")).to_be_visible()
 
     converted = page_of(lab.folder / name, tmp_path)  # first, for meanwhile JupyterLab would complain
     page.context.set_offline(True)

@@ -379,7 +379,7 @@ class TestRace:
         for one in made.plan.methods:
             assert one.name in made.text
             assert one.code.splitlines()[-1] in made.text
-        assert "Nothing is timed before Start is pressed" in made.text
+        assert "Start or .run() takes the times" in made.text
         assert "x = torch.ones(size, requires_grad=True)" in made.text
         made.close()
 
@@ -388,6 +388,9 @@ class TestRace:
         before = made.text, made.html, repr(made)
         made.run()
         assert (made.text, made.html, repr(made)) == before
+        for said in (made.text, made.html):
+            assert "They are never the same twice, so they are not shown here" in said
+            assert not re.search(r"[Nn]othing is timed|\byet\b", said), "this race was run"
         program = "import sys; sys.modules['torch'] = None\nfrom copylab import race\nprint(race().text)"
         found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=_env())
         assert found.stdout.rstrip("\n") == race().text

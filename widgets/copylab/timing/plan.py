@@ -58,11 +58,16 @@ class Plan:
         return self.engines or tuple(map(importlib.import_module, there))
 
     def tree(self) -> Box:
-        """The plan, which says nothing of what is installed or was timed."""
-        waits = Paragraph(gettext("Nothing is timed before Start is pressed or .run() is called."))
+        """The plan, true before and after the race: it says nothing of what is installed or was timed."""
+        times = Paragraph(
+            gettext(
+                "Start or .run() takes the times. They are never the same twice, so they are not shown here; "
+                ".report has them in words."
+            )
+        )
         table, facts = self._details()
         title = Paragraph(gettext("**Race: {race}**", race=self._heading()))
-        return Box(title, table, Box(facts, waits), apart=True)
+        return Box(title, table, Box(facts, times), apart=True)
 
     def live(self) -> Box:
         """The plan above which there is a button."""
