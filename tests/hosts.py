@@ -176,7 +176,8 @@ def alone(folder: Path, python: Path) -> dict[str, str]:
 
 def app() -> str:
     """The notebook as marimo has it: a function for each cell."""
-    first, *others = (re.sub("(?m)^", "    ", source) + "\n" for source in CELLS)
+    own = (source.replace("steps(code).live()", "steps(code)") for source in CELLS)  # which marimo shows live
+    first, *others = (re.sub("(?m)^", "    ", source) + "\n" for source in own)
     cells = [f"def _():\n{first}    return {NAMES}\n", *(f"def _({NAMES}):\n{source}    return\n" for source in others)]
     return "import marimo\napp = marimo.App()\n" + "".join(f"@app.cell\n{cell}" for cell in cells)
 

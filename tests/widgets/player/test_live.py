@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import anywidget
 import copylab
 import ipywidgets
 import pytest
@@ -65,6 +66,15 @@ def test_help_of_the_steps_themselves(capsys: pytest.CaptureFixture[str]) -> Non
     assert said.startswith("Step-through: 3 steps through 3 lines of code.\n")
     for name in ("s[0].changes", "s.end", "s.text", "s.save(", "s.live()", "rounds=2", "Try first"):
         assert name in said
+
+
+def test_marimo_is_given_a_widget() -> None:
+    """It runs no script of a page, so there the static form was a bare list."""
+    made = steps(CODE, engine=tinytorch)
+    widget = made._display_()
+    assert isinstance(widget, anywidget.AnyWidget), "the kind of widget that it shows"
+    assert widget.steps is made
+    widget.close()
 
 
 def test_two_players_of_one_run_go_their_own_ways() -> None:

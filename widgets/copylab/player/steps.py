@@ -258,6 +258,10 @@ class Steps(Sequence[Frame]):
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.stored, "text/html": self.html}
 
+    def _display_(self) -> Any:
+        """What marimo shows, which runs no script of a page that it is given: there the player has to be a widget."""
+        return self.live()
+
     def help(self) -> None:
         """Say what can be done with it and what to try first."""
         print(gettext(_HELP, summary=self.summary))
