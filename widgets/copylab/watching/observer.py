@@ -6,11 +6,11 @@ import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 from tinytorch.viz import memory, snapshot
 from tinytorch.viz.catalogue import gettext, ngettext
@@ -19,6 +19,7 @@ from tinytorch.viz.read.naming import collect
 
 from ..doc import Box, InPage, Paragraph, Part, Told, element, indented
 from ..ui.theme import style
+from . import scope
 from .findings import Finding, GradientWarning
 from .kept import Kept, span
 from .places import Caller, Place, place_of
@@ -44,15 +45,27 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     `GradientWarning` says so. With `silent="raise"` it is raised, with "record" it is not said: either way the findings
     are in `.findings`, and the watch shows itself in a notebook.
 
-    Works in the thread that enters it, over PyTorch and tinytorch. Gradients, random numbers and the versions of what
+    Works over tinytorch, and over PyTorch whether it is imported before or while the watch lasts, in the thread that
+    enters it and in the threads that are started from there. Gradients, random numbers and the versions of what
     graphs save are those of a run without it, but for a few operations that PyTorch computes otherwise while it is
     looked at (docs/watch.md). It does not look into what `torch.compile` has compiled, nor into what is saved while
-    hooks of the program's own hold (`save_on_cpu`, a checkpoint). What lies on another device than the CPU cannot be
-    compared, and of more than 16 MB only pieces are: there, what operations write is told.
+    hooks of the program's own hold (`save_on_cpu`, a checkpoint), nor into graphs that were made before it. What lies
+    on another device than the CPU cannot be compared, and of more than 16 MB only pieces are: there, what operations
+    write is told. A watch whose backwards have read nothing says that nothing was checked.
 
-    Raises ValueError for another `silent`. Source: `torch.autograd.graph.saved_tensors_hooks`, `TorchDispatchMode`.
+    UserWarning at the end, where PyTorch is there and was never attached. Raises ValueError for another `silent`. Source: `torch.autograd.graph.saved_tensors_hooks`, `TorchDispatchMode`.
     """
     return Watch(silent)
+
+
+class Engine(Protocol):
+    """PyTorch or tinytorch under a watch, in one thread."""
+
+    def attach(self) -> None:
+        """Tell the watch of this thread from now on."""
+
+    def leave(self) -> None:
+        """Tell it no more."""
 
 
 class Watch(Told):
@@ -63,55 +76,132 @@ class Watch(Told):
             raise ValueError(f'silent must be "warn", "raise" or "record", not {silent!r}')
         self.findings: list[Finding] = []
         self._silent = silent
-        self._context: ExitStack | None = None
+        self.ended = True
         self._thread = 0
+        self._attached: dict[int, dict[str, Engine]] = {}
+        """The engines that tell this watch, by thread and by name."""
+        self._ever_attached: set[str] = set()
+        self._attached_at_end: set[str] = set()
+        """Engines that were attached in any thread, and in the thread that entered."""
+        self._failed: dict[str, str] = {}
+        """Engines that could not be attached when they were imported, and why."""
+        self._missed: set[str] = set()
+        """Engines that were there at the end, and never attached in the thread that entered."""
+        self._missed_threads = 0
         self._caller = Caller()
         self._homes: dict[int, dict[int, weakref.ref[Kept]]] = {}
         self._crowd = 1_000
         self._known: dict[Any, Finding] = {}
-        self._looking = False
-        self._read = self._not_compared = 0
+        self._lock = threading.Lock()
+        self._looking: set[int] = set()
+        """The threads in which the watch itself reads saved tensors."""
+        self._saved = self._not_compared = 0
+        self.read_count = 0
+        """How many saved tensors backward has read."""
+        self._in_other_threads: list[Finding] = []
 
     def __enter__(self) -> Self:
-        if self._context is not None:
+        if not self.ended:
             raise RuntimeError("this watch has begun; begin another one with copylab.watch()")
-        from .on_tinytorch import TinyTorch
-        from .on_torch import Torch
-
+        self.ended = False
         self._thread = threading.get_ident()
-        with ExitStack() as stack:
-            for name, engine in (("torch", Torch), ("tinytorch", TinyTorch)):
-                module = sys.modules.get(name)
-                if module is not None and hasattr(module, "Tensor"):
-                    self._caller.passes(str(Path(str(module.__file__)).parent))
-                    stack.enter_context(engine(self, module).attached())
-            self._context = stack.pop_all()
+        self._attached[self._thread] = {}
+        scope.begin(self)
+        try:
+            for name in scope.ENGINES:
+                self._attach(name, sys.modules.get(name))
+        except BaseException:
+            self._end()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        context = self._context
-        if context is not None:
-            if self._thread != threading.get_ident():
-                raise RuntimeError("a watch ends in the thread in which it was begun")
-            self._context = None
-            context.__exit__(kind, error, trace)
+        if self.ended:
+            return
+        if not self.entered_here():
+            raise RuntimeError("a watch ends in the thread in which it was begun")
+        self._end()
+        self._missed = {name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))}
+        self._missed -= self._attached_at_end
+        if self._missed - self._ever_attached and (place := self._caller.place()):
+            warn_at(place, " ".join(self.not_attached()), UserWarning)
+
+    def _end(self) -> None:
+        self.ended = True
+        scope.end(self)
+        self._attached_at_end = set(self._attached[self._thread])
+        self._leave()
+
+    # -- where it looks ----------------------------------------------------------------
+
+    def entered_here(self) -> bool:
+        """Return True in the thread that entered it."""
+        return self._thread == threading.get_ident()
+
+    def holds_here(self) -> bool:
+        """Return True in the threads that it looks at: the one that entered it, and those started from there."""
+        return not self.ended and threading.get_ident() in self._attached
+
+    def _attach(self, name: str, module: Any) -> None:
+        attached = self._attached[threading.get_ident()]
+        if name in attached or not _can_be_attached(module):
+            return
+        from .on_tinytorch import TinyTorch
+        from .on_torch import Torch
+
+        self._caller.passes(str(Path(str(module.__file__)).parent))
+        engine: Engine = Torch(self, module) if name == "torch" else TinyTorch(self, module)
+        engine.attach()
+        attached[name] = engine
+        self._ever_attached.add(name)
+
+    def attach_imported(self, name: str, module: Any) -> None:
+        """Attach an engine that was imported in this thread. The import goes on if that fails: the end says so."""
+        try:
+            self._attach(name, module)
+        except Exception as error:  # noqa: BLE001 - a release that has moved something must not break the import
+            self._failed[name] = f"{type(error).__name__}: {error}"
+
+    def _leave(self) -> None:
+        """Take what is attached off this thread."""
+        for engine in reversed(self._attached.pop(threading.get_ident()).values()):
+            engine.leave()
+
+    @contextmanager
+    def in_thread(self) -> Iterator[None]:
+        """Look at this thread, which a watched thread started."""
+        self._attached[threading.get_ident()] = {}
+        for name in scope.ENGINES:
+            self.attach_imported(name, sys.modules.get(name))
+        try:
+            yield
+        finally:
+            attached = self._attached[threading.get_ident()]
+            if any(name not in attached and _can_be_attached(sys.modules.get(name)) for name in scope.ENGINES):
+                self._missed_threads += 1  # imported meanwhile in another thread
+            self._leave()
 
     # -- what the engines tell -------------------------------------------------------
 
     def keep(self, tensor: Any, **how: Any) -> Kept:
         """A tensor is saved."""
         kept = Kept(tensor, self._caller.place(), **how)
+        if self.ended:  # in a thread that goes on after the end
+            kept.harmless = True
+            return kept
         where = _storage(tensor)
-        home = self._homes.get(where)
-        if home is None:
-            home = self._homes[where] = {}
-            if len(self._homes) > self._crowd:
-                self._homes = {key: value for key, value in self._homes.items() if value or key == where}
-                self._crowd = 1_000 + 2 * len(self._homes)
-        kept.home = home
-        home[id(kept)] = weakref.ref(kept)
+        with self._lock:
+            self._saved += 1
+            home = self._homes.get(where)
+            if home is None:
+                home = self._homes[where] = {}
+                if len(self._homes) > self._crowd:
+                    self._homes = {key: value for key, value in self._homes.items() if value or key == where}
+                    self._crowd = 1_000 + 2 * len(self._homes)
+            kept.home = home
+            home[id(kept)] = weakref.ref(kept)
         return kept
 
     def wrote(self, tensor: Any, unless: int | None = None, *, done: bool = False) -> None:
@@ -124,7 +214,8 @@ class Watch(Told):
                 if kept is not None and kept.made == unless:
                     kept.harmless = True
                 elif kept is not None:
-                    kept.wrote(place, where, done=done)
+                    with self._lock:  # two threads may write to what it is
+                        kept.wrote(place, where, done=done)
 
     def spares(self, tensor: Any, node: int) -> None:
         """No write to a tensor does harm to what the node of number `node` has saved."""
@@ -135,63 +226,81 @@ class Watch(Told):
 
     def check(self, kept: Kept, node: Callable[[], Any]) -> None:
         """A node reads what it saved, at the version at which it saved it."""
-        if self._looking or kept.told:
+        # Raised each time: a graph that a fixture made is read by one test after the other.
+        if threading.get_ident() in self._looking or (kept.told and self._silent != "raise"):
             return
-        self._read += 1
         changed = kept.changed
-        self._not_compared += kept.bytes is None
+        with self._lock:
+            self.read_count += 1
+            self._not_compared += kept.bytes is None
         if changed is not False:
             kept.told = True
             finding, new = self._found(kept, node().name(), silent=True, compared=bool(changed))
             if self._silent == "raise":
+                if not self.entered_here():
+                    with self._lock:
+                        self._in_other_threads.append(finding)
                 raise GradientWarning(finding.summary)
             if new and self._silent == "warn":
-                at = finding.backward or Place("<unknown>", 0, "")
-                warnings.warn_explicit(finding.summary, GradientWarning, at.file, at.line)
+                warn_at(finding.backward or Place("<unknown>", 0, ""), finding.summary, GradientWarning)
 
     def raises(self, kept: Kept, node: str, error: RuntimeError) -> None:
         """The engine's own error is raised, for a node reads what was written since."""
-        if not self._looking:
-            self._read += 1
+        if threading.get_ident() not in self._looking:
+            with self._lock:
+                self.read_count += 1
             finding, _ = self._found(kept, node, silent=False)
             error.add_note(gettext("Seen by copylab.watch:") + "\n" + indented(finding.lines))
 
+    def take_from_other_threads(self) -> list[Finding]:
+        """The findings that were raised in other threads than the one that entered, each once."""
+        with self._lock:
+            found, self._in_other_threads = self._in_other_threads, []
+        return list(dict.fromkeys(found))
+
     def _found(self, kept: Kept, node: str, *, silent: bool, compared: bool = True) -> tuple[Finding, bool]:
         """The finding, and whether it is a new one: what one line wrote and one backward met is one."""
-        self._looking = True
+        self._looking.add(threading.get_ident())
         try:
             frame, written = self._caller.frame(), kept.writer()
             backward = None if frame is None else place_of(frame)
             key = (silent, written or kept.place, backward)
-            known = self._known.get(key)
-            if known is not None:
-                known.more += 1
-                return known, False
+            with self._lock:
+                known = self._known.get(key)
+                if known is not None:
+                    known.more += 1
+                    return known, False
             seen = _seen(kept.tensor, frame)
             picture = memory(snapshot(**seen)) if seen else None
             finding = Finding(silent, node, kept.place, written, backward, tuple(seen), compared, picture=picture)
-            self._known[key] = finding
-            self.findings.append(finding)
+            with self._lock:  # not held above, where a tensor subclass of the program's own may be asked
+                known = self._known.setdefault(key, finding)
+                if known is not finding:
+                    known.more += 1
+                    return known, False
+                self.findings.append(finding)
             return finding, True
         finally:
-            self._looking = False
+            self._looking.discard(threading.get_ident())
 
     # -- what it says ------------------------------------------------------------------
 
     def tree(self) -> Part:
-        """Each finding; without any, what was looked at."""
+        """Each finding; without any, what was looked at; and what was not."""
         sheet = InPage(element("style", style()))
+        missed = self.not_attached()
         if not self.findings:
-            return Box(sheet, Paragraph(self._clear()), kind="cl-panel")
-        return Box(sheet, *(finding.tree() for finding in self.findings), apart=True, kind="cl-panel")
+            return Box(sheet, Paragraph(" ".join([self._clear(), *missed])), kind="cl-panel")
+        notes = [Paragraph(" ".join(missed))] if missed else []
+        return Box(sheet, *(finding.tree() for finding in self.findings), *notes, apart=True, kind="cl-panel")
 
     def _clear(self) -> str:
-        if not self._read:
-            return gettext("Backward has read no saved tensor under this watch.")
+        if not self.read_count:
+            return self._nothing_read()
         said = ngettext(
             "Backward has read {number} saved tensor under this watch; it was as it was saved.",
             "Backward has read {number} saved tensors under this watch; each was as it was saved.",
-            self._read,
+            self.read_count,
         )
         if self._not_compared:
             said += " " + ngettext(
@@ -201,12 +310,65 @@ class Watch(Told):
             )
         return said
 
+    def _nothing_read(self) -> str:
+        """That nothing was checked, and what the reason may be."""
+        said = gettext("Nothing was checked: backward has read no saved tensor under this watch.")
+        if self._saved:
+            said += " " + ngettext(
+                "{number} tensor was saved under it: no backward has come to the node that saved it.",
+                "{number} tensors were saved under it: no backward has come to the nodes that saved them.",
+                self._saved,
+            )
+        elif "torch" not in sys.modules:
+            said += " " + gettext("PyTorch was not imported, and no operation of tinytorch has saved a tensor.")
+        else:
+            said += " " + gettext(
+                "None was saved under it. It does not see what is saved before it begins, in threads that were started "
+                "before, by compiled code, and inside of hooks of the program's own (save_on_cpu, a checkpoint)."
+            )
+        return said
+
+    def not_attached(self) -> list[str]:
+        """What it could not look at, as far as it knows, in sentences."""
+        said = []
+        for name in sorted(self._missed):
+            engine = "PyTorch" if name == "torch" else name
+            if name in self._failed:
+                said.append(gettext("{engine} could not be watched: {why}.", engine=engine, why=self._failed[name]))
+            else:
+                said.append(
+                    gettext(
+                        "{engine} was not watched in the thread that began this watch: it was imported in another "
+                        "thread, or not by Python's import.",
+                        engine=engine,
+                    )
+                )
+        if self._missed_threads:
+            said.append(
+                ngettext(
+                    "{number} thread was not watched: PyTorch was imported in another one after it had started.",
+                    "{number} threads were not watched: PyTorch was imported in another one after they had started.",
+                    self._missed_threads,
+                )
+            )
+        return said
+
     def __str__(self) -> str:
         return self.text
 
     def __repr__(self) -> str:
         said = ngettext("{number} finding", "{number} findings", len(self.findings)) if self.findings else self._clear()
         return bracket(gettext("watch: {said}", said=said))
+
+
+def _can_be_attached(module: Any) -> bool:
+    """Return True for an engine that is imported: not half of it, and no other module of its name."""
+    return hasattr(module, "Tensor") and hasattr(module, "autograd")
+
+
+def warn_at(place: Place, message: str, category: type[Warning]) -> None:
+    """Warn as of a line of the program."""
+    warnings.warn_explicit(message, category, place.file, place.line)
 
 
 def _storage(tensor: Any) -> int:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tinytorch.autograd.modes import MODES, WRITES
-from tinytorch.autograd.saved import DETACHED, saved_tensors_hooks, stale
+from tinytorch.autograd.saved import DETACHED, hold, stale
 
 from .kept import Kept
 
@@ -17,20 +15,29 @@ if TYPE_CHECKING:
 
 
 class TinyTorch:
-    """tinytorch under a watch: what is saved in the thread in which it was begun, and what any thread writes."""
+    """tinytorch under a watch: what is saved in the thread in which it is attached, and what any thread writes."""
 
-    def __init__(self, watch: Watch, tinytorch: Any) -> None:
-        self.watch, self.tinytorch = watch, tinytorch
+    def __init__(self, watch: Watch, _: Any) -> None:
+        self.watch = watch
+        self.hooks: Any = (self.pack, self.unpack)
 
-    @contextmanager
-    def attached(self) -> Iterator[None]:
-        """Inside, the watch is told."""
-        with saved_tensors_hooks(self.pack, self.unpack):
+    def attach(self) -> None:
+        """Tell the watch of this thread, and of the writes of all threads, from now on."""
+        hold((*MODES.here.saving, self.hooks))
+        if self.watch.entered_here():
             WRITES.append(self.wrote)
-            try:
-                yield
-            finally:
-                WRITES.remove(self.wrote)
+
+    def leave(self) -> None:
+        """Take the hooks off this thread, wherever in its stack they are."""
+        if self.wrote in WRITES:
+            WRITES.remove(self.wrote)
+        if self.hooks is None:
+            return  # already off
+        pairs = MODES.here.saving
+        others = tuple(pair for pair in pairs if pair is not self.hooks)
+        # Where a block of the program's own that began earlier has ended earlier, it took ours: this takes its own.
+        hold(others if len(others) < len(pairs) else pairs[:-1])
+        self.hooks = None
 
     def wrote(self, tensor: Any) -> None:
         """Called with each tensor that was written, before its version says so."""
@@ -38,6 +45,8 @@ class TinyTorch:
 
     def pack(self, tensor: Any) -> Kept:
         """Called with each tensor that a node saves; what is returned stands in its place."""
+        if self.watch.ended:  # and its thread goes on
+            self.leave()
         nr = MODES.here.packing._nr
         held = tensor if nr is None else tensor.detach()  # a node that held its own result would have to be collected
         if nr is not None and tensor._is_view():

@@ -10,13 +10,14 @@ import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 from tinytorch.autograd.saved import DETACHED, stale_text
 
 from .kept import Kept
+from .scope import Replacement
 
 if TYPE_CHECKING:
     from .observer import Watch
@@ -37,50 +38,76 @@ _LEGACY = ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")  #
 
 
 class Torch:
-    """PyTorch under a watch, in the thread in which it was begun."""
+    """PyTorch under a watch, in one thread."""
 
     def __init__(self, watch: Watch, torch: Any) -> None:
         self.watch, self.torch = watch, torch
         self.sequence = torch._C._autograd._get_sequence_nr
         self.undispatched = torch._C._DisableTorchDispatch
         self.apply = torch.autograd.Function.apply.__func__.__code__
+        self.mode: Any = _mode(self)
+        self.hooked = False
+        self.attached = ExitStack()
         self.uncounted = False
         """Whether PyTorch, under a dispatch mode, forgets to count the writes to lists of tensors."""
         self.at = -1
         """The number of the next node when the last operation ran, and what that wrote to."""
         self.target: int | None = None
 
-    @contextmanager
-    def attached(self) -> Iterator[None]:
-        """Inside, the watch is told."""
-        graph = self.torch.autograd.graph
+    def attach(self) -> None:
+        """Tell the watch of this thread from now on."""
+        autograd = self.torch._C._autograd
+        dispatch = import_module("torch.utils._python_dispatch")
         with ExitStack() as stack:
-            stack.enter_context(_mode(self))
-            probe = self.torch.zeros(1)
-            self.torch._foreach_zero_([probe])
-            self.uncounted = not probe._version  # `_fused_adam_` and its like are never counted
-            stack.enter_context(graph.saved_tensors_hooks(self.pack, self.unpack))
+            # Not `with mode`: that keeps flags for all threads at once, which the next thread to end would put back.
+            dispatch._push_mode(self.mode)
+            stack.callback(self._take_mode_off, dispatch)
+            with self.torch.inference_mode(False):
+                probe = self.torch.zeros(1)
+                self.torch._foreach_zero_([probe])
+                self.uncounted = not probe._version  # `_fused_adam_` and its like are never counted
+            autograd._push_saved_tensors_default_hooks(self.pack, self.unpack)
+            self.hooked = True
+            stack.callback(self._take_hooks_off)
             # torch.func refuses to work where hooks hold: they are set aside for as long as it works.
-            stack.enter_context(patch.object(graph, "disable_saved_tensors_hooks", self._aside(graph)))
-            yield
+            aside = _aside(self.torch.autograd.graph)
+            aside.install()
+            stack.callback(aside.remove)
+            self.attached = stack.pop_all()
 
-    def _aside(self, graph: Any) -> Any:
-        disable, autograd = graph.disable_saved_tensors_hooks, self.torch._C._autograd
+    def leave(self) -> None:
+        """Take mode and hooks off this thread again."""
+        self.attached.close()
 
-        @contextmanager
-        def disable_saved_tensors_hooks(message: str) -> Iterator[None]:
-            top = autograd._top_saved_tensors_default_hooks(True)
-            ours = top is not None and getattr(top[0], "__func__", None) is Torch.pack
-            if ours:
-                autograd._pop_saved_tensors_default_hooks()
-            try:
-                with disable(message):
-                    yield
-            finally:
-                if ours:
-                    autograd._push_saved_tensors_default_hooks(*top)
+    def _take_mode_off(self, dispatch: Any) -> None:
+        """Take the mode off this thread's stack. Modes of the program's own that are to last longer stay above."""
+        if not any(mode is self.mode for mode in dispatch._get_current_dispatch_mode_stack()):
+            # A block of the program's own that began earlier has ended earlier and took ours: this takes its own.
+            if self.torch._C._len_torch_dispatch_stack():
+                dispatch._pop_mode()
+            return
+        above = []
+        while (mode := dispatch._pop_mode()) is not self.mode:
+            above.append(mode)
+        for mode in reversed(above):
+            dispatch._push_mode(mode)
 
-        return disable_saved_tensors_hooks
+    def _take_hooks_off(self) -> None:
+        """Take the hooks off this thread's stack, likewise."""
+        if not self.hooked:
+            return
+        self.hooked = False
+        autograd = self.torch._C._autograd
+        above = []
+        while (top := autograd._top_saved_tensors_default_hooks(True)) is not None:
+            autograd._pop_saved_tensors_default_hooks()
+            if getattr(top[0], "__self__", None) is self:
+                break
+            above.append(top)
+        else:
+            above = above[1:]  # ours were taken by a block that began earlier, see above
+        for pair in reversed(above):
+            autograd._push_saved_tensors_default_hooks(*pair)
 
     # -- what is written -----------------------------------------------------------
 
@@ -110,6 +137,8 @@ class Torch:
 
     def pack(self, tensor: Any) -> Any:
         """Called with each tensor that a node saves; what is returned stands in its place."""
+        if self.watch.ended:  # and its thread goes on
+            self._take_hooks_off()
         leaf, made = tensor.is_leaf, self.sequence() - self.at
         if sys._getframe(1).f_code is self.apply:  # a Function's own: saved after its forward has run
             output = not leaf and tensor.grad_fn._sequence_nr() == self.sequence() - 1
@@ -170,6 +199,33 @@ class Torch:
             maker = self._node()
         anomaly = self.torch.is_anomaly_enabled()
         return stale_text(kind, tensor.shape, maker, kept.nr, tensor._version, kept.version, anomaly)
+
+
+@cache
+def _aside(graph: Any) -> Replacement:
+    """`disable_saved_tensors_hooks` of PyTorch, which refuses where hooks hold, with the hooks of watches set aside."""
+
+    def replace(disable: Any) -> Any:
+        autograd = import_module("torch")._C._autograd
+
+        @contextmanager
+        def disable_saved_tensors_hooks(message: str) -> Iterator[None]:
+            ours = []
+            while (top := autograd._top_saved_tensors_default_hooks(True)) is not None:
+                if getattr(top[0], "__func__", None) is not Torch.pack:
+                    break
+                autograd._pop_saved_tensors_default_hooks()
+                ours.append(top)
+            try:
+                with disable(message):
+                    yield
+            finally:
+                for pair in reversed(ours):
+                    autograd._push_saved_tensors_default_hooks(*pair)
+
+        return disable_saved_tensors_hooks
+
+    return Replacement(graph, "disable_saved_tensors_hooks", replace)
 
 
 def _plan(func: Any) -> tuple[tuple[int | None, str], ...] | None:

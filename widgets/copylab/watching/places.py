@@ -52,8 +52,9 @@ class Caller:
 
     def passes(self, folder: str) -> None:
         """Leave out what stands in a folder."""
-        self._inside += (folder + os.sep,)
-        self._passed.clear()
+        if folder + os.sep not in self._inside:
+            self._inside += (folder + os.sep,)
+            self._passed = {}  # a new one: other threads may be filling the old one
 
     def frame(self) -> FrameType | None:
         """The frame of that line; None in a thread without one, as engines have them."""
