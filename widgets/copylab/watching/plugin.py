@@ -5,7 +5,6 @@ A test fails where backward meets a tensor that was written since it was saved, 
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -17,13 +16,93 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("copylab").addoption("--copylab-watch", action="store_true", help=about)
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
-    """Run a test under a watch, if that was asked for."""
-    if not item.config.getoption("--copylab-watch"):
-        yield
-        return
-    from .observer import watch
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch the session, if that was asked for."""
+    if config.getoption("--copylab-watch"):
+        config.pluginmanager.register(WatchedSession(), "copylab-watched-session")
 
-    with watch(silent="raise"):
-        yield
+
+class WatchedSession:
+    """One watch for all tests: what a fixture of a module saves in the first of them is seen in the others, too.
+
+    None of its hooks wraps another one: pytest 7 and 8 differ in how that is done.
+    """
+
+    def __init__(self) -> None:
+        from .observer import watch
+
+        self.watch = watch(silent="raise")
+        self.ran = False
+        self.read_before = 0
+        self.tests = self.read = self.without = 0
+
+    def pytest_sessionstart(self) -> None:
+        """Begin before tests are collected: a module may make a graph when it is imported."""
+        self.watch.__enter__()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """End after the last fixture."""
+        self.watch.__exit__(None, None, None)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self) -> None:
+        """Note where a test begins, its fixtures included."""
+        self.ran, self.read_before = False, self.watch.read_count
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_setup(self) -> None:
+        """Fail for what a thread has met, where Python lets the error end with the thread."""
+        self._raise_from_threads()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_call(self) -> None:
+        """Likewise."""
+        self._raise_from_threads()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self) -> None:
+        """Likewise."""
+        self._raise_from_threads()
+
+    def _raise_from_threads(self) -> None:
+        found = self.watch.take_from_other_threads()
+        if found:
+            from .findings import GradientWarning
+
+            raise GradientWarning("\n".join(finding.summary for finding in found))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Count a test. Its report takes the number from a worker of pytest-xdist to the process that counts."""
+        if report.when == "call" and not report.skipped:
+            self.ran = True
+        if report.when != "teardown":
+            return
+        if not hasattr(report, "copylab_read"):
+            report.copylab_read = self.watch.read_count - self.read_before if self.ran else None
+        if report.copylab_read is not None:
+            self.tests += 1
+            self.read += report.copylab_read
+            self.without += not report.copylab_read
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say how much was looked at."""
+        from tinytorch.viz.catalogue import gettext
+
+        said = gettext(
+            "copylab watch: watched {tests} tests, {read} saved tensors read, {without} tests read none",
+            tests=self.tests,
+            read=self.read,
+            without=self.without,
+        )
+        terminalreporter.write_line(said)
+        if self.without:
+            why = gettext(
+                "Nothing was checked in a test that read none: no backward ran in it, or its graph was made where the "
+                "watch does not look (in a thread or process that it did not see start, in compiled code, inside of "
+                "hooks of the program's own)."
+            )
+            terminalreporter.write_line(why)
+        for note in self.watch.not_attached():
+            terminalreporter.write_line(note)
