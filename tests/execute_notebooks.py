@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -27,7 +26,6 @@ METADATA = {
 }
 SECONDS = 60
 VIEW = "application/vnd.jupyter.widget-view+json"  # a random id of a live view; its static twin stands beside it
-CELL_FILE = re.compile(r"\S*ipykernel_\d+/")
 
 
 def lessons(pattern: str = "", folder: Path = NOTEBOOKS) -> list[Path]:
@@ -61,9 +59,8 @@ def normalise(notebook: dict[str, Any]) -> str:
                 output["metadata"] = {}
             if "data" in output:
                 output["data"].pop(VIEW, None)
-            if "text" in output:  # a warning's: the folder and the process of whoever ran it
-                text = CELL_FILE.sub("/tmp/ipykernel_0/", "".join(output["text"]))
-                output["text"] = text.splitlines(keepends=True)
+            if "text" in output:
+                output["text"] = "".join(output["text"]).splitlines(keepends=True)
     whole = {"cells": notebook["cells"], "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 

@@ -29,12 +29,10 @@ from execute_notebooks import METADATA, NOTEBOOKS, execute, lessons, normalise, 
 import tinytorch
 
 FOLDER = NOTEBOOKS / "solutions"
+HEAD = ["import os", "import tempfile"]
 ASIDE = (
-    "import os\nimport tempfile\nfrom pathlib import Path",
-    (
-        "# What you have solved yourself stays noted as it is.\n"
-        'os.environ["COPYLAB_PROGRESS"] = str(Path(tempfile.mkdtemp(), "progress.json"))'
-    ),
+    "# What you have solved yourself stays noted as it is.\n"
+    'os.environ["COPYLAB_PROGRESS"] = str(Path(tempfile.mkdtemp(), "progress.json"))'
 )
 
 
@@ -44,10 +42,14 @@ def solved(path: Path) -> dict[str, Any]:
     sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     title = "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
     imports, things = _defined(sources)
+    # What a lesson silences is silent in its solutions: what Python prints of a warning differs in each kernel.
+    lines = [line.partition("  #")[0] for source in sources for line in source.splitlines()]
+    filters = [line for line in lines if line.startswith("warnings.")]
+    head = "\n".join([*HEAD, *(["import warnings"] if filters else []), "from pathlib import Path"])
     cells = [
         _text("title", f"# Solutions: {title}\n\nTry first: [the lesson](../{path.name}). [All solutions](README.md)"),
         _code("import-engine", "import tinytorch as torch"),
-        _code("import-tools", f"{ASIDE[0]}\n\n{imports}\n\n{ASIDE[1]}"),
+        _code("import-tools", "\n\n".join([head, imports, ASIDE, *filters])),
     ]
     for source in sources:
         thing = things.get(source.strip())

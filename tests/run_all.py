@@ -128,7 +128,6 @@ def nbval(folder: Path) -> Result:
             "--nbval",
             "--nbval-current-env",
             "--nbval-cell-timeout=60",
-            f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval.cfg'}",
             "--numprocesses=2",
             "--dist=loadscope",
             f"--rootdir={ROOT}",

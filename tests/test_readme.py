@@ -1,15 +1,61 @@
 """The README's examples do what it says: each is run, and where it shows a printout, that is what comes."""
 
+import json
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from browser.books import write
+from execute_notebooks import execute
 from guards import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", README, re.MULTILINE | re.DOTALL)
+CHECKED = re.findall(r"^    (pytest --nbval .*)$", README, re.MULTILINE)
+NOTEBOOK = "my_notebook.ipynb"
+# The engine is imported under the watch; a line that wrote is in another cell; a cell is there twice.
+CELLS = """\
+from copylab import explain, graph, memory, steps, watch
+
+def scale(t):
+    t.data.mul_(2)
+    return t
+
+with watch():
+    import torch
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    z = y * y
+    scale(y)
+    z.sum().backward()
+
+x.grad
+
+x.grad
+
+with watch(silent="record") as w:
+    v = x * 2
+    loss = (v * v).sum()
+    scale(v)
+    loss.backward()
+w
+
+print(w, w.findings)
+
+steps("x = torch.ones(3, requires_grad=True)\\ny = x.clone()")
+
+steps(scale, x).live()
+
+memory(x, v)
+
+graph((v * v).sum())
+
+explain((v * v).sum())
+"""
 PATHS = re.findall(r"`([\w./]+/|[\w.]+\.(?:py|md))`", README)
 
 
@@ -32,3 +78,26 @@ def test_example_prints_what_the_readme_shows(source: str, printout: str, engine
 @pytest.mark.parametrize("path", sorted(set(PATHS) - {"course/"}))  # that one is made by the course command
 def test_what_it_names_is_there(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["import tinytorch as torch", pytest.param("import torch", marks=pytest.mark.torch)])
+def test_a_notebook_can_be_checked_as_it_says(engine: str, tmp_path: Path) -> None:
+    (command,) = CHECKED
+    words = shlex.split(command)
+    assert words[0] == "pytest"
+    assert words[-1] == NOTEBOOK
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        folder.mkdir()
+    cells = CELLS.replace("import torch", engine).split("\n\n")
+    write(folders[0], NOTEBOOK, *cells)
+    stored = execute(folders[0] / NOTEBOOK)
+    (folders[0] / NOTEBOOK).write_text(json.dumps(stored), "utf-8")
+    shutil.copy(folders[0] / NOTEBOOK, folders[1])
+    text = json.dumps([cell["outputs"] for cell in stored["cells"]])
+    assert "In[2], line 2  t.data.mul_(2)" in text
+    assert "ipykernel_" not in text
+    for folder in [*folders, folders[0]]:
+        ran = subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, check=False)
+        assert f"{len(cells)} passed" in ran.stdout, ran.stdout + ran.stderr

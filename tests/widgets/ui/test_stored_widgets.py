@@ -36,7 +36,7 @@ def nbval(book: Path, first_on_path: Path | None = None) -> dict[str, bool]:
     """Compare a notebook with what it stores: for each cell whether it was the same."""
     report = book.with_suffix(".xml")
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=60", f"--junit-xml={report}"]
-    options += [f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval.cfg'}", "-p", "no:cacheprovider", "-q"]
+    options += ["-p", "no:cacheprovider", "-q"]
     path = os.pathsep.join(str(part) for part in [first_on_path, *sys.path] if part)
     own = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"), str(book.parent))
     env = os.environ | own | {"PYTHONPATH": path}

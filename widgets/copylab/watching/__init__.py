@@ -1,5 +1,6 @@
 """Watching programs that run as they are: which write met what a graph had saved, and would PyTorch say so.
 
-`places` (lines of a program) -> `findings` -> `kept` (one saved tensor) -> `scope` (engines that are imported and threads
-that are started under a watch) -> `on_torch`, `on_tinytorch` (what they tell) -> `observer` (the watch itself) -> `plugin` (a user's tests under it). May import `doc`, `ui` and `tinytorch`.
+`cells` (names of a notebook's cells) -> `places` (lines of a program) -> `findings` -> `kept` (one saved tensor) ->
+`scope` (engines that are imported and threads that are started under a watch) -> `on_torch`, `on_tinytorch` (what they
+tell) -> `observer` (the watch itself) -> `plugin` (a user's tests under it). May import `doc`, `ui` and `tinytorch`.
 """

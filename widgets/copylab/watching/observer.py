@@ -20,6 +20,7 @@ from tinytorch.viz.read.naming import collect
 from ..doc import Box, InPage, Paragraph, Part, Told, element, indented
 from ..ui.theme import style
 from . import scope
+from .cells import CELL_NUMBERS
 from .findings import Finding, GradientWarning
 from .kept import Kept, span
 from .places import Caller, Place, place_of
@@ -53,7 +54,8 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     on another device than the CPU cannot be compared, and of more than 16 MB only pieces are: there, what operations
     write is told. A watch whose backwards have read nothing says that nothing was checked.
 
-    UserWarning at the end, where PyTorch is there and was never attached. Raises ValueError for another `silent`. Source: `torch.autograd.graph.saved_tensors_hooks`, `TorchDispatchMode`.
+    UserWarning at the end, where PyTorch is there and was never attached. Raises ValueError for another `silent`.
+    Source: `torch.autograd.graph.saved_tensors_hooks`, `TorchDispatchMode`.
     """
     return Watch(silent)
 
@@ -106,6 +108,7 @@ class Watch(Told):
         self.ended = False
         self._thread = threading.get_ident()
         self._attached[self._thread] = {}
+        CELL_NUMBERS.follow()
         scope.begin(self)
         try:
             for name in scope.ENGINES:
@@ -367,8 +370,8 @@ def _can_be_attached(module: Any) -> bool:
 
 
 def warn_at(place: Place, message: str, category: type[Warning]) -> None:
-    """Warn as of a line of the program."""
-    warnings.warn_explicit(message, category, place.file, place.line)
+    """Warn as of a line of the program. That of a cell is named as IPython does, without its process number."""
+    warnings.warn_explicit(message, category, place.warned_at, place.line)
 
 
 def _storage(tensor: Any) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 import os
-import re
 import sys
 from pathlib import Path
 from types import FrameType
@@ -13,7 +12,8 @@ from typing import NamedTuple
 from tinytorch.viz.catalogue import gettext
 from tinytorch.viz.labels import shorten
 
-_CELL = re.compile(r"ipykernel_\d+|^<ipython-input|^<stdin>|^<string>")
+from .cells import CELL_NUMBERS
+
 _OPTIMIZER = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
 
 
@@ -30,10 +30,20 @@ class Place(NamedTuple):
         """The line as it is written; empty where the source is not known."""
         return linecache.getline(self.file, self.line).strip()
 
+    @property
+    def warned_at(self) -> str:
+        """The file as a warning is to name it: a cell's has the kernel's process number, which differs in each run."""
+        return CELL_NUMBERS.name_of(self.file) or self.file
+
+    def __repr__(self) -> str:
+        return f"<{self}>"  # without the process number, too: a notebook may show a list of findings
+
     def __str__(self) -> str:
-        where = f"{Path(self.file).name}:{self.line}"
-        if _CELL.search(self.file):
-            where = gettext("cell, line {line}", line=self.line)
+        cell = CELL_NUMBERS.name_of(self.file)
+        if cell:
+            where = gettext("{cell}, line {line}", cell=cell, line=self.line)
+        else:
+            where = f"{Path(self.file).name}:{self.line}"
         return f"{where}  {shorten(self.code, 80)}" if self.code else where
 
 

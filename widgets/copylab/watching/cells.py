@@ -1,0 +1,70 @@
+"""What a notebook's cell is called: `In[3]`, as IPython calls it in its tracebacks.
+
+The files in which ipykernel has Python find a cell's lines have a process number in their names, which differs in each
+run. IPython knows the cells by the number of their last run. It gives each the same number where a tool runs them
+without history, as nbval does to compare what a notebook has stored: there, the cells are counted here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+from tinytorch.viz.catalogue import gettext
+
+_CELL = re.compile(r"[\\/]ipykernel_\d+[\\/]|^<ipython-input")
+
+
+class CellNumbers:
+    """The numbers of the cells that were run without history, by the names of their files."""
+
+    def __init__(self) -> None:
+        self.shell: Any = None
+        self.count = 0
+        self.numbers: dict[str, int] = {}
+
+    def follow(self) -> None:
+        """Count cells from now on, if the one that runs now is run without history."""
+        shell = _running_shell()
+        if shell is self.shell or _keeps_history(shell):
+            return
+        self.shell = shell
+        # In the order in which they were first run: Python's dict keeps it.
+        self.numbers = {file: number for number, file in enumerate(shell.compile._filename_map, 1)}
+        self.count = len(self.numbers)
+        shell.events.register("pre_run_cell", self._count_cell)
+
+    def _count_cell(self, info: Any) -> None:
+        file = self.shell.compile.get_code_name(info.raw_cell, info.raw_cell, self.count)
+        if info.store_history:
+            self.numbers.pop(file, None)  # IPython counts it
+        else:
+            self.count += 1
+            self.numbers[file] = self.count
+
+    def name_of(self, file: str) -> str | None:
+        """Return the name of the cell whose lines are found in a file; None for what is no cell."""
+        if file in self.numbers:
+            return f"In[{self.numbers[file]}]"
+        name_of = getattr(getattr(_running_shell(), "compile", None), "format_code_name", None)
+        found = None if name_of is None else name_of(file)
+        if found is not None:
+            return str(found[1])
+        return gettext("cell") if _CELL.search(file) else None  # of another kernel, or of an IPython that gives no name
+
+
+CELL_NUMBERS = CellNumbers()
+
+
+def _running_shell() -> Any:
+    """The IPython that runs this program; None without one."""
+    ipython = sys.modules.get("IPython")
+    return None if ipython is None else ipython.get_ipython()
+
+
+def _keeps_history(shell: Any) -> bool:
+    """Return True unless the message that asked for the running cell says otherwise."""
+    if not hasattr(shell, "get_parent") or not hasattr(getattr(shell, "compile", None), "_filename_map"):
+        return True
+    return bool(shell.get_parent().get("content", {}).get("store_history", True))
