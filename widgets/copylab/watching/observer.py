@@ -85,11 +85,11 @@ class Watch(Told):
         self._ever_attached: set[str] = set()
         self._attached_at_end: set[str] = set()
         """Engines that were attached in any thread, and in the thread that entered."""
-        self._failed: dict[str, str] = {}
+        self._attach_errors: dict[str, str] = {}
         """Engines that could not be attached when they were imported, and why."""
-        self._missed: set[str] = set()
+        self._engines_not_attached: set[str] = set()
         """Engines that were there at the end, and never attached in the thread that entered."""
-        self._missed_threads = 0
+        self._threads_not_attached = 0
         self._caller = Caller()
         self._homes: dict[int, dict[int, weakref.ref[Kept]]] = {}
         self._crowd = 1_000
@@ -126,9 +126,9 @@ class Watch(Told):
         if not self.entered_here():
             raise RuntimeError("a watch ends in the thread in which it was begun")
         self._end()
-        self._missed = {name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))}
-        self._missed -= self._attached_at_end
-        if self._missed - self._ever_attached and (place := self._caller.place()):
+        self._engines_not_attached = {name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))}
+        self._engines_not_attached -= self._attached_at_end
+        if self._engines_not_attached - self._ever_attached and (place := self._caller.place()):
             warn_at(place, " ".join(self.not_attached()), UserWarning)
 
     def _end(self) -> None:
@@ -165,7 +165,7 @@ class Watch(Told):
         try:
             self._attach(name, module)
         except Exception as error:  # noqa: BLE001 - a release that has moved something must not break the import
-            self._failed[name] = f"{type(error).__name__}: {error}"
+            self._attach_errors[name] = f"{type(error).__name__}: {error}"
 
     def _leave(self) -> None:
         """Take what is attached off this thread."""
@@ -182,8 +182,9 @@ class Watch(Told):
             yield
         finally:
             attached = self._attached[threading.get_ident()]
-            if any(name not in attached and _can_be_attached(sys.modules.get(name)) for name in scope.ENGINES):
-                self._missed_threads += 1  # imported meanwhile in another thread
+            absent = [name for name in scope.ENGINES if name not in attached and name not in self._attach_errors]
+            if any(_can_be_attached(sys.modules.get(name)) for name in absent):
+                self._threads_not_attached += 1  # imported meanwhile in another thread
             self._leave()
 
     # -- what the engines tell -------------------------------------------------------
@@ -334,10 +335,12 @@ class Watch(Told):
     def not_attached(self) -> list[str]:
         """What it could not look at, as far as it knows, in sentences."""
         said = []
-        for name in sorted(self._missed):
+        for name in sorted(self._engines_not_attached):
             engine = "PyTorch" if name == "torch" else name
-            if name in self._failed:
-                said.append(gettext("{engine} could not be watched: {why}.", engine=engine, why=self._failed[name]))
+            if name in self._attach_errors:
+                said.append(
+                    gettext("{engine} could not be watched: {why}.", engine=engine, why=self._attach_errors[name])
+                )
             else:
                 said.append(
                     gettext(
@@ -346,12 +349,12 @@ class Watch(Told):
                         engine=engine,
                     )
                 )
-        if self._missed_threads:
+        if self._threads_not_attached:
             said.append(
                 ngettext(
                     "{number} thread was not watched: PyTorch was imported in another one after it had started.",
                     "{number} threads were not watched: PyTorch was imported in another one after they had started.",
-                    self._missed_threads,
+                    self._threads_not_attached,
                 )
             )
         return said

@@ -5,6 +5,7 @@ A test fails where backward meets a tensor that was written since it was saved, 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -32,9 +33,9 @@ class WatchedSession:
         from .observer import watch
 
         self.watch = watch(silent="raise")
-        self.ran = False
+        self.has_run = False
         self.read_before = 0
-        self.tests = self.read = self.without = 0
+        self.tests = self.read = self.tests_without_reads = 0
 
     def pytest_sessionstart(self) -> None:
         """Begin before tests are collected: a module may make a graph when it is imported."""
@@ -43,12 +44,13 @@ class WatchedSession:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """End after the last fixture."""
-        self.watch.__exit__(None, None, None)
+        with warnings.catch_warnings(action="ignore"):  # the summary says what was not attached
+            self.watch.__exit__(None, None, None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
         """Note where a test begins, its fixtures included."""
-        self.ran, self.read_before = False, self.watch.read_count
+        self.has_run, self.read_before = False, self.watch.read_count
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_setup(self) -> None:
@@ -76,15 +78,15 @@ class WatchedSession:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Count a test. Its report takes the number from a worker of pytest-xdist to the process that counts."""
         if report.when == "call" and not report.skipped:
-            self.ran = True
+            self.has_run = True
         if report.when != "teardown":
             return
         if not hasattr(report, "copylab_read"):
-            report.copylab_read = self.watch.read_count - self.read_before if self.ran else None
+            report.copylab_read = self.watch.read_count - self.read_before if self.has_run else None
         if report.copylab_read is not None:
             self.tests += 1
             self.read += report.copylab_read
-            self.without += not report.copylab_read
+            self.tests_without_reads += not report.copylab_read
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say how much was looked at."""
@@ -94,10 +96,10 @@ class WatchedSession:
             "copylab watch: watched {tests} tests, {read} saved tensors read, {without} tests read none",
             tests=self.tests,
             read=self.read,
-            without=self.without,
+            without=self.tests_without_reads,
         )
         terminalreporter.write_line(said)
-        if self.without:
+        if self.tests_without_reads:
             why = gettext(
                 "Nothing was checked in a test that read none: no backward ran in it, or its graph was made where the "
                 "watch does not look (in a thread or process that it did not see start, in compiled code, inside of "
