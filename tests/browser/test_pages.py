@@ -331,9 +331,41 @@ def test_without_scripts(browser: Browser, tmp_path: Path) -> None:
         box = image.bounding_box()
         assert box is not None
         assert box["width"] > 50
-    page.locator("details[open] details summary").first.click()
     expect(page.get_by_text("one storage, shared by y and z").first).to_be_visible()
     context.close()
+
+
+def test_without_scripts_what_is_no_image_is_told(browser: Browser, tmp_path: Path) -> None:
+    made = steps(LONG, engine=tinytorch)
+    made.save(tmp_path / "page.html")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    last = page.locator("details.cl-step").nth(198)  # y.sum().backward()
+    expect(last.locator("img")).to_have_count(0)
+    expect(last.locator("[data-picture=memory] pre")).to_have_text("\n".join(made[198].picture_changes["memory"]))
+    expect(last.locator("[data-picture=memory] pre")).to_be_visible()
+    context.close()
+
+
+def test_on_paper_every_step_has_its_pictures(watched: Watched, tmp_path: Path) -> None:
+    made = steps(LONG, engine=tinytorch)
+    made.save(tmp_path / "page.html")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    expect(page.locator(".cl-player")).to_be_visible()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    drawn = page.locator(".cl-on-paper .cl-picture svg")
+    images = page.locator(".cl-on-paper .cl-picture img")
+    wanted = sum(picture.step == frame.number for frame in made for picture in frame.pictures.values())
+    assert drawn.count() + images.count() == wanted
+    box = drawn.last.bounding_box()
+    assert box is not None
+    assert box["width"] > 50
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    expect(page.locator(".cl-on-paper")).to_have_count(0)
 
 
 def test_what_was_cut_short_says_so_at_once(watched: Watched, tmp_path: Path) -> None:

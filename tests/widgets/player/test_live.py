@@ -42,7 +42,7 @@ def test_the_player_shows_a_view_and_its_twin(shown: list[dict[str, Any]]) -> No
     widget._ipython_display_()
     view, twin = shown
     assert view["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
-    assert twin["text/plain"] == widget.steps.text
+    assert twin["text/plain"] == widget.steps.stored
     assert widget.steps.html in twin["text/html"]
     widget.close()
     shown.clear()
@@ -100,6 +100,16 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "predict": lambda: copylab.predict("x = torch.ones(2)\ny = x.clone()", engine=tinytorch).live(),
     "exercise": lambda: copylab.exercise("live", "Make y.", check=is_one, solution="y = 1").live(),
 }
+
+
+@pytest.mark.parametrize("make", [make for name, make in MAKERS.items() if name != "steps"])
+def test_rendering_a_page_changes_nothing(make: Callable[[], Any]) -> None:
+    widget = make()
+    tree = widget.tree()
+    pages = [(tree.html(), tree.text()) for _ in range(2)]
+    assert pages[0] == pages[1]
+    assert widget.html == widget.html
+    widget.close()
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)

@@ -101,19 +101,23 @@ def test_a_long_page_keeps_to_its_level(code: str) -> None:
             assert svg == made[number - 1].pictures[kind].svg
         for number, text in found[f"{kind} text"].items():
             assert text == made[number - 1].pictures[kind].text
-    wanted = set(map(int, re.findall(r'data-picture="memory" data-packed="(\d+)"', page)))
-    assert set(found["memory text"]) == wanted, "in words there is every one of them"
+    for kind in ("memory", "graph"):
+        wanted = {frame.number for frame in made if kind in frame.pictures if frame.pictures[kind].step == frame.number}
+        assert set(found[f"{kind} text"]) == wanted, "in words the player has every picture"
     assert len(found["memory svg"]) >= len(found["graph svg"]) > 0
+    assert "left out" not in made.stored + made.text
 
-    # In words, the notebook has those that there is room for, and says of each other one that it is left out.
-    told = made.stored
-    missing = told.count("Memory: left out, see the end"), told.count("Graph: left out, see the end")
+
+def test_a_text_leaves_out_what_it_has_no_room_for() -> None:
+    made = steps("x = torch.ones(3, requires_grad=True)\n" + "y = x * 2\n" * 40, engine=tinytorch)
+    whole = made.shown.brief_text(10**9)
+    assert whole == made.stored
+    text = made.shown.brief_text(20_000)
+    assert len(text) < 20_000 < len(whole)
+    missing = [text.count(f"{title}: left out, see the end") for title in ("Memory", "Graph")]
     assert min(missing) > 0
-    assert f"are pictures in words: {missing[0]} of memory and {missing[1]} of graph." in told
-    assert "left out" not in made.text
-    assert len(told.splitlines()) < len(made.text.splitlines())
-    for frame in made[:8]:
-        assert "\n".join(f"    {line}".rstrip() for line in frame.pictures["memory"].text.split("\n")) in told
+    assert f"are pictures in words: {missing[0]} of memory and {missing[1]} of graph." in text
+    assert "\n".join(f"    {line}" for line in made[1].picture_changes["memory"]) in text
 
 
 NAME = "a_name_" * 500

@@ -228,7 +228,7 @@ class TestStored:
     def test_both_forms_are_given_to_a_notebook(self, engine: ModuleType) -> None:
         made = steps(LESSON, engine=engine)
         bundle = made._repr_mimebundle_(include=None, exclude=None)
-        assert bundle == {"text/plain": made.text, "text/html": made.html}
+        assert bundle == {"text/plain": made.stored, "text/html": made.html}
         assert repr(made) == "Steps(21 lines, 20 steps, ended='finished')"
         for frame in made:
             assert f"Step {frame.number}, line {frame.line}: " in made.text
@@ -240,8 +240,8 @@ class TestStored:
         made = steps(TRAINING, engine=engine)
         assert (len(made), made.ended) == (200, "steps")
         assert made.end.startswith("Stopped after 200 steps: that is the limit (max_steps=200)")
-        assert len(made.html) < 1_300_000
-        assert len(made.html) + len(made.text) < 2_100_000
+        assert len(made.html) < 800_000
+        assert len(made.stored) < 150_000
 
     def test_save(self, tmp_path: Path) -> None:
         made = steps("x = torch.ones(2)  # ü 张量", engine=tinytorch)
@@ -397,9 +397,12 @@ class TestLive:
     def test_the_widget_carries_the_same_form_and_script(self) -> None:
         made = steps("x = torch.ones(2)\nx += 1\n", engine=tinytorch)
         widget = made.live()
-        assert widget.form in made.html.replace(f"<style>{style(*SHEETS)}</style>", "").replace(
-            f'<script type="module">{web(*SCRIPTS)}</script>', ""
-        )
+        assert widget.form == made.shown.form(images=False)
+        steps_of_page = made.shown.form().partition('<script type="application/json">')[0]
+        images = r"<figcaption>.*?</figcaption><img [^>]*>"
+        assert re.findall(r"<li>.*?</li>", widget.form) == re.findall(r"<li>.*?</li>", steps_of_page)
+        assert re.search(images, steps_of_page)
+        assert not re.search(images, widget.form), "the player draws its pictures itself"
         assert repr(widget) == "StepsWidget(Steps(2 lines, 2 steps, ended='finished'), step=1)"
         assert (widget.text, widget.html, widget.steps) == (made.text, made.html, made)
         widget.close()

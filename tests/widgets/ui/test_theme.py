@@ -22,10 +22,9 @@ def german(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def given(script: str) -> dict[str, str]:
     """The words that a script is given."""
-    first = script.partition("\n")[0]
-    assert first.startswith("const WORDS = {")
-    assert first.endswith("};")
-    words: dict[str, str] = json.loads(first.removeprefix("const WORDS = ").removesuffix(";"))
+    begin = "const WORDS = "
+    assert script.startswith(begin + "{")
+    words: dict[str, str] = json.JSONDecoder().raw_decode(script, len(begin))[0]
     return words
 
 
@@ -74,3 +73,12 @@ def test_no_line_is_blank_and_no_text_loses_one(path: Path) -> None:
 def test_a_text_that_loses_a_line_is_noticed() -> None:
     assert template_literals("a = `b\n\n  ${c} d`;") == "`b\n\n   d`"
     assert template_literals("a = `b\n${c} d`;") != template_literals("a = `b\n\n  ${c} d`;")
+
+
+def test_lines_are_joined_where_that_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "const a = [\n  1, // first,\n  2,\n];\nconst b = () => {\n  return `x;\n  ${a}`;\n};\nlet c = a\n++c\n"
+    (tmp_path / "copylab" / "web").mkdir(parents=True)
+    (tmp_path / "copylab" / "web" / "a.js").write_text(source)
+    monkeypatch.setattr(theme, "files", lambda _: tmp_path)
+    joined = "const a = [1, // first,\n2,];const b = () => {return `x;\n${a}`;\n};let c = a\n++c\n"
+    assert theme._read.__wrapped__("copylab/a.js") == joined

@@ -54,6 +54,7 @@ def graphs_of(
         picture = Picture(
             partial(lambda one: draw(one, stage() if together else None), sheet),
             partial(graph_text, sheet.changed, sheet.seen),
+            tell_unmarked=partial(graph_text, Changes(sheet.changed.now), sheet.seen),
         )
         yield (*sheet.cards, *sheet.wires), picture
 

@@ -70,7 +70,8 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
             partial(lambda step: _draw(made()[0][step], made()[1]), step),
             partial(memory_text, changed, seen),
             partial(_folds, changed, seen.entries, seen.bad),
-            partial(memory_title, changed),
+            title=partial(memory_title, changed),
+            tell_unmarked=partial(memory_text, Changes(changed.now), seen),
         )
 
 

@@ -202,9 +202,12 @@ class Picture(Document):
         draw: Callable[[], str],
         tell: Callable[[], str],
         folds: Callable[[], Sequence[Folded]] = lambda: (),
+        *,
         title: Callable[[], str] | None = None,
+        tell_unmarked: Callable[[], str] | None = None,
     ) -> None:
         self._draw, self._tell, self._give, self._title = draw, tell, folds, title
+        self._tell_unmarked = tell_unmarked or tell
 
     @cached_property
     def svg(self) -> str:
@@ -223,6 +226,10 @@ class Picture(Document):
     def title(self) -> str:
         """What it shows, in half a sentence."""
         return super().title if self._title is None else self._title()
+
+    def unmarked_text(self) -> str:
+        """The words without the marks of what changed: the next picture of a run is compared with these."""
+        return self._tell_unmarked()
 
     def _folds(self) -> Sequence[Folded]:
         return self._give()

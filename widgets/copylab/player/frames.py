@@ -11,8 +11,9 @@ Loop on line 2: 99 rounds
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
@@ -102,6 +103,8 @@ class Frame:
     """`line 3`; where several functions are stepped, `Net.forward, line 3`."""
     code: int = 0
     """Which of the texts of the run its line stands in, from 0."""
+    picture_changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of each picture in words, the lines that say something new since the step before."""
     explanation: tuple[str, ...] = ()
     """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
 
@@ -182,7 +185,9 @@ def make(run: Run) -> tuple[Frame, ...]:
             continue
         before, changed = looks[number]
         said = (*_unseen(step), *describe(changed, before.plain, step.seen.plain))
-        frames.append(Frame(number, step, said, pictures.get(number, {}), place, code, found[number].sentences))
+        pictured = pictures.get(number, Pictured())
+        sentences = found[number].sentences
+        frames.append(Frame(number, step, said, pictured.pictures, place, code, pictured.changed, sentences))
     return tuple(frames)
 
 
@@ -197,13 +202,26 @@ def _looks(run: Run) -> dict[int, tuple[Seen, Changes]]:
     return looks
 
 
-def _pictures(run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]) -> dict[int, dict[str, Picture]]:
+@dataclass(frozen=True)
+class Pictured:
+    """The pictures of a step by their kind, and of each in words the lines that changed."""
+
+    pictures: dict[str, Picture] = field(default_factory=dict)
+    changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def _pictures(run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]) -> dict[int, Pictured]:
     """The pictures of each step, on one stage for all steps; what looks as before is the same picture."""
     known: dict[tuple[Any, ...], Picture] = {}
-    made: dict[int, dict[str, Picture]] = {number: {} for number in run}
+    made = {number: Pictured() for number in run}
+    before = ""
     for number, drawn in zip(run, memories_of(run.values()), strict=True):
-        made[number]["memory"] = known.setdefault((drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
+        picture = known.setdefault((drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
+        made[number].pictures["memory"] = picture
+        made[number].changed["memory"] = _changed_lines(before, drawn.text)
+        before = drawn.unmarked_text()
     graphs = {number: changed for number, changed in run.items() if changed.now.nodes}
+    before = ""
     for number, (shows, drawn) in zip(
         graphs, graphs_of(graphs.values(), [wrong[number] for number in graphs]), strict=True
     ):
@@ -213,8 +231,67 @@ def _pictures(run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]
                 known[key] = Picture(drawn.svg, drawn.text, number)
             except viz.LayoutError as error:  # the words need no Graphviz
                 known[key] = Picture("", drawn.text, number, str(error))
-        made[number]["graph"] = known[key]
+        made[number].pictures["graph"] = known[key]
+        made[number].changed["graph"] = _changed_lines(_renumber_nodes(before, graphs[number]), drawn.text)
+        before = drawn.unmarked_text()
     return made
+
+
+def _renumber_nodes(text: str, changed: Changes) -> str:
+    """A graph of before in words, its nodes under the numbers of now: they are counted anew from the newest on."""
+    if changed.since is None:
+        return text
+    now = {node.key: node.id for node in changed.now.nodes}
+    numbers = {node.id: now[node.key] for node in changed.since.nodes if node.key in now}
+    return re.sub(r"\bN\d+\b", lambda found: numbers.get(found[0], found[0]), text)
+
+
+def _changed_lines(before: str, now: str) -> tuple[str, ...]:
+    """What is new in a text: the lines that changed, each below the beginnings of those that it belongs to.
+
+    Lines are compared within a block, the text between two empty lines, which is found again by its first word: two
+    storages may have the same cells, and the cells of a new one are news. Of a line `w: a; b; c.` that was there
+    before, only the items that changed are repeated.
+    """
+    known: dict[str, list[str]] = {}
+    for block in before.split("\n\n"):
+        known.setdefault(_first_word(block), []).extend(block.split("\n"))
+    found: list[str] = []
+    for block in now.split("\n\n"):
+        old = known.get(_first_word(block), [])
+        items = {_head(line): set(_items(line)) for line in old}
+        parents: list[str] = []  # that the next line belongs to, as far as they are not in the result yet
+        for line in block.split("\n"):
+            while parents and _indentation(parents[-1]) >= _indentation(line):
+                parents.pop()
+            if line in old:
+                parents.append(_head(line))
+                continue
+            head, new = _head(line), [item for item in _items(line) if item not in items.get(_head(line), ())]
+            end = "." if line.endswith(".") else ""
+            found += [*parents, f"{head} {'; '.join(new)}{end}" if new else head]
+            parents.clear()
+    return tuple(found)
+
+
+def _head(line: str) -> str:
+    """The beginning of a line, up to and with its colon."""
+    head, colon, _ = line.partition(": ")
+    return head + colon.rstrip()
+
+
+def _items(line: str) -> list[str]:
+    rest = line.partition(": ")[2].removesuffix(".")
+    return rest.split("; ") if rest else []
+
+
+def _first_word(block: str) -> str:
+    word = re.match(r"\w+", block)
+    return word[0] if word else ""
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _unseen(step: Step) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class StepsWidget(Exhibit, Live):
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return str(self._steps.shown.form())
+        return str(self._steps.shown.form(images=False))
 
     @property
     def steps(self) -> Any:
@@ -53,7 +53,7 @@ class StepsWidget(Exhibit, Live):
 
     @property
     def stored(self) -> str:
-        """The same, as far as a notebook has room for it."""
+        """Each step in words with what it changed: the text that a notebook stores."""
         return str(self._steps.stored)
 
     @property

@@ -13,6 +13,13 @@ SHORTEST = 3
 """A reference to the text before stands for so many parts at least."""
 
 _MARK = "\0"
+_CUTS = (
+    *((">", "<"), ("\n", ""), ("; ", "")),  # tags, lines, items of a list
+    *(("}", ""), (";", "--")),  # rules and colours of a style sheet
+    *(("", f' {name}="') for name in ("x", "y", "width", "d")),  # what differs from element to element, and
+    ('"', ">"),  # the text in it
+)
+"""Where a text is cut: between the two."""
 Row = list[int | tuple[int, int]]
 
 
@@ -77,11 +84,17 @@ def _written(made: list[str] | Mapping[Any, Any]) -> str:
 
 
 def _cut(text: str) -> list[str]:
-    """The parts of a text: each line, and in it each tag that follows another, with what is in it.
+    """The parts of a text, cut where one that differs is followed by one that does not.
 
-    Searching and cutting are far faster in one go, and the mark at which to cut stands in no picture.
+    Cut into tags and lines alone, a player of 30 steps took 127 kB. Colours of a style sheet, of which pictures of
+    one run use different sets, made that 77 kB, attributes made it 50 kB.
+    Searching and cutting are far faster in one go, and the mark at which to cut is in no picture.
     """
-    return text.replace("><", f">{_MARK}<").replace("\n", f"\n{_MARK}").split(_MARK) if _MARK not in text else [text]
+    if _MARK in text:
+        return [text]
+    for end, start in _CUTS:
+        text = text.replace(f"{end}{start}", f"{end}{_MARK}{start}")
+    return text.split(_MARK)
 
 
 def _differing(before: list[str], now: list[str]) -> list[str | tuple[int, int]]:

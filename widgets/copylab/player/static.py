@@ -1,8 +1,11 @@
-"""The static form of a step-through: HTML that can be read anywhere, and plain text that leaves nothing out.
+"""The static form of a step-through: HTML that can be read anywhere, and plain text.
 
-The HTML needs no script: a `<details>` for each step, pictures as images that carry their SVG. It stays readable in a
-notebook that is not trusted, where scripts and styles are taken away. Where scripts run, the player's script, which
-comes last, turns it into the player. Everything of the user's is escaped here.
+The HTML needs no script: a `<details>` for each step, with what it changed in words, and images that carry their SVG.
+It stays readable in a notebook that is not trusted, where scripts and styles are taken away. Where scripts run, the
+player's script, which comes last, turns it into the player. Everything of the user's is escaped here.
+
+Repeated content is stored once: pictures are in a pack (see `packing`), and words say what each step changed. As many
+pictures as PAGE allows are images, too, for readers without scripts.
 
 Both together take less than LEVEL in the file of a notebook, whatever was stepped. What is left out for that is said
 where it would stand.
@@ -12,12 +15,13 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from html import escape
+from typing import Any, NamedTuple
 
 from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
 
@@ -33,17 +37,17 @@ Parts = Sequence[Group | Frame]
 LEVEL = 2_000_000
 """Bytes that both forms of a step-through may take in a notebook."""
 
+PAGE = 145_000
+"""Bytes of the HTML up to which pictures are images. A page above it has its pictures in the pack alone."""
+
 WORDS = 200_000
-"""Of these, bytes that are kept free for pictures in words, in the plain text."""
+"""Bytes of LEVEL for the changes of pictures in words, once in the HTML and once in the plain text."""
 
 STEPS = 800_000
 """Of these, bytes of all steps without their pictures; if it would take more, only the first steps are shown."""
 
-ROOM = 400_000
-"""Characters that a form gives to images; what is over goes into a table of parts, as far as that may go."""
-
 CODE = 300_000
-"""And so many of the code itself, about."""
+"""Of LEVEL, bytes of the code, about."""
 
 NAMED = 40
 """Names of a step whose tensors are told, so that the code can show them in their hues."""
@@ -91,38 +95,56 @@ class Sheet:
     cut: bool = False
     """Whether the run, or what is shown of it, was cut short: the reader is to know it from the start."""
 
-    def form(self) -> str:
-        """The static form without style and script: what the live form carries."""
-        way = _Way(ROOM)
-        inside = self._tree(way).html()
-        if way.pack is not None:
-            told = self._tree(_Way(0)).text()
-            room = LEVEL - WORDS - sum(map(stored_size, (inside, web(*SCRIPTS), style(*SHEETS), told)))
-            inside += f'<script type="application/json">{way.pack.json(room * 24 // 25, _SPARE)}</script>'
-        sizes = {f"data_{kind}": f"{wide} {high}" for kind, (wide, high) in way.sizes.items()}
+    def form(self, *, images: bool = True) -> str:
+        """The static form without style and script: what the live form carries.
+
+        images: whether pictures are images as far as PAGE allows. All others are in the pack.
+        """
+        plan = _Plan(words=self._words_within(WORDS), names=_names_by_step(self._frames))
+        steps, pack = self._tree(plan).html(), self._pack(without=frozenset())
+        rest = sum(map(stored_size, (steps, web(*SCRIPTS), style(*SHEETS))))
+        room = (LEVEL - WORDS - rest - stored_size(self._tree(_Plan()).text())) * 24 // 25
+        packed = pack.json(room, _SPARE)
+        drawn = self._first_images(PAGE - rest - stored_size(packed)) if images else frozenset()
+        if drawn:
+            steps = self._tree(replace(plan, images=drawn)).html()
+            packed = self._pack(without=drawn).json(room, _SPARE)
+        inside = f'{steps}<script type="application/json">{packed}</script>'
+        sizes = {f"data_{kind}": f"{size[0]} {size[1]}" for kind, size in self._largest_sizes.items()}
         return element("div", inside, class_="copylab-steps", aria_label=self.summary, **sizes)
 
     def page(self) -> str:
         """The static form with the script that turns it into the player."""
-        made = self.form().removesuffix("</div>")
-        return f'{made}<style>{style(*SHEETS)}</style><script type="module">{web(*SCRIPTS)}</script></div>'
+        opened = self.form().removesuffix("</div>")
+        return f'{opened}<style>{style(*SHEETS)}</style><script type="module">{web(*SCRIPTS)}</script></div>'
 
-    def plain(self, room: int | None = None) -> str:
-        """The whole step-through as text: the code, then every step with its changes, outputs and pictures in words.
+    def full_text(self) -> str:
+        """The whole step-through as text: the code, then every step with its changes, outputs and pictures in words."""
+        return self._tree(_Plan(words=frozenset(self._pictures), whole=True)).text()
+
+    def brief_text(self, room: int) -> str:
+        """The step-through as text, of each picture only what the step changed in it.
 
         room: so many bytes of a notebook; if it takes more, pictures that no longer fit are left out, and it says so.
         """
-        told = self._tree(_Way()).text()
-        if room is None or stored_size(told) <= room:
-            return told
-        way = _Way(room - 500 - stored_size(self._tree(_Way(0)).text()))
-        told = self._tree(way).text()
+        everything = self._tree(_Plan(words=frozenset(self._pictures))).text()
+        if stored_size(everything) <= room:
+            return everything
+        room -= 500 + stored_size(self._tree(_Plan()).text())
+        fitting: set[_Key] = set()
+        for key in self._pictures:
+            frame = self._frames[key.number - 1]
+            cost = stored_size(_words_of_picture(key.kind, frame)) - stored_size(_words_left_out(key.kind))
+            if cost <= max(room, 0):
+                fitting.add(key)
+                room -= cost
+        left_out = [key.kind for key in self._pictures if key not in fitting]
         words = gettext(
             "Left out, to keep what a notebook stores below 2 MB, are pictures in words: {memory} of memory and "
             "{graph} of graph. With s = steps(...), print(s.text) tells all of it.",
-            **{kind: f"{way.left.count(kind):,}" for kind in _TITLES},
+            **{kind: f"{left_out.count(kind):,}" for kind in _TITLES},
         )
-        return told + (" " if self.end else "\n\n") + words
+        return self._tree(_Plan(words=frozenset(fitting))).text() + (" " if self.end else "\n\n") + words
 
     def how_many(self) -> int:
         """How many steps, from the first, there is room for."""
@@ -131,15 +153,73 @@ class Sheet:
             if isinstance(part, Group):
                 room -= 200 + stored_size("".join(map(escape, part.changes)))
             else:
-                room -= stored_size(_Step(part, _Way(pictured=False)).html()) + 200
+                room -= stored_size(_Step(part, _Plan(pictured=False)).html()) + 200
                 shown += room >= 0
         return shown
 
-    def _tree(self, way: _Way) -> Box:
+    @cached_property
+    def _frames(self) -> tuple[Frame, ...]:
+        return tuple(part for part in _flat(self.parts) if isinstance(part, Frame))
+
+    @cached_property
+    def _pictures(self) -> dict[_Key, Picture]:
+        """Each picture that is not the same as an earlier one, in the order of the steps."""
+        found: dict[_Key, Picture] = {}
+        for frame in self._frames:
+            for kind, picture in frame.pictures.items():
+                if picture.step == frame.number:
+                    found[_Key(kind, frame.number)] = picture
+        return found
+
+    @cached_property
+    def _largest_sizes(self) -> dict[str, tuple[int, int]]:
+        """The size of the largest picture of each kind: the room that the player reserves for it."""
+        sizes: dict[str, tuple[int, int]] = {}
+        for key, picture in self._pictures.items():
+            if size := _SIZE.search(picture.svg):
+                wide, high = sizes.get(key.kind, (0, 0))
+                sizes[key.kind] = max(wide, int(size[1])), max(high, int(size[2]))
+        return sizes
+
+    def _words_within(self, room: int) -> frozenset[_Key]:
+        """The first pictures of which the changes in words take no more bytes than this."""
+        fitting: set[_Key] = set()
+        for key in self._pictures:
+            cost = stored_size("\n".join(self._frames[key.number - 1].picture_changes.get(key.kind, ())))
+            if cost <= room:
+                fitting.add(key)
+                room -= cost
+        return frozenset(fitting)
+
+    def _first_images(self, room: int) -> frozenset[_Key]:
+        """The first pictures that take no more bytes than this as images.
+
+        The first ones and no gaps: a reader without scripts has pictures of the beginning, and words from then on.
+        """
+        drawn: set[_Key] = set()
+        for key, picture in self._pictures.items():
+            room -= stored_size(_image(key.kind, key.number, picture))
+            if room < 0:
+                break
+            drawn.add(key)
+        return frozenset(drawn)
+
+    def _pack(self, *, without: frozenset[_Key]) -> Pack:
+        """The pictures without those that are images, and all of them in words, for the player's script."""
+        pack = Pack()
+        for key, picture in self._pictures.items():
+            if not picture.svg:
+                continue
+            pack.add(f"{key.kind} text", key.number, picture.text)
+            if key not in without:
+                pack.add(f"{key.kind} svg", key.number, picture.svg)
+        return pack
+
+    def _tree(self, plan: _Plan) -> Box:
         listings = [_Listing(text, several=len(self.texts) > 1) for text in self.texts]
         return Box(
             Box(Paragraph(f"**{exact(self.summary)}**"), *_fitting(listings)),
-            *(_part(part, way, opened=True) for part in self.parts),
+            *(_part(part, plan, opened=True) for part in self.parts),
             Paragraph(exact(self.end), kind="cl-end", data_cut=self.cut) if self.end else None,
             apart=True,
         )
@@ -148,69 +228,89 @@ class Sheet:
 _SIZE = re.compile(r' viewBox="0 0 (\d+) (\d+)"')
 
 
-@dataclass
-class _Way:
-    """How one form is made: as HTML, or as text; what there is room for, and what was made so far."""
+class _Key(NamedTuple):
+    """A picture of a run: its kind, and the number of the step that has it first."""
 
-    room: float = math.inf
-    """Of HTML, characters for images, then there are parts that only the player can put together; of a text, bytes."""
+    kind: str
+    number: int
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How one form is rendered. It is decided before, so that rendering changes nothing."""
+
+    images: frozenset[_Key] = frozenset()
+    """The pictures that are images in the HTML."""
+    words: frozenset[_Key] = frozenset()
+    """The pictures for whose words there is room."""
+    whole: bool = False
+    """Whether the text has all of a picture in words, or only what the step changed in it."""
     pictured: bool = True
-    names: str = ""
-    """Those of the step before."""
-    pack: Pack | None = None
-    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """How large the largest picture of each kind is: the room that the player keeps for it."""
-    left: list[str] = field(default_factory=list)
-    """The kinds of the pictures whose words were left out."""
+    """Whether the HTML has pictures."""
+    names: Mapping[int, str] = field(default_factory=dict)
+    """Step -> which name is which tensor, `x:T1 y:T2`, where that is not as in the step before."""
 
-    def named(self, frame: Frame) -> str | None:
-        """Which name stands for which tensor, `x:T1 y:T2`, where that is not as in the step before."""
+
+def _names_by_step(frames: Iterable[Frame]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    before = ""
+    for frame in frames:
         seen = frame.step.seen
         pairs = () if seen is None else seen.snapshot.names[:NAMED]
-        before, self.names = self.names, " ".join(f"{name}:{tid}" for name, tid in pairs if name.isidentifier())
-        return None if self.names == before else self.names
+        names = " ".join(f"{name}:{tid}" for name, tid in pairs if name.isidentifier())
+        if names != before:
+            found[frame.number] = before = names
+    return found
 
-    def told(self, kind: str, picture: Picture, frame: Frame) -> str:
-        """A picture in words, or where they are."""
-        title = gettext(_TITLES[kind])
-        if picture.step != frame.number:
-            return "  " + gettext("{title}: as in step {step}", title=title, step=picture.step)
-        told = f"  {title}:\n{_deep(picture.text)}"
-        instead = "  " + gettext("{title}: left out, see the end", title=title)
-        cost = stored_size(told) - stored_size(instead)
-        if 0 < cost > self.room:
-            self.left.append(kind)
-            return instead
-        self.room -= cost
-        return told
 
-    def drawn(self, kind: str, picture: Picture, frame: Frame) -> str:
-        """The HTML of a picture, or where to find it."""
-        title, about = gettext(_TITLES[kind]), {"class_": "cl-picture", "data_picture": kind}
-        if picture.step != frame.number:
-            same = gettext("{title}: as in step {step}.", title=title, step=picture.step)
-            return element("p", escape(same), **about, data_as=picture.step)
-        if not picture.svg:
-            words = gettext("This picture cannot be drawn here: {problem}", problem=picture.problem)
-            told = element("pre", unbroken(f"{words}\n\n{picture.text}"))
-            return element("div", element("strong", escape(title)) + told, **about)
-        if size := _SIZE.search(picture.svg):
-            wide, high = self.sizes.get(kind, (0, 0))
-            self.sizes[kind] = max(wide, int(size[1])), max(high, int(size[2]))
-        source = base64.b64encode(picture.svg.encode()).decode() if self.room > 0 else ""
-        self.room -= len(source) + len(picture.text)
-        if self.room <= 0:
-            self.pack = self.pack or Pack()
-            self.pack.add(f"{kind} svg", frame.number, picture.svg)
-            self.pack.add(f"{kind} text", frame.number, picture.text)
-            said = gettext("{title}: not shown here, there are too many pictures.", title=title)
-            return element("p", escape(said), **about, data_packed=frame.number)
-        after = gettext("{title} after step {number}", title=title, number=frame.number)
-        alt = gettext("{title} after step {number}, told in words below", title=title, number=frame.number)
-        image = element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}")
-        words = element("summary", escape(gettext("{title} in words", title=title)))
-        told = element("details", words + element("pre", unbroken(picture.text)))
-        return element("figure", element("figcaption", escape(after)) + image + told, **about)
+def _words_of_picture(kind: str, frame: Frame, *, whole: bool = False) -> str:
+    """A picture as lines of the text: all of it, or what the step changed; empty if that is nothing."""
+    picture, title = frame.pictures[kind], gettext(_TITLES[kind])
+    changed = frame.picture_changes.get(kind, ())
+    if not (whole or changed):
+        return ""
+    if picture.step != frame.number:
+        return "  " + gettext("{title}: as in step {step}", title=title, step=picture.step)
+    if whole:
+        return f"  {title}:\n{_deep(picture.text)}"
+    heading = gettext("{title}, what changed:", title=title)
+    return f"  {heading}\n{_deep(chr(10).join(changed))}"
+
+
+def _words_left_out(kind: str) -> str:
+    return "  " + gettext("{title}: left out, see the end", title=gettext(_TITLES[kind]))
+
+
+def _image(kind: str, number: int, picture: Picture) -> str:
+    alt = gettext("{title} after step {number}; below is what changed", title=gettext(_TITLES[kind]), number=number)
+    source = base64.b64encode(picture.svg.encode()).decode()
+    return element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}")
+
+
+def _html_of_picture(kind: str, frame: Frame, plan: _Plan) -> str:
+    """A picture in the HTML: an image if there is room, and what changed in words; or where to find it."""
+    picture, title, number = frame.pictures[kind], gettext(_TITLES[kind]), frame.number
+    about: dict[str, Any] = {"class_": "cl-picture", "data_picture": kind}
+    if picture.step != number:
+        same = gettext("{title}: as in step {step}.", title=title, step=picture.step)
+        return element("p", escape(same), **about, data_as=picture.step)
+    if not picture.svg:
+        words = gettext("This picture cannot be drawn here: {problem}", problem=picture.problem)
+        text = element("pre", unbroken(f"{words}\n\n{picture.text}"))
+        return element("div", element("strong", escape(title)) + text, **about)
+    key = _Key(kind, number)
+    about["data_packed"] = number
+    if key not in plan.words:
+        missing = gettext("{title}: not shown here, there are too many pictures.", title=title)
+        return element("p", escape(missing), **about)
+    changed = frame.picture_changes.get(kind, ())
+    text = element("pre", unbroken("\n".join(changed))) if changed else ""
+    if key in plan.images:
+        after = gettext("{title} after step {number}", title=title, number=number)
+        caption = element("figcaption", escape(after))
+        return element("figure", caption + _image(kind, number, picture) + text, **about)
+    heading = element("p", escape(gettext("{title}, what changed:", title=title))) if changed else ""
+    return element("div", heading + text, **about)
 
 
 def _flat(parts: Iterable[Group | Frame]) -> Iterator[Group | Frame]:
@@ -220,8 +320,8 @@ def _flat(parts: Iterable[Group | Frame]) -> Iterator[Group | Frame]:
             yield from _flat(part.parts)
 
 
-def _part(part: Group | Frame, way: _Way, *, opened: bool) -> Part:
-    return _Step(part, way) if isinstance(part, Frame) else _Fold(part, way, opened=opened)
+def _part(part: Group | Frame, plan: _Plan, *, opened: bool) -> Part:
+    return _Step(part, plan) if isinstance(part, Frame) else _Fold(part, plan, opened=opened)
 
 
 class _Listing(Part):
@@ -268,9 +368,9 @@ def _fitting(listings: list[_Listing]) -> list[_Listing]:
 class _Fold(Part):
     """The steps of a loop, a round or a call under one title."""
 
-    def __init__(self, group: Group, way: _Way, *, opened: bool) -> None:
+    def __init__(self, group: Group, plan: _Plan, *, opened: bool) -> None:
         self.group, self.opened = group, opened and group.last - group.first < SHORT
-        self.parts = [_part(part, way, opened=self.opened) for part in group.parts]
+        self.parts = [_part(part, plan, opened=self.opened) for part in group.parts]
 
     def text(self) -> str:
         return "\n\n".join([self.group.summary, *(part.text() for part in self.parts)])
@@ -295,8 +395,8 @@ class _Fold(Part):
 class _Step(Part):
     """One step: what it changed, what it printed, its pictures."""
 
-    def __init__(self, frame: Frame, way: _Way) -> None:
-        self.frame, self.way = frame, way
+    def __init__(self, frame: Frame, plan: _Plan) -> None:
+        self.frame, self.plan = frame, plan
         self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
         told, why = (
             tuple(cut(one, 500).replace("\n", " ") for one in said) for said in (frame.changes, frame.explanation)
@@ -312,18 +412,24 @@ class _Step(Part):
             self.outputs.append(_Output("raised" if frame.step.caught else "error", frame.step.error))
 
     def text(self) -> str:
-        pictures = (self.way.told(kind, one, self.frame) for kind, one in self.frame.pictures.items())
+        pictures = filter(None, map(self._words_of, self.frame.pictures))
         says = [f"  - {one}" for one in self.says]
         says += [indented(self.alarm.text())] if self.alarm else []
         return "\n".join([self.title, *says, *(output.text() for output in self.outputs), *pictures])
+
+    def _words_of(self, kind: str) -> str:
+        words = _words_of_picture(kind, self.frame, whole=self.plan.whole)
+        own = self.frame.pictures[kind].step == self.frame.number
+        left_out = own and _Key(kind, self.frame.number) not in self.plan.words
+        return _words_left_out(kind) if words and left_out else words
 
     def html(self) -> str:
         frame, site = self.frame, self.frame.step.site
         inside = element("summary", escape(self.title)) + _listed(self.says)
         inside += self.alarm.html() if self.alarm else ""
         inside += "".join(output.html() for output in self.outputs)
-        if self.way.pictured:
-            inside += "".join(self.way.drawn(kind, one, frame) for kind, one in frame.pictures.items())
+        if self.plan.pictured:
+            inside += "".join(_html_of_picture(kind, frame, self.plan) for kind in frame.pictures)
         return element(
             "details",
             inside,
@@ -333,7 +439,7 @@ class _Step(Part):
             data_end=site.end_line,
             data_kind="wrong" if frame.wrong else frame.step.kind,
             data_calls=" ".join(frame.step.calls) or None,
-            data_names=self.way.named(frame),
+            data_names=self.plan.names.get(frame.number),
             open=frame.number == 1,
         )
 

@@ -215,7 +215,7 @@ class Steps(Sequence[Frame]):
     @cached_property
     def text(self) -> str:
         """Everything in words: the code, each step, its changes, its output, its pictures."""
-        return self._all.plain()
+        return self._all.full_text()
 
     @cached_property
     def html(self) -> str:
@@ -252,8 +252,8 @@ class Steps(Sequence[Frame]):
 
     @cached_property
     def stored(self) -> str:
-        """Everything in words, as far as a notebook has room for it; says what it leaves out."""
-        return self.shown.plain(room=LEVEL - stored_size(self.html))
+        """Each step in words with what it changed: the text that a notebook stores. What it leaves out, it says."""
+        return self.shown.brief_text(room=LEVEL - stored_size(self.html))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.stored, "text/html": self.html}
