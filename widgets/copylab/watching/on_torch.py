@@ -6,7 +6,6 @@ PyTorch checks no versions; the check is made here then, with its error word for
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -44,14 +43,14 @@ class Torch:
         self.watch, self.torch = watch, torch
         self.sequence = torch._C._autograd._get_sequence_nr
         self.undispatched = torch._C._DisableTorchDispatch
-        self.apply = torch.autograd.Function.apply.__func__.__code__
+        self.function = torch._C._FunctionBase
         self.mode: Any = _mode(self)
         self.hooked = False
         self.attached = ExitStack()
         self.uncounted = False
         """Whether PyTorch, under a dispatch mode, forgets to count the writes to lists of tensors."""
-        self.at = -1
-        """The number of the next node when the last operation ran, and what that wrote to."""
+        self.at = self.before = -1
+        """The number of the next node when the last operation ran, the number before that, what it wrote to."""
         self.target: int | None = None
 
     def attach(self) -> None:
@@ -140,11 +139,7 @@ class Torch:
         if self.watch.ended:  # and its thread goes on
             self._take_hooks_off()
         leaf, made = tensor.is_leaf, self.sequence() - self.at
-        if sys._getframe(1).f_code is self.apply:  # a Function's own: saved after its forward has run
-            output = not leaf and tensor.grad_fn._sequence_nr() == self.sequence() - 1
-        else:  # the result of the operation that has just run is saved before a further node is made
-            into_view = made == _NODES_OF_A_VIEW and id(tensor) == self.target and tensor._is_view()
-            output = not leaf and (not made or into_view)
+        output = not leaf and self._is_result(tensor, made)
         nr = tensor.output_nr if output else 0
         held = tensor
         if output:  # a node that held its own result would never be freed
@@ -153,15 +148,28 @@ class Torch:
         kept.origin = weakref.ref(tensor) if output and made else None
         return kept
 
+    def _is_result(self, tensor: Any, made: int) -> bool:
+        """Whether a tensor is saved by the node that made it; `made` nodes are newer than the last operation.
+
+        A result is saved before a further node is made. Results of a Function are saved after its forward has run,
+        beside tensors from elsewhere: the nodes of those were made before the Function's.
+        """
+        node = tensor.grad_fn
+        if not made:
+            return bool(node._sequence_nr() >= self.before)
+        if made == 1 and isinstance(node, self.function):  # no operation ran in the forward of this Function
+            return bool(node._sequence_nr() == self.at)
+        return made == _NODES_OF_A_VIEW and id(tensor) == self.target and tensor._is_view()
+
     def _detached(self, tensor: Any) -> Any:
         """A tensor without its history. Other modes, and a tensor that is one to them, see that as without a watch."""
         plain = type(tensor).__torch_dispatch__ is self.torch.Tensor.__torch_dispatch__
         if plain and self.torch._C._len_torch_dispatch_stack() == 1:
             with self.undispatched():
                 return tensor.detach()
-        at, target = self.at, self.target
+        at, before, target = self.at, self.before, self.target
         held = tensor.detach()
-        self.at, self.target = at, target
+        self.at, self.before, self.target = at, before, target
         return held
 
     def unpack(self, kept: Kept) -> Any:
@@ -272,7 +280,8 @@ def _mode(told: Torch) -> Any:
                 wrote(args[0])
             else:
                 told.writes(func, plan, args, kwargs or {})
-            told.at = sequence()
+            if told.at != (number := sequence()):
+                told.before, told.at = told.at, number
             return call(*args, **kwargs) if kwargs else call(*args)
 
     return Watching()
