@@ -25,6 +25,9 @@ class TensorBase:
         "_data",     # the ndarray: shape, strides and dtype come from it
         "_edge",     # None, or (the node that made the tensor, which of its outputs it is)
         "_meta",     # None, or an AutogradMeta
+        # Never set. From Python 3.12 on a tensor would be as large as an ndarray: `a[0]` would make its ndarray where
+        # the last tensor lay, and `id(a[0]) == id(a[0])`, True in PyTorch, would be False.
+        "_padding",
         "_storage",  # None until someone shares or looks at it: the ndarray alone then owns its memory
         "_view",     # None, or (base, the version that `_edge` belongs to, how the view came about)
     )  # fmt: skip
