@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from releases import FOLLOWED, installed_release
 
 import tinytorch
 
@@ -31,8 +33,12 @@ def test_what_the_document_names_is_there() -> None:
 
 @pytest.mark.torch
 def test_the_documents_are_current() -> None:
+    def compared(text: str) -> str:  # another release has more names or fewer, of which tinytorch need have none
+        return text if installed_release() == FOLLOWED else re.sub(r"\| \d+ \|$", "|", text, flags=re.MULTILINE)
+
     for path, text in make.pages().items():
-        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run docs/make_compatibility.py"
+        stored = path.read_text(encoding="utf-8")
+        assert compared(stored) == compared(text), f"{path.name}: run docs/make_compatibility.py"
 
 
 @pytest.mark.torch

@@ -6,7 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from programs.transcript import HERE, differences, programs, statements, transcript, typed
+from programs.transcript import (
+    HERE,
+    change,
+    change_file,
+    differences,
+    programs,
+    release_of,
+    statements,
+    store_change,
+    stored_change,
+    transcript,
+    typed,
+)
+from releases import FOLLOWED, installed_release, read_release, reword
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,10 +39,49 @@ def test_tinytorch_prints_what_torch_prints(program: Path) -> None:
 @pytest.mark.torch
 @each_program
 def test_stored_transcript_is_torchs(program: Path) -> None:
-    difference = differences(program.read_text(encoding="utf-8"), transcript(program, "torch"))
-    assert not difference, (
-        f"PyTorch prints another text now; look, then run tests/programs/transcript.py:\n{difference}"
+    release = installed_release()
+    changed = change(program.read_text(encoding="utf-8"), transcript(program, "torch"))
+    assert changed == stored_change(program, release), (
+        f"PyTorch {release} prints another text now; look, then run tests/programs/transcript.py:\n{changed}"
     )
+
+
+CHANGES = sorted(HERE.glob("*/*.diff"))
+
+
+@pytest.mark.parametrize("path", CHANGES, ids=lambda p: p.relative_to(HERE).as_posix())
+def test_a_change_belongs_to_what_its_program_prints(path: Path) -> None:
+    release = release_of(path)
+    program = path.with_name(path.name.partition(".")[0] + ".out")
+    assert release > FOLLOWED
+    assert path == change_file(program, release)
+    printed = program.read_text(encoding="utf-8")
+    for part in path.read_text(encoding="utf-8").split("@@\n")[1:]:
+        lines = part.splitlines()
+        before = "\n".join(line[1:] for line in lines if line[0] != "+")
+        assert f"{before}\n" in printed, f"run tests/programs/transcript.py on {release} again"
+        assert any(line[0] in "+-" for line in lines)
+
+
+def test_changes_hold_from_their_release_on(tmp_path: Path) -> None:
+    program = tmp_path / "one.out"
+    program.write_text(">>> a\n1\n>>> b\n2\n", encoding="utf-8")
+    program.with_suffix(".2.14.diff").write_text("@@\n-1\n+3\n", encoding="utf-8")
+    assert [stored_change(program, (2, minor)) for minor in (6, 13)] == ["", ""]
+    assert [stored_change(program, (2, minor)) for minor in (14, 15)] == ["@@\n-1\n+3\n"] * 2
+    assert store_change(program, (2, 15), ">>> a\n1\n>>> b\n2\n") == change_file(program, (2, 15)), "as 2.13 again"
+    assert [stored_change(program, (2, minor)) for minor in (14, 15, 16)] == ["@@\n-1\n+3\n", "", ""]
+    assert store_change(program, (2, 15), ">>> a\n1\n>>> b\n2\n") is None, "it is known"
+    assert change(">>> a\n1\n", ">>> a\n2\n") == "@@\n >>> a\n-1\n+2\n"
+
+
+def test_errors_are_said_as_the_release_says_them() -> None:
+    said = "RuntimeError: Negation, the `-` operator, on a bool tensor is not supported."
+    assert [reword(said, release) for release in ((2, 6), (2, 13))] == [said, said]
+    assert reword(said, (2, 14)) == reword(said, (3, 0)) == said.replace("RuntimeError", "NotImplementedError")
+    other = "RuntimeError: The size of tensor a (2) must match the size of tensor b (3)"
+    assert reword(other, (2, 14)) == other
+    assert read_release("2.14.1+cpu") == (2, 14)
 
 
 @each_program

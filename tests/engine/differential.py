@@ -28,6 +28,7 @@ if __name__ == "__main__":
 
 from engine.prelude import OWN_WORDS, PRELUDE
 from engine.statements import Choose, Writer, safely, tensors
+from releases import reword
 
 MAX_ELEMENTS = 64
 NODES = 24  # how many nodes of a program's graph are compared
@@ -273,7 +274,7 @@ class Machine:
                     exec(code, names)
                     error = None
                 except Exception as e:
-                    error = _text(e)
+                    error = _text(e) if engine is self.engines[1] else reword(_text(e))
                 finally:
                     engine.set_warn_always(False)
             said = [_text(w.message) for w in caught if w.category is not ResourceWarning]

@@ -5,6 +5,9 @@ what the reader saw: what it printed, the value of a bare expression, every warn
 exception that ended the statement, after which the next one runs.  Nothing that differs between two runs or two
 machines is kept: no path, no line number, no place in PyTorch's sources.
 
+What another release than 2.13 prints otherwise stands beside the program, as NAME.2.14.diff: that holds for 2.14 and
+every later release up to the next file. An empty one says that the release prints again what 2.13 does.
+
 As a command it writes what the statements print anew, with the PyTorch installed here:
 
     python tests/programs/transcript.py            every program
@@ -27,6 +30,11 @@ import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from releases import FOLLOWED, Release, installed_release, read_release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -214,6 +222,39 @@ def differences(expected: str, got: str) -> str:
     return "\n".join(difflib.unified_diff(expected.splitlines(), got.splitlines(), "stored", "got", lineterm="", n=4))
 
 
+def change_file(program: Path, release: Release) -> Path:
+    """Name the file that holds what a release prints otherwise than 2.13."""
+    return program.with_suffix(f".{release[0]}.{release[1]}.diff")
+
+
+def release_of(change: Path) -> Release:
+    """Read off the name of a change file from which release on it holds."""
+    return read_release(change.suffixes[-3].lstrip(".") + change.suffixes[-2])
+
+
+def stored_change(program: Path, release: Release) -> str:
+    """Give what `release` is known to print otherwise than 2.13; empty where it prints the same."""
+    changes = {release_of(path): path for path in program.parent.glob(f"{program.stem}.*.*.diff")}
+    known = [since for since in changes if FOLLOWED < since <= release]
+    return changes[max(known)].read_text(encoding="utf-8") if known else ""
+
+
+def change(stored: str, got: str) -> str:
+    """Give what is printed otherwise, as it is stored: without line numbers, which move when a program grows."""
+    lines = differences(stored, got).splitlines()[2:]
+    return "".join("@@\n" if line.startswith("@@") else f"{line}\n" for line in lines)
+
+
+def store_change(program: Path, release: Release, text: str) -> Path | None:
+    """Store what a release printed where that is news, and say in which file."""
+    path = change_file(program, release)
+    new, old = change(program.read_text(encoding="utf-8"), text), stored_change(program, release)
+    if new == old:
+        return None
+    path.write_text(new, encoding="utf-8", newline="\n")
+    return path
+
+
 def _without_brackets(text: str) -> str:
     """Outputs that show an OrderedDict without brackets: Python 3.12 writes it as a dict, 3.11 as a list of pairs."""
     lines, inside = [], False
@@ -235,6 +276,8 @@ def main(argv: list[str] | None = None) -> int:
     for given in chosen:
         program = given.with_suffix(".out")
         if given != program:
+            if installed_release() != FOLLOWED:
+                parser.error("a new program is stored as PyTorch {}.{} prints it".format(*FOLLOWED))
             program.write_text(typed(given.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
         text = transcript(program, options.engine)
         if options.show:
@@ -242,7 +285,10 @@ def main(argv: list[str] | None = None) -> int:
             continue
         if options.engine != "torch":
             parser.error("stored transcripts are torch's; use --print with another engine")
-        if program.read_text(encoding="utf-8") != text:
+        if installed_release() != FOLLOWED:
+            if path := store_change(program, installed_release(), text):
+                print(f"wrote {path.relative_to(HERE)}")
+        elif program.read_text(encoding="utf-8") != text:
             program.write_text(text, encoding="utf-8", newline="\n")
             print(f"wrote {program.relative_to(HERE)}")
     return 0

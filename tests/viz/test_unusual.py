@@ -227,12 +227,12 @@ x = torch.ones(2, requires_grad=True)
 y = x
 for i in range(100_000):
     y = y * 2 if i % 2 else y.sigmoid()
-start = time.perf_counter()
+start = time.process_time()
 pictures = memory(x=x, y=y), graph(x=x, y=y)
 for picture in pictures:
     picture.svg
 told = pictures[1].text, explain(x=x, y=y).text
-seconds = time.perf_counter() - start
+seconds = time.process_time() - start
 del x, y
 gc.collect()
 print(seconds)
@@ -246,7 +246,7 @@ def test_a_hundred_thousand_nodes_neither_hang_nor_end_the_process(engine: str) 
     command = [sys.executable, "-c", DEEP.format(engine=engine)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-500:]
-    assert float(done.stdout.split()[0]) < 20, "about a second on an idle machine"
+    assert float(done.stdout.split()[0]) < 20, "about a second of the processor's time"
     assert "only its first 5,000 nodes were read" in done.stdout
     assert "were read; what lies beyond is not known." in done.stdout, "explain says so too"
     assert "nodes folded" in done.stdout

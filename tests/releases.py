@@ -1,0 +1,67 @@
+"""What other releases of PyTorch do otherwise than 2.13, which tinytorch follows: each was seen by running it.
+
+What a program of `tests/programs/` prints otherwise is stored beside it, as NAME.2.14.diff; see
+`programs/transcript.py`. The rest, here, is for the tests that run one line on both engines and compare: these ask what
+the installed release makes of what 2.13 says.
+"""
+
+import functools
+import importlib.metadata
+import re
+from typing import NamedTuple
+
+Release = tuple[int, int]
+
+FOLLOWED: Release = (2, 13)
+"""The release that tinytorch follows, and of which the stored transcripts are."""
+
+
+def read_release(version: str) -> Release:
+    """The first two numbers of a version such as "2.14.1+cpu"."""
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+@functools.cache
+def installed_release() -> Release:
+    """The release of the PyTorch installed here; the one that is followed where there is none."""
+    try:
+        return read_release(importlib.metadata.version("torch"))
+    except importlib.metadata.PackageNotFoundError:
+        return FOLLOWED
+
+
+class Rewording(NamedTuple):
+    """What a release has begun to say: in texts that match `pattern`, `new` stands in the place of what matches."""
+
+    since: Release
+    pattern: str
+    new: str
+
+
+_REWORDINGS = (
+    # the kinds of arithmetic that bools have not
+    Rewording(
+        (2, 14),
+        r"RuntimeError(?=: (?:Subtraction|Negation), the `-` operator|: The `\+` operator, on a bool|: Boolean inputs)",
+        "NotImplementedError",
+    ),
+)
+
+
+def reword(text: str, release: Release | None = None) -> str:
+    """Say an error as the installed release does, or another, where `text` is how 2.13 and tinytorch say it."""
+    release = installed_release() if release is None else release
+    for rewording in _REWORDINGS:
+        if release >= rewording.since:
+            text = re.sub(rewording.pattern, rewording.new, text)
+    return text
+
+
+CLAMP_GRADIENT_CHANGED = (2, 14)
+"""From here on the gradient of `clamp` at a bound is 0. In 2.13, and in tinytorch, it is 1."""
+
+
+def differs_at_bounds(code: str) -> bool:
+    """Whether the installed release has another gradient for `code` where a number equals a bound of `clamp`."""
+    return installed_release() >= CLAMP_GRADIENT_CHANGED and re.search(r"\bcl(amp|ip)_?\(", code) is not None
