@@ -12,8 +12,8 @@ from printing_cells import CELLS
 
 
 def _text(output: dict[str, Any]) -> str:
-    """What an output says: printed, or shown by `display`."""
-    return "".join(output["text"] if "text" in output else output["data"]["text/plain"])
+    """What an output says: printed, in pieces that may end within a line, or shown by `display`, as a line."""
+    return "".join(output["text"]) if "text" in output else "".join(output["data"]["text/plain"]) + "\n"
 
 
 def test_each_cell_shows_what_its_backward_prints(tmp_path: Path) -> None:
@@ -23,12 +23,12 @@ def test_each_cell_shows_what_its_backward_prints(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": paths}
     subprocess.run([*convert, str(book)], check=True, capture_output=True, env=environment)
     for cell, ran in zip(CELLS, json.loads(book.read_text("utf-8"))["cells"], strict=True):
-        printed, warned = [], ""
+        printed = warned = ""
         for output in ran["outputs"]:
             if output.get("name") == "stderr":
                 warned += _text(output)
             else:
-                printed += _text(output).splitlines()
-        assert printed == list(cell.lines), cell.source
+                printed += _text(output)
+        assert printed.splitlines() == list(cell.lines), cell.source
         assert cell.warning in warned, cell.source
         assert bool(warned) == bool(cell.warning), warned
