@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any
 
 from tinytorch.viz.catalogue import gettext
@@ -53,6 +54,7 @@ def _fingerprint(tensor: Any) -> str:
     """What changes when somebody changes the tensor: its counter, its shape, and the values if they are few."""
     try:
         with undisturbed():
-            return f"{version_of(tensor)} {tuple(tensor.shape)} {Source.of(tensor)}"
+            # As text, for NaN is unlike itself.
+            return repr((version_of(tensor), tuple(tensor.shape), astuple(Source.of(tensor))))
     except (TypeError, ValueError, RuntimeError) as error:  # it was, and is no longer one that can be read
         return describe_error(error)
