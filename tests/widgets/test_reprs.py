@@ -112,7 +112,7 @@ def test_it_says_what_is_shown() -> None:
     (frame,) = copylab.steps("x = torch.ones(2)", engine=tinytorch)
     assert repr(frame.pictures) == "{'memory': <Memory: 1 tensor in 1 storage>}"
     with copylab.watch(silent="record") as watch:
-        assert repr(watch) == "<watch: Backward has read no saved tensor under this watch>"
+        assert repr(watch) == "<watch: Nothing was checked: backward has read no saved tensor under this watch>"
         for _ in range(2):
             y = x.exp()
             y.data.zero_()

@@ -241,7 +241,7 @@ class TestStored:
         assert (len(made), made.ended) == (200, "steps")
         assert made.end.startswith("Stopped after 200 steps: that is the limit (max_steps=200)")
         assert len(made.html) < 800_000
-        assert len(made.stored) < 150_000
+        assert len(made.stored) < 160_000
 
     def test_save(self, tmp_path: Path) -> None:
         made = steps("x = torch.ones(2)  # ü 张量", engine=tinytorch)

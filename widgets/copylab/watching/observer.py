@@ -316,21 +316,24 @@ class Watch(Told):
 
     def _nothing_read(self) -> str:
         """That nothing was checked, and what the reason may be."""
-        said = gettext("Nothing was checked: backward has read no saved tensor under this watch.")
+        return f"{self._nothing_checked()} {self._why_nothing_read()}"
+
+    def _nothing_checked(self) -> str:
+        return gettext("Nothing was checked: backward has read no saved tensor under this watch.")
+
+    def _why_nothing_read(self) -> str:
         if self._saved:
-            said += " " + ngettext(
+            return ngettext(
                 "{number} tensor was saved under it: no backward has come to the node that saved it.",
                 "{number} tensors were saved under it: no backward has come to the nodes that saved them.",
                 self._saved,
             )
-        elif "torch" not in sys.modules:
-            said += " " + gettext("PyTorch was not imported, and no operation of tinytorch has saved a tensor.")
-        else:
-            said += " " + gettext(
-                "None was saved under it. It does not see what is saved before it begins, in threads that were started "
-                "before, by compiled code, and inside of hooks of the program's own (save_on_cpu, a checkpoint)."
-            )
-        return said
+        if "torch" not in sys.modules:
+            return gettext("PyTorch was not imported, and no operation of tinytorch has saved a tensor.")
+        return gettext(
+            "None was saved under it. It does not see what is saved before it begins, in threads that were started "
+            "before, by compiled code, and inside of hooks of the program's own (save_on_cpu, a checkpoint)."
+        )
 
     def not_attached(self) -> list[str]:
         """What it could not look at, as far as it knows, in sentences."""
@@ -363,7 +366,10 @@ class Watch(Told):
         return self.text
 
     def __repr__(self) -> str:
-        said = ngettext("{number} finding", "{number} findings", len(self.findings)) if self.findings else self._clear()
+        if self.findings:
+            said = ngettext("{number} finding", "{number} findings", len(self.findings))
+        else:
+            said = self._clear() if self.read_count else self._nothing_checked()
         return bracket(gettext("watch: {said}", said=said))
 
 
