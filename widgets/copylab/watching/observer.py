@@ -25,6 +25,7 @@ from .findings import Finding, GradientWarning
 from .kept import Kept, span
 from .places import Caller, Place, place_of
 
+_LOOK = threading.RLock()
 _MOST_FRAMES = 30
 _MOST_NAMES = 6
 _FAST_LOCALS = 1  # of a code object's flags: `f_locals` of its frames is a copy
@@ -274,8 +275,11 @@ class Watch(Told):
                 if known is not None:
                     known.more += 1
                     return known, False
-            seen = _seen(kept.tensor, frame)
-            picture = memory(snapshot(**seen)) if seen else None
+            # A look lists all objects of the process, and no two threads may do that at once: Python raises SystemError
+            # where a tuple that one of them builds from a generator is in the list of the other.
+            with _LOOK:
+                seen = _seen(kept.tensor, frame)
+                picture = memory(snapshot(**seen)) if seen else None
             finding = Finding(silent, node, kept.place, written, backward, tuple(seen), compared, picture=picture)
             with self._lock:  # not held above, where a tensor subclass of the program's own may be asked
                 known = self._known.setdefault(key, finding)
