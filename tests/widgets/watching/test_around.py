@@ -106,6 +106,20 @@ def test_it_keeps_no_tensor(engine: Any, name: str) -> None:
     assert not watch.findings
 
 
+@pytest.mark.torch
+def test_what_the_program_has_set_neither_sees_nor_changes_the_words_asked_for() -> None:
+    import torch
+    from copylab.watching.on_torch import _read_stale_words
+
+    seen: list[Any] = []
+    words = _read_stale_words(torch)
+    _read_stale_words.cache_clear()
+    with torch.inference_mode(), torch.autograd.graph.saved_tensors_hooks(seen.append, lambda t: t):
+        assert _read_stale_words(torch) == words
+    assert not seen
+    assert words[1].startswith("Hint: enable anomaly detection")
+
+
 def test_nothing_is_left_behind() -> None:
     from tinytorch.autograd.modes import WRITES
 

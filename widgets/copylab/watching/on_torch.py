@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.autograd.saved import DETACHED, stale_text
+from tinytorch.autograd.saved import DETACHED, short_name, stale_text
 
 from .kept import Kept
 from .scope import Replacement
@@ -47,6 +48,7 @@ class Torch:
         self.mode: Any = _mode(self)
         self.hooked = False
         self.attached = ExitStack()
+        self.shortens, self.hint = _read_stale_words(torch)
         self.uncounted = False
         """Whether PyTorch, under a dispatch mode, forgets to count the writes to lists of tensors."""
         self.at = self.before = -1
@@ -206,7 +208,35 @@ class Torch:
         if maker is None and not kept.leaf:
             maker = self._node()
         anomaly = self.torch.is_anomaly_enabled()
-        return stale_text(kind, tensor.shape, maker, kept.nr, tensor._version, kept.version, anomaly)
+        text = stale_text(kind, tensor.shape, maker, kept.nr, tensor._version, kept.version, anomaly)
+        if maker is not None and not self.shortens:
+            text = text.replace(f" of {short_name(maker.name())},", f" of {maker.name()},", 1)
+        return text if anomaly else text.partition("Hint: ")[0] + self.hint
+
+
+@cache
+def _read_stale_words(torch: Any) -> tuple[bool, str]:
+    """Read off an error of the installed release whether it shortens a node's name, and its hint.
+
+    2.12 and older ones say `ExpBackward0` where later ones say `Exp`; 2.10 and older ones have a shorter hint.
+    """
+
+    def raise_it() -> str:
+        with torch.autograd.set_detect_anomaly(False):
+            result = torch.ones(1, device="cpu", requires_grad=True).exp()
+            node = result.grad_fn
+            result.zero_()
+            try:
+                node._saved_result  # noqa: B018 - reading it raises
+            except RuntimeError as error:
+                return str(error)
+        raise AssertionError("PyTorch gave out a saved result that was written since")
+
+    # The modes and hooks of the program hold in its own thread: they neither see this nor change it.
+    with ThreadPoolExecutor(1) as thread:
+        text = thread.submit(raise_it).result()
+    _, hint, rest = text.partition("Hint: ")
+    return " of Exp," in text, hint + rest
 
 
 @cache
