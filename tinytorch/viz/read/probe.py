@@ -21,9 +21,9 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 from ...autograd.hooks import NodeHooks
 from ...autograd.meta import AutogradMeta
@@ -52,7 +52,7 @@ def sharing(tensors: Sequence[Any]) -> list[int]:
     """
     if len(tensors) < 2:
         return list(range(len(tensors)))
-    write = sys.modules[engine_name(tensors[0])]._C._autograd._unsafe_set_version_counter
+    write = _version_writer(sys.modules[engine_name(tensors[0])])
     first: list[int] = []
     before: dict[int, int] = {}
     # Inside, as good as no other thread gets a turn: a write of theirs must not be lost when versions are put back. The
@@ -72,15 +72,24 @@ def sharing(tensors: Sequence[Any]) -> list[int]:
                 if version >= _FIRST:  # one of those before has marked this counter
                     first.append((version - _FIRST) // _ROOM)
                 else:
-                    write((tensor,), (_FIRST + index * _ROOM,))
+                    write(tensor, _FIRST + index * _ROOM)
                     before[index] = version
                     first.append(index)
         finally:
             for index, version in before.items():
                 # What is more than the number of its own came from elsewhere.
                 more = (version_of(tensors[index]) or 0) % _ROOM
-                write((tensors[index],), (version + more,))
+                write(tensors[index], version + more)
     return first
+
+
+def _version_writer(engine: Any) -> Callable[[Any, int], None]:
+    write = engine._C._autograd._unsafe_set_version_counter
+    try:
+        write((), ())
+    except TypeError:  # as in 2.3 and 2.6: a tensor and a number, where later ones take tuples of them
+        return cast("Callable[[Any, int], None]", write)
+    return lambda tensor, version: write((tensor,), (version,))
 
 
 def engine_name(tensor: Any) -> str:
