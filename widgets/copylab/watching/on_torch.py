@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import import_module
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tinytorch.autograd.saved import DETACHED, short_name, stale_text
 
 from .kept import Kept
-from .scope import Replacement
+from .scope import Replacement, run_in_unwatched_thread
 
 if TYPE_CHECKING:
     from .observer import Watch
@@ -233,8 +232,7 @@ def _read_stale_words(torch: Any) -> tuple[bool, str]:
         raise AssertionError("PyTorch gave out a saved result that was written since")
 
     # The modes and hooks of the program hold in its own thread: they neither see this nor change it.
-    with ThreadPoolExecutor(1) as thread:
-        text = thread.submit(raise_it).result()
+    text = run_in_unwatched_thread(raise_it)
     _, hint, rest = text.partition("Hint: ")
     return " of Exp," in text, hint + rest
 

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from .observer import Watch
 
 ENGINES = ("torch", "tinytorch")
+_Result = TypeVar("_Result")
 
 _WATCHES: list[Watch] = []
 _LOCK = threading.RLock()
@@ -120,12 +121,27 @@ def _tell_when_executed(name: str, loader: Any) -> None:
 # -- threads that are started ----------------------------------------------------------
 
 
+class _UnwatchedThread(threading.Thread):
+    """A thread of the watch's own, which no watch follows."""
+
+
+def run_in_unwatched_thread(function: Callable[[], _Result]) -> _Result:
+    """Call a function in a thread of its own, in which no hook, mode or watch of the program holds."""
+    results: list[_Result] = []
+    thread = _UnwatchedThread(target=lambda: results.append(function()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
 def _following(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
     """`Thread.start` that takes the watches of the starting thread into the started one."""
 
     @functools.wraps(start)
     def start_watched(self: Any) -> None:
         watches = _watches_here()
+        if isinstance(self, _UnwatchedThread):
+            return start(self)
         if not watches or not hasattr(self, "_bootstrap_inner") or self.ident is not None:
             return start(self)
         if "_bootstrap_inner" in vars(self):  # by this function, which another tool has wrapped and so kept in place
