@@ -84,10 +84,10 @@ def check(*arguments: str) -> Result:
     return Result(failed=1, remarks=[f"{name}: see above"]) if status else Result(passed=1)
 
 
-def pytest(*arguments: str, env: dict[str, str] | None = None) -> Result:
-    """Run pytest and read its counts from its own report, xdist and nbval included."""
+def pytest(*arguments: str, env: dict[str, str] | None = None, report: Path | None = None) -> Result:
+    """Run pytest and read its counts from its own report, xdist and nbval included; `report` is where that stays."""
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder, "report.xml")
+        report = report or Path(folder, "report.xml")
         more = shlex.split(os.environ.get("COPYLAB_PYTEST_OPTIONS", ""))
         status = run("pytest", "-q", f"--junit-xml={report}", *arguments, *more, env=env)
         if status not in (0, 1) or not report.exists():
