@@ -114,14 +114,17 @@ def test_a_view_in_a_shadow_tree_follows_the_page(watched: Watched, theme: str) 
             const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
             const live = await import(address);
             const root = document.querySelector("#host").attachShadow({ mode: "open" });
-            root.innerHTML = `<style>${css}</style><div></div>`;
-            const el = root.querySelector("div");
-            live.default.render({ model: { on() {} }, el });
-            return getComputedStyle(el.firstChild).colorScheme;
+            const schemes = [];
+            for (let view = 0; view < 2; view++) {
+                const el = root.appendChild(document.createElement("div"));
+                live.default.render({ model: { on() {}, get: () => css }, el });
+                schemes.push(getComputedStyle(el.firstChild).colorScheme);
+            }
+            return [...schemes, root.querySelectorAll("style").length, document.head.querySelectorAll("style").length];
         }""",
         ["const render = ({ el }) => { el.innerHTML = '<p class=cl-panel></p>'; };\n" + web("ui/live.js"), style()],
     )
-    assert made == theme
+    assert made == [theme, theme, 1, 0], "one sheet for both views, where they are"
 
 
 def in_kernel(page: Page, call: str) -> None:

@@ -55,18 +55,23 @@ def test_a_closed_widget_is_shown_as_its_twin(shown: list[dict[str, Any]]) -> No
 
 
 def test_a_class_that_forgets_its_twins_is_told() -> None:
+    class Forgetful(Exhibit, ipywidgets.VBox):
+        """A widget without `tree`."""
+
     with pytest.raises(NotImplementedError):
-        _ = Exhibit().text
+        _ = Forgetful().text
     with pytest.raises(NotImplementedError):
-        _ = Exhibit().html
+        _ = Forgetful().html
 
 
 def test_a_model_is_opened_with_all_that_its_view_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
     states: dict[str, dict[str, Any]] = {}
     real = ipywidgets.Widget.open
+    classes: dict[str, tuple[str, ...]] = {}
 
     def opened(widget: Any) -> None:
         states[type(widget).__name__] = widget.get_state()
+        classes[type(widget).__name__] = getattr(widget, "_dom_classes", ())
         real(widget)
 
     monkeypatch.setattr(ipywidgets.Widget, "open", opened)
@@ -76,6 +81,17 @@ def test_a_model_is_opened_with_all_that_its_view_is_made_of(monkeypatch: pytest
     for widget, name in ((live, "form"), (table, "form"), (table, "kinds"), (table, "kind"), (form, "page")):
         assert states[type(widget).__name__][name] == getattr(widget, name)
         assert states[type(widget).__name__][name], name
+    for widget in (live, table, Sign()):
+        assert classes[type(widget).__name__] == ("cl-live",), "a later message may be lost on a busy machine"
+
+
+def test_a_style_sheet_in_a_twin_is_inert(shown: list[dict[str, Any]]) -> None:
+    live = steps("x = torch.ones(2)", engine=tinytorch).live()
+    live._ipython_display_()
+    html = shown[-1]["text/html"]
+    assert html.count("<style>.cl-panel") == html.count('<noscript class="cl-sheet"><style>.cl-panel') == 1
+    assert html.count("</style></noscript>") == 1
+    assert html.endswith(f'<script type="module">{web("ui/seen.js", "ui/sheet.js")}</script></div>')
 
 
 def test_panel() -> None:

@@ -7,15 +7,17 @@ what a notebook's check compares, so they say the same for the same program ever
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import anywidget
 import traitlets
+from IPython import display as front
 
 from tinytorch.viz.catalogue import gettext, language
 
-from ..doc import Told
+from ..doc import Told, element
 from .theme import style, web
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
@@ -30,6 +32,11 @@ class Exhibit(Told):
 
     HELP: ClassVar[str] = ""
 
+    def __init__(self, *args: Any, **traits: Any) -> None:
+        # The class is part of the first state: a later message to a model is lost if the model's script has not loaded
+        # within 2 s, as anywidget demands, and then the view and its twin are both shown.
+        super().__init__(*args, _dom_classes=("cl-live",), **traits)  # type: ignore[call-arg]
+
     @property
     def stored(self) -> str:
         """What a notebook keeps of `text`: all of it, unless a widget can have a great deal to tell."""
@@ -41,18 +48,7 @@ class Exhibit(Told):
 
     def _ipython_display_(self) -> None:
         """Show the live view, and below it the static twin for where there is no kernel."""
-        from IPython import display as front
-
-        show: Callable[[dict[str, Any]], None] = front.publish_display_data
-
-        if getattr(self, "comm", None) is not None:  # it is not closed
-            self.add_class("cl-live")  # type: ignore[attr-defined]
-            model = self.model_id  # type: ignore[attr-defined]
-            view = {"version_major": 2, "version_minor": 0, "model_id": model}
-            # A page without a kernel shows both outputs: the first one says only why there are two.
-            why = gettext("Run this cell to use it here. What it shows at first is told below.")
-            show({"text/plain": why, _VIEW: view})
-        show({"text/plain": self.stored, "text/html": f'<div class="copylab-twin">{self.html}</div>'})
+        _publish(self, [Twin(self.stored, self.html)])
 
     def close(self) -> None:
         """Close the view with all that it is made of, so that nothing of it stays behind in the kernel."""
@@ -60,6 +56,32 @@ class Exhibit(Told):
         super().close()  # type: ignore[misc]
         for part in parts:
             part.close()
+
+
+class Twin(NamedTuple):
+    """The static form of a widget: as text, and as HTML."""
+
+    text: str
+    html: str
+
+
+def _publish(widget: Any, twins: list[Twin]) -> None:
+    """Show the live view of a widget, and in an output below it its static twins."""
+    show: Callable[[dict[str, Any]], None] = front.publish_display_data
+    if getattr(widget, "comm", None) is not None:  # it is not closed
+        view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
+        # A page without a kernel shows both outputs: the first one says only why there are two.
+        why = gettext("Run this cell to use it here. What it shows at first is told below.")
+        show({"text/plain": why, _VIEW: view})
+    text, html = "\n\n".join(twin.text for twin in twins), "".join(twin.html for twin in twins)
+    quiet = _SHEET.sub(r'<noscript class="cl-sheet">\1</noscript>', html)
+    if quiet != html:
+        quiet += f'<script type="module">{web("ui/seen.js", "ui/sheet.js")}</script>'
+    show({"text/plain": text, "text/html": element("div", quiet, class_="copylab-twin")})
+
+
+_SHEET = re.compile(r"(<style>\.cl-panel.*?</style>)", re.DOTALL)
+"""One of our style sheets in a page; the style of a picture begins otherwise."""
 
 
 def _parts(widget: Any) -> list[Any]:
@@ -78,7 +100,7 @@ class Live(anywidget.AnyWidget):
     SCRIPTS: ClassVar[tuple[str, ...]] = ()
     SHEETS: ClassVar[tuple[str, ...]] = ()
     _esm = traitlets.Unicode().tag(sync=True)
-    _css = traitlets.Unicode().tag(sync=True)
+    sheet = traitlets.Unicode(help="The style sheet, which the script puts into the page once.").tag(sync=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"  # and not its traits, of which a page may be one
@@ -87,7 +109,7 @@ class Live(anywidget.AnyWidget):
     def _script(self) -> str:
         return web(*self.SCRIPTS, "ui/live.js").replace('lang = ""', f'lang = "{language() or ""}"')
 
-    @traitlets.default("_css")
+    @traitlets.default("sheet")
     def _style(self) -> str:
         return style(*self.SHEETS)
 

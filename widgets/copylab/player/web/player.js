@@ -387,7 +387,7 @@ function upgrade(root, options = {}) {
   root.dataset.ready = "true";
   const data = read(root);
   const player = new Player(data, { label: root.getAttribute("aria-label") ?? say("Step-through"), ...options });
-  const style = root.querySelector(":scope > style");
+  const style = root.querySelector(":scope > :is(style, noscript)");
   player.root.form = element("div", { class: "cl-on-paper" }, ...root.childNodes);
   player.root.form.pictures = data.undrawn;
   root.replaceChildren(...(style ? [style] : []), player.root);

@@ -10,6 +10,16 @@ export default {
     model.on("comm_live_update", function () {
       el.classList.toggle("jupyter-widgets-disconnected", this?.model?.comm_live === false);
     });
+    // anywidget would set `_css` anew for each model, after which the browser styles the whole page anew.
+    const root = el.getRootNode();
+    const home = root instanceof ShadowRoot ? root : document.head;
+    const text = model.get("sheet");
+    if (![...home.querySelectorAll("style.cl-sheet")].some((sheet) => sheet.textContent === text)) {
+      const sheet = document.createElement("style");
+      sheet.className = "cl-sheet";
+      sheet.textContent = text;
+      home.append(sheet);
+    }
     return render(given);
   },
 };
