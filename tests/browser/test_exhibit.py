@@ -1,7 +1,9 @@
 """A live view and its static twin in JupyterLab: which of them is seen, and when."""
 
+from pathlib import Path
+
 import pytest
-from browser.books import write
+from browser.books import page_of, write
 from browser.conftest import Lab, Watched
 from copylab.ui.theme import style, web
 from playwright.sync_api import Page, expect
@@ -125,6 +127,47 @@ def test_a_view_in_a_shadow_tree_follows_the_page(watched: Watched, theme: str) 
         ["const render = ({ el }) => { el.innerHTML = '<p class=cl-panel></p>'; };\n" + web("ui/live.js"), style()],
     )
     assert made == [theme, theme, 1, 0], "one sheet for both views, where they are"
+
+
+BOXED = """
+import ipywidgets
+import tinytorch as torch
+from copylab import compare, steps
+slider = ipywidgets.IntSlider(1, 1, 3, description="step")
+player = steps("x = torch.ones(2)\\ny = x.clone()\\ny += 1").live()
+ipywidgets.link((slider, "value"), (player, "step"))
+tabs = ipywidgets.Tab([ipywidgets.VBox([slider, player]), compare("clone")])
+tabs.set_title(0, "The run")
+tabs.set_title(1, "The table")
+tabs
+"""
+
+
+def test_a_box_in_a_saved_page(watched: Watched, front: Lab, tmp_path: Path) -> None:
+    name = write(front.folder, "boxed.ipynb", BOXED, "slider.value = 2")
+    page = watched.page
+    watched.run_all(front.address(name))
+    expect(page.locator(".cl-live .cl-player")).to_have_attribute("data-step", "2")
+    twin = page.locator(".copylab-twin")
+    expect(twin).to_be_hidden()
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    front.close_sessions()
+
+    page.goto(front.address(name))
+    expect(twin.locator(".cl-player")).to_be_visible()
+    expect(twin.get_by_text("The table")).to_be_visible()
+    page.goto(page_of(front.folder / name, tmp_path))
+    player = page.locator(".cl-player")
+    expect(player).to_have_attribute("data-step", "1")
+    page.get_by_role("button", name="Next step").click()
+    expect(player).to_have_attribute("data-step", "2")
+    expect(page.get_by_text("The table", exact=True)).to_be_visible()
+    background = "(one) => getComputedStyle(one).borderTopWidth"
+    assert page.locator(".copylab-twin .cl-panel").last.evaluate(background) == "1px", (
+        "its sheet is there once it is seen"
+    )
+    # ipywidgets says so of every stored view whose model is gone.
+    watched.wrong = [one for one in watched.wrong if "Error: widget model not found" not in one]
 
 
 def in_kernel(page: Page, call: str) -> None:

@@ -20,6 +20,7 @@ PROGRAM = "x = torch.ones(3, requires_grad=True)\\ny = x.clone()"
 CELLS = {
     "steps": f"steps('{PROGRAM}')",
     "live": f"steps('{PROGRAM}').live()",
+    "boxed": f"import ipywidgets\nipywidgets.HBox([steps('{PROGRAM}').live(), compare('clone')])",
     "magic": f"%load_ext copylab\nget_ipython().run_cell_magic('steps', '', '{PROGRAM}')",
     "CopyLab": "CopyLab()",
     "compare": "compare('clone', 'detach')",
@@ -27,7 +28,7 @@ CELLS = {
     "exercise": "exercise('stored', 'Make y.', check=lambda y: y == 1, solution='y = 1')",
     "race": "race()",
 }
-SAY_THE_WORD = {"steps", "live", "magic", "CopyLab", "compare"}
+SAY_THE_WORD = {"steps", "live", "boxed", "magic", "CopyLab", "compare"}
 WORD = "CloneBackward0"  # which the engine makes of the operation's name
 ROW = 'clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True),'
 

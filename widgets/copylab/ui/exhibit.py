@@ -3,17 +3,23 @@
 A live view needs its kernel. Whatever shows a notebook without one (a page, a reopened or untrusted notebook, another
 editor) shows the static twin instead: it is stored below the view and hidden while the view is there. The texts are
 what a notebook's check compares, so they say the same for the same program everywhere.
+
+A box of ipywidgets that holds such a widget is shown in the same way, with the static twins of all that it holds:
+without them, a saved page has nothing in its place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from html import escape
 from typing import Any, ClassVar, NamedTuple
 
 import anywidget
+import ipywidgets
 import traitlets
 from IPython import display as front
+from IPython import get_ipython
 
 from tinytorch.viz.catalogue import gettext, language
 
@@ -82,6 +88,46 @@ def _publish(widget: Any, twins: list[Twin]) -> None:
 
 _SHEET = re.compile(r"(<style>\.cl-panel.*?</style>)", re.DOTALL)
 """One of our style sheets in a page; the style of a picture begins otherwise."""
+
+
+def _twins_in(box: Any) -> Iterator[Twin]:
+    """The static twins of the widgets in a box, with the titles of tabs and folds above them."""
+    for at, child in enumerate(box.children):
+        twins = [Twin(child.stored, child.html)] if isinstance(child, Exhibit) else []
+        if not twins and isinstance(child, ipywidgets.Box):
+            twins = list(_twins_in(child))
+        title = box.get_title(at) if twins and hasattr(box, "get_title") else ""
+        if title:
+            yield Twin(title, element("p", element("strong", escape(title))))
+        yield from twins
+
+
+def _show_box(box: Any) -> None:
+    """Show a box of ipywidgets with the twins of what it holds; any other box as it shows itself."""
+    ways = ("_ipython_display_", "_repr_mimebundle_")  # of ipywidgets 7 and 8; somebody's box may have a way of its own
+    usual = all(getattr(type(box), way, None) is getattr(ipywidgets.Widget, way, None) for way in ways)
+    twins = list(_twins_in(box)) if usual else []
+    if twins:
+        _publish(box, twins)
+    elif hasattr(box, "_ipython_display_"):
+        box._ipython_display_()
+    else:
+        raise NotImplementedError  # which tells IPython to go on with _repr_mimebundle_
+
+
+def _show_boxes_with_twins() -> None:
+    """Register `_show_box` with IPython, if it runs: a widget cannot know that a box around it is shown.
+
+    It is left alone if somebody else has registered a way to show boxes.
+    """
+    shell = get_ipython()
+    if shell is not None:
+        formatter = shell.display_formatter.ipython_display_formatter
+        if ipywidgets.Box not in formatter.type_printers:
+            formatter.for_type(ipywidgets.Box, _show_box)
+
+
+_show_boxes_with_twins()
 
 
 def _parts(widget: Any) -> list[Any]:
