@@ -112,7 +112,8 @@ def run_installed_release(write: bool) -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        result = pytest("tests", "--ignore=tests/browser", "-m", "torch and not stress", "--numprocesses=2", report=report)
+        chosen = ("tests", "--ignore=tests/browser", "-m", "torch and not stress")
+        result = pytest(*chosen, "--numprocesses=2", report=report)
         failures = read_failures(report)
     release = importlib.metadata.version("torch").partition("+")[0]
     known = [program for program in programs() if stored_change(program, read_release(release))]
