@@ -154,6 +154,8 @@ def transcript(program: Path, engine: str = "torch") -> str:
         stack.enter_context(contextlib.redirect_stdout(out))
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("always")
+        # Python 3.12 says so of a line in PyTorch's own code, for generators under a grad mode.
+        warnings.filterwarnings("ignore", r"the \(type, exc, tb\) signature of throw", DeprecationWarning)
         warnings.showwarning = note
         if deduce:
             stack.enter_context(_cuda_on_cpu(torch))
