@@ -269,8 +269,12 @@ def _hooks(engine: Any, upto: int) -> int:
     if upto != _Hooks.upto:
         things = gc.get_objects()
         owners = (engine.nn.Module, engine.optim.Optimizer, Module, AutogradMeta, NodeHooks)
-        held = (getattr(thing, "__dict__", thing) for thing in things if issubclass(type(thing), owners))
-        owned = {id(value) for one in held for value in gc.get_referents(one)}
+        owned: set[int] = set()
+        for thing in things:
+            if issubclass(type(thing), owners):
+                # Python 3.13 keeps attributes inside of the object, where `get_referents` of its dict does not see them.
+                attributes = getattr(thing, "__dict__", {}).values()
+                owned.update(map(id, (*attributes, *gc.get_referents(thing))))
         _Hooks.found += tuple(
             (weakref.ref(thing), number)
             for thing in things
