@@ -127,8 +127,8 @@ CASES = (
 )
 HEAD = """# What the pictures show
 
-Bugs that `print` does not show, each looked at before anything fails. The pictures work on PyTorch's tensors (tried
-with 2.3, 2.6, 2.13 and 2.15) and on tinytorch's alike, and looking changes nothing. This page is made by
+Bugs that `print` does not show, each looked at before anything fails. The pictures work on PyTorch's tensors ([tried
+releases](releases.md)) and on tinytorch's alike, and looking changes nothing. This page is made by
 `python docs/make_pictures.py`.
 
 How to read a memory picture: a band is one storage, with its cells. Each row is a tensor that looks into it, with the

@@ -3,13 +3,14 @@
 import dataclasses
 import gc
 import weakref
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from viz.programs import run
 
 from tinytorch.viz import snapshot
+from tinytorch.viz.read import probe
 
 
 def test_storage_and_counter_are_told_apart(engine: ModuleType) -> None:
@@ -212,3 +213,25 @@ def test_modules_and_optimisers_give_dotted_names(engine: ModuleType) -> None:
     state = net.state_dict()
     snap = snapshot(net, state=state)
     assert snap.tensor("net.weight").storage == snap.tensor("state.weight").storage, "a state_dict aliases"
+
+
+def test_version_counters_are_written_as_each_release_wants_it() -> None:
+    """PyTorch 2.3 and 2.6 take a tensor and a number where later releases take tuples of them."""
+    versions: dict[str, int] = {}
+
+    def write_single(tensor: str, version: int) -> None:
+        versions[tensor] = version
+
+    def write_many(tensors: tuple[str, ...], numbers: tuple[int, ...]) -> None:
+        versions.update(zip(tensors, numbers, strict=True))
+
+    def refuse_tuples(tensor: object, version: object) -> None:
+        if isinstance(tensor, tuple):
+            raise TypeError("argument 'tensor' must be Tensor, not tuple")
+        write_single(str(tensor), int(str(version)))
+
+    for number, write in enumerate((refuse_tuples, write_many)):
+        autograd = SimpleNamespace(_unsafe_set_version_counter=write)
+        engine = SimpleNamespace(_C=SimpleNamespace(_autograd=autograd))
+        probe._version_writer(engine)("x", number)
+        assert versions == {"x": number}

@@ -70,13 +70,13 @@ class SafeFolder:
 
     def make_folder(self, name: str) -> None:
         """Make a folder below this one; it may be there."""
-        with self._enter(f"{name}/_", create=True):
+        with self._enter_folder(f"{name}/_", create=True):
             pass
 
     def has(self, name: str) -> bool:
         """Return True if there is anything of this name, a link that leads nowhere included."""
         try:
-            with self._enter(name) as place:
+            with self._enter_folder(name) as place:
                 os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False)
         except FileNotFoundError:
             return False
@@ -100,10 +100,10 @@ class SafeFolder:
 
     def read(self, name: str, limit: int = LIMIT) -> bytes:
         """Return the content of a regular file of at most `limit` bytes."""
-        with self._enter(name) as place:
+        with self._enter_folder(name) as place:
             # Looked at before it is opened: to open a device can already do something.
             _require_regular(name, os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False))
-            return _read(name, os.open(place.leaf, _READ, dir_fd=place.folder), limit)
+            return _read_up_to_limit(name, os.open(place.leaf, _READ, dir_fd=place.folder), limit)
 
     def write(self, name: str, content: bytes, *, keep_old_as: str | None = None) -> None:
         """Replace a file as a whole: readers see the old or the new one, whenever this is cut off.
@@ -112,9 +112,9 @@ class SafeFolder:
         keep_old_as: rename what is there to this name in the same folder, once the new file is on
         the disk.
         """
-        with self._enter(name, create=True) as place:
+        with self._enter_folder(name, create=True) as place:
             mode = self._mode_to_keep(name, place, keep_old_as is not None)
-            part = _beside(place.leaf, f".{Path(place.leaf).name}.part")
+            part = _name_beside(place.leaf, f".{Path(place.leaf).name}.part")
             # Left by a process that was ended, or a link to somewhere else.
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(part, dir_fd=place.folder)
@@ -136,12 +136,12 @@ class SafeFolder:
 
     def rename(self, name: str, new_name: str) -> None:
         """Rename a thing of any kind within its folder; `new_name` is free, and without the folder."""
-        with self._enter(name) as place:
+        with self._enter_folder(name) as place:
             self._rename(place, new_name)
 
     def remove(self, name: str) -> None:
         """Remove a file, or a link and not what it leads to."""
-        with self._enter(name) as place:
+        with self._enter_folder(name) as place:
             os.unlink(place.leaf, dir_fd=place.folder)
 
     def find_free_name(self, name: str, pattern: str) -> str:
@@ -168,7 +168,7 @@ class SafeFolder:
 
     def _is_replaceable_folder(self, name: str) -> bool:
         """Return False for a file and for what is missing. RefusedFileError for a link or a device."""
-        with self._enter(name) as place:
+        with self._enter_folder(name) as place:
             try:
                 found = os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False)
             except FileNotFoundError:
@@ -193,7 +193,7 @@ class SafeFolder:
             lock = os.open(self.path, _FOLDER)
         try:
             until = time.monotonic() + _PATIENCE
-            while not _take(lock):
+            while not _try_to_lock(lock):
                 if time.monotonic() > until:
                     why = gettext("another process is writing to it")
                     raise OSError(errno.EAGAIN, why, str(self.path))
@@ -208,13 +208,13 @@ class SafeFolder:
     @contextlib.contextmanager
     def _list(self, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
         """List a folder without following a link to it."""
-        with self._enter(f"{folder}/_" if folder else "_") as place:
+        with self._enter_folder(f"{folder}/_" if folder else "_") as place:
             opened = Path(place.leaf).parent if place.folder is None else place.folder
             with os.scandir(opened) as entries:
                 yield entries
 
     @contextlib.contextmanager
-    def _enter(self, name: str, *, create: bool = False) -> Iterator[RelativePath]:
+    def _enter_folder(self, name: str, *, create: bool = False) -> Iterator[RelativePath]:
         """Go down to the folder of a file, following no link; `create`: make missing folders.
 
         Errors of the system inside name the file as it was asked for.
@@ -267,14 +267,14 @@ class SafeFolder:
         return stat.S_IMODE(old.st_mode) & 0o777 if stat.S_ISREG(old.st_mode) else None
 
     def _rename(self, place: RelativePath, new_name: str) -> None:
-        target = _beside(place.leaf, new_name)
+        target = _name_beside(place.leaf, new_name)
         os.rename(place.leaf, target, src_dir_fd=place.folder, dst_dir_fd=place.folder)
 
 
 def read_file(path: Path, limit: int = LIMIT) -> bytes:
     """Return the content of a file of the package's own: a regular one of at most `limit` bytes."""
     _require_regular(path.name, path.stat())
-    return _read(path.name, os.open(path, _READ & ~getattr(os, "O_NOFOLLOW", 0)), limit)
+    return _read_up_to_limit(path.name, os.open(path, _READ & ~getattr(os, "O_NOFOLLOW", 0)), limit)
 
 
 def read_text(path: Path) -> str:
@@ -324,7 +324,7 @@ def _is_plain(part: str) -> bool:
     return part not in ("", ".", "..") and not any(letter in part for letter in separators)
 
 
-def _beside(leaf: str, name: str) -> str:
+def _name_beside(leaf: str, name: str) -> str:
     if not _is_plain(name):
         raise RefusedFileError(name, gettext("its name leads out of the folder"))
     return str(Path(leaf).with_name(name))
@@ -332,7 +332,7 @@ def _beside(leaf: str, name: str) -> str:
 
 def _require_regular(name: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise RefusedFileError(name, _describe(found))
+        raise RefusedFileError(name, _describe_kind(found))
 
 
 def _require_folder(name: str, found: os.stat_result) -> None:
@@ -342,17 +342,17 @@ def _require_folder(name: str, found: os.stat_result) -> None:
         raise RefusedFileError(name, gettext("it is a link, and links are not followed"))
     if not stat.S_ISDIR(found.st_mode):
         is_link = stat.S_ISLNK(found.st_mode)
-        raise RefusedFileError(name, _describe(found) if is_link else gettext("it is no folder"))
+        raise RefusedFileError(name, _describe_kind(found) if is_link else gettext("it is no folder"))
 
 
-def _describe(found: os.stat_result) -> str:
+def _describe_kind(found: os.stat_result) -> str:
     """Return why something is not read or replaced."""
     if stat.S_ISLNK(found.st_mode):
         return gettext("it is a link, and links are not followed")
     return gettext("it is no file")
 
 
-def _read(name: str, handle: int, limit: int) -> bytes:
+def _read_up_to_limit(name: str, handle: int, limit: int) -> bytes:
     with os.fdopen(handle, "rb") as file:
         _require_regular(name, os.fstat(handle))
         content = file.read(limit + 1)
@@ -362,7 +362,7 @@ def _read(name: str, handle: int, limit: int) -> bytes:
     return content
 
 
-def _take(lock: int) -> bool:
+def _try_to_lock(lock: int) -> bool:
     """Return True if the lock is taken now, or if the file system knows no locks."""
     try:
         if sys.platform == "win32":

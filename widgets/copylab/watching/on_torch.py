@@ -70,7 +70,7 @@ class Torch:
             self.hooked = True
             stack.callback(self._take_hooks_off)
             # torch.func refuses to work where hooks hold: they are set aside for as long as it works.
-            aside = _aside(self.torch.autograd.graph)
+            aside = _make_hooks_step_aside(self.torch.autograd.graph)
             aside.install()
             stack.callback(aside.remove)
             self.attached = stack.pop_all()
@@ -238,7 +238,7 @@ def _read_stale_words(torch: Any) -> tuple[bool, str]:
 
 
 @cache
-def _aside(graph: Any) -> Replacement:
+def _make_hooks_step_aside(graph: Any) -> Replacement:
     """`disable_saved_tensors_hooks` of PyTorch, which refuses where hooks hold, with the hooks of watches set aside."""
 
     def replace(disable: Any) -> Any:

@@ -134,7 +134,7 @@ def run_in_unwatched_thread(function: Callable[[], _Result]) -> _Result:
     return results[0]
 
 
-def _following(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
+def _wrap_thread_start(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
     """`Thread.start` that takes the watches of the starting thread into the started one."""
 
     @functools.wraps(start)
@@ -166,4 +166,4 @@ def _following(start: Callable[[threading.Thread], None]) -> Callable[[threading
     return start_watched
 
 
-THREAD_START = Replacement(threading.Thread, "start", _following)
+THREAD_START = Replacement(threading.Thread, "start", _wrap_thread_start)
