@@ -117,7 +117,7 @@ def set_up(*extras: str) -> None:
         options = ["--constraint", str(CONSTRAINTS), *options]
     install_packages(*options)
     # What draws the graphs is compiled now, for a second or two, and not in front of the first reader.
-    works(str(PYTHON), "-c", "from tinytorch.viz.draw.layout import render; render('digraph{}')")
+    works(str(PYTHON), "-c", "from tinytorch.viz.render.layout import render; render('digraph{}')")
     STAMP.write_text("\n".join([digest, *wanted]))
 
 

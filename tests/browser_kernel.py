@@ -95,7 +95,7 @@ def tries() -> dict[str, Callable[[], object]]:
         return prediction.commit(["no"] * len(prediction.questions)).text
 
     def laid_out_in_the_browser() -> bool:
-        from tinytorch.viz.draw import layout
+        from tinytorch.viz.render import layout
 
         return layout._wasm() is not None  # where there is no wasmtime
 

@@ -47,7 +47,7 @@ def folders_of_jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 def in_english() -> Iterator[None]:
     """Whatever language a test has chosen for the process, the next one is told everything in English."""
     yield
-    if catalogue := sys.modules.get("tinytorch.viz.catalogue"):
+    if catalogue := sys.modules.get("tinytorch.viz.wording.catalogue"):
         catalogue.use(None)
 
 

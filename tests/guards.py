@@ -41,26 +41,53 @@ def modules(packages: dict[str, Path]) -> dict[str, Path]:
 
 def imports(name: str, path: Path, known: Iterable[str], *, later: bool = True) -> set[str]:
     """Return the known modules that a module imports, not for type checkers alone; `later`: inside functions, too."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     targets: set[str] = set()
-    todo: list[ast.AST] = [tree]
+    for node in _imports_that_run(ast.parse(path.read_text(encoding="utf-8")), later=later):
+        if isinstance(node, ast.Import):
+            targets.update(alias.name for alias in node.names)
+        else:
+            base = _imported_from(node, package)
+            full = {f"{base}.{alias.name}" for alias in node.names}
+            targets |= {target if target in known else base for target in full}
+    return (targets & set(known)) - {name}
+
+
+def imports_as_written(name: str, path: Path, known: Iterable[str]) -> set[str]:
+    """Return the known modules that the import statements of a module name: `from .room import part` names `room`.
+
+    `from . import room` names `room`, too, where the package in front is the module's own or one above.
+    """
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    targets: set[str] = set()
+    for node in _imports_that_run(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            targets.update(alias.name for alias in node.names)
+            continue
+        base = _imported_from(node, package)
+        for alias in node.names:
+            inner = f"{base}.{alias.name}"
+            targets.add(inner if inner in known and f"{package}.".startswith(f"{base}.") else base)
+    return targets & set(known)
+
+
+def _imported_from(node: ast.ImportFrom, package: str) -> str:
+    """Return the full dotted name of what stands after `from`."""
+    above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+    return ".".join([*above, *([node.module] if node.module else [])])
+
+
+def _imports_that_run(tree: ast.AST, *, later: bool = True) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the import statements that are not for type checkers alone; `later`: inside functions, too."""
+    todo = [tree]
     while todo:
         node = todo.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             todo.extend(node.orelse)
-        elif isinstance(node, ast.FunctionDef | ast.Lambda) and not later:
-            continue
-        elif isinstance(node, ast.Import):
-            targets.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            full = {f"{base}.{alias.name}" for alias in node.names}
-            targets |= {t if t in known else base for t in full}
-        else:
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif later or not isinstance(node, ast.FunctionDef | ast.Lambda):
             todo.extend(ast.iter_child_nodes(node))
-    return (targets & set(known)) - {name}
 
 
 def import_graph(packages: dict[str, Path], *, later: bool = True) -> dict[str, set[str]]:
@@ -78,22 +105,32 @@ def import_circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
-def layer_of(name: str, layers: list[tuple[str, ...]]) -> int:
-    """Return the layer of a module: that of the longest listed name that it is or lies in. KeyError if of none."""
-    found = {entry: n for n, layer in enumerate(layers) for entry in layer if f"{name}.".startswith(f"{entry}.")}
+def find_room_faults(packages: dict[str, Path], rooms: list[str], doors: dict[str, str]) -> list[str]:
+    """Return the imports that go up, or into a room below past its face; those for type checkers alone are left out.
+
+    rooms: dotted names, the lowest first; a module belongs to the room with the longest name that it begins with.
+    doors: a module, and the one inside of a room that it may import.
+    """
+    known = modules(packages)
+    faults = set()
+    for name, path in known.items():
+        own = _room_of(name, rooms)
+        for target in imports_as_written(name, path, known):
+            room = _room_of(target, rooms)
+            if room == own or doors.get(name) == target:
+                continue
+            if rooms.index(room) > rooms.index(own):
+                faults.add(f"{name} imports {target}, which is above it")
+            elif target != room:
+                faults.add(f"{name} imports {target}, which is inside of {room}")
+    return sorted(faults)
+
+
+def _room_of(name: str, rooms: list[str]) -> str:
+    found = [room for room in rooms if f"{name}.".startswith(f"{room}.")]
     if not found:
-        raise KeyError(f"{name} stands in no layer")
-    return found[max(found, key=len)]
-
-
-def wrong_way(graph: dict[str, set[str]], layers: list[tuple[str, ...]]) -> list[str]:
-    """Return the imports that go from a lower layer up to a higher one."""
-    return [
-        f"{name} imports {target}, which stands above it"
-        for name, targets in sorted(graph.items())
-        for target in sorted(targets)
-        if layer_of(name, layers) < layer_of(target, layers)
-    ]
+        raise KeyError(f"{name} is in no room")
+    return max(found, key=len)
 
 
 def reaches(graph: dict[str, set[str]], kept_apart: dict[str, tuple[str, ...]]) -> list[str]:

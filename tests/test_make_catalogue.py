@@ -9,7 +9,7 @@ import pytest
 from make_catalogue import Found, renew, write, written, wrong
 
 import tinytorch
-from tinytorch.viz import catalogue
+from tinytorch.viz.wording import catalogue
 
 CODE = """
 gettext("Run " "{name}", name=name)

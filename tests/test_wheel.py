@@ -116,7 +116,10 @@ def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
     answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert all(line.startswith(str(installed)) for line in answer.stdout.splitlines())
-    speaks = program + "\nfrom tinytorch.viz import catalogue; catalogue.use('zh'); print(catalogue.gettext('Memory'))"
+    speaks = (
+        program
+        + "\nfrom tinytorch.viz.wording import catalogue; catalogue.use('zh'); print(catalogue.gettext('Memory'))"
+    )
     command = [sys.executable, "-X", "utf8", "-I", "-S", "-c", speaks, *paths]
     answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, cwd=tmp_path)
     assert answer.stdout.splitlines()[-1] == "\u5185\u5b58"
@@ -143,8 +146,8 @@ REVEALED = [
     "str | None",
     "pathlib.Path",
     "str",
-    "tinytorch.viz.draw.digraph.GraphPicture",
-    "tuple[tinytorch.viz.causes.Finding, ...]",
+    "tinytorch.viz.render.digraph.GraphPicture",
+    "tuple[tinytorch.viz.diagnose.hazards.Finding, ...]",
 ]
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from .autograd.graph import unsafe_set_version_counter
-from .autograd.meta import TensorBase
-from .autograd.modes import is_grad_enabled, is_inference_mode_enabled, set_grad_enabled
-from .autograd.node import AccumulateGrad, next_number
-from .autograd.saved import SavedTensor
+from .autograd import unsafe_set_version_counter
+from .graph import (
+    AccumulateGrad,
+    SavedTensor,
+    TensorBase,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    next_number,
+    set_grad_enabled,
+)
 
 
 def _set_grad_enabled(enabled: bool, /) -> None:

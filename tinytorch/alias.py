@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from .errors import HAS_NOT
+from .base import HAS_NOT
 
 _SPECS: dict[str, ModuleSpec | None] = {}  # of modules that are just being imported under the other name
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .errors import lacking
+from .base import lacking
 
 
 def is_available() -> bool:

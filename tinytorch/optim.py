@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from .autograd.modes import bump, enable_grad, no_grad, run_silenced
-from .errors import ShownAs, lacking, warn_user
-from .nn.module import forget_grads, typename
-from .ops.creation import zeros_like
-from .ops.layout import check_overlap
+from .base import ShownAs, check_overlap, lacking, warn_user
+from .graph import bump, enable_grad, no_grad, run_silenced
+from .nn import forget_grads, typename
+from .ops import zeros_like
 from .tensor import Tensor, fresh
 
 Parameters = Iterable[Tensor] | Iterable[dict[str, Any]]

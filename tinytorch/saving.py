@@ -23,13 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, nn
-from .autograd.hooks import warn_of_hooks
-from .devices import as_device, device
-from .errors import HAS_NOT, type_name
-from .ops.copies import over_storage
-from .random import Generator
-from .storage import UntypedStorage, reach
+from . import nn
+from .base import HAS_NOT, Generator, UntypedStorage, as_device, device, dtypes, reach, type_name
+from .graph import warn_of_hooks
+from .ops import over_storage
 from .tensor import Layout, Size, Tensor
 
 _Storage = tuple[UntypedStorage, dtypes.dtype]  # with the type of its elements, by which files name it

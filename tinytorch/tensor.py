@@ -13,22 +13,41 @@ from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, ov
 
 import numpy as np
 
-from . import devices, dtypes
-from .autograd import hooks
-from .autograd.history import refresh
-from .autograd.meta import TensorBase, meta, needs_grad
-from .autograd.modes import MODES, DetachedCounter, InferenceCounter
-from .autograd.node import Node, exchanged, expectation, next_number
-from .devices import CPU, device
-from .errors import Absent, ShownAs, type_name, warn_in_torch
-from .ops.layout import address, memory_of, wrap_dim
-from .printing import tensor_repr
-from .storage import UntypedStorage, contiguous_strides
+from .base import (
+    CPU,
+    Absent,
+    ShownAs,
+    UntypedStorage,
+    address,
+    contiguous_strides,
+    device,
+    devices,
+    dtypes,
+    memory_of,
+    tensor_repr,
+    type_name,
+    warn_in_torch,
+    wrap_dim,
+)
+from .graph import (
+    MODES,
+    DetachedCounter,
+    InferenceCounter,
+    Node,
+    TensorBase,
+    exchanged,
+    expectation,
+    hooks,
+    meta,
+    needs_grad,
+    next_number,
+    refresh,
+)
 
 if TYPE_CHECKING:  # the lists of ops put their methods on the class, which type checkers read in a stub made of them
     from ._declared import DeclaredOperations as Lacking
 else:
-    from .errors import Lacking
+    from .base import Lacking
 
 _Read = TypeVar("_Read")
 _new = object.__new__
@@ -144,7 +163,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Make a tensor as `torch.Tensor(...)` does."""
-        from .ops.from_data import legacy_constructor
+        from .ops import legacy_constructor
 
         return legacy_constructor(cls, *args, **kwargs)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-from .errors import HERE
+from .base import HERE
 
 
 def shorten() -> None:

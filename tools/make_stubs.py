@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import tinytorch
-from tinytorch.dtypes import ALL, BY_NAME
+from tinytorch.base.dtypes import ALL, BY_NAME
 from tinytorch.ops.define import FUNCTIONS, OVERLOADS
 from tinytorch.ops.schema import REQUIRED, Param, Schema, Signature
 
@@ -32,11 +32,11 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 
-from .devices import device as _device
-from .dtypes import dtype as _dtype
-from .ops.copies import MemoryFormat as _memory_format
-from .random import Generator as _Generator
-from .storage import UntypedStorage as _UntypedStorage
+from .base import device as _device
+from .base import dtype as _dtype
+from .ops import MemoryFormat as _memory_format
+from .base import Generator as _Generator
+from .base import UntypedStorage as _UntypedStorage
 from .tensor import Layout as _layout, Size as _Size, Tensor
 
 _Number: TypeAlias = _int | _float | _bool

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, expect
 
 import tinytorch
 from tinytorch.viz import graph, memory
-from tinytorch.viz.draw.picture import bundle
+from tinytorch.viz.render.picture import bundle
 
 pytestmark = pytest.mark.browser
 

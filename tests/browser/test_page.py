@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.conftest import Watched
 from copylab import predict
 from copylab.lessons.clone import seven
-from copylab.quiz.page import page
+from copylab.quiz.rendering import page
 from copylab.ui.theme import web
 from playwright.sync_api import expect
 from written import KNOWN, MEANT, READ

@@ -14,7 +14,7 @@ from copylab import Steps, steps
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import tinytorch
-from tinytorch.viz.draw import layout
+from tinytorch.viz.render import layout
 
 pytestmark = pytest.mark.browser
 

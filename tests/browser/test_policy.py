@@ -10,12 +10,13 @@ from typing import Any
 import copylab
 import pytest
 from browser.conftest import Watched
-from copylab.quiz.page import page as predicted
+from copylab.quiz.rendering import page as predicted
 from copylab.ui.exhibit import Live
 from playwright.sync_api import Browser, Page, expect
 
 import tinytorch
-from tinytorch.viz import catalogue, graph, memory
+from tinytorch.viz import graph, memory
+from tinytorch.viz.wording import catalogue
 
 pytestmark = pytest.mark.browser
 

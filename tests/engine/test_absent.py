@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tinytorch
-from tinytorch.errors import OF_TENSOR
+from tinytorch.base.errors import OF_TENSOR
 
 
 @pytest.mark.torch

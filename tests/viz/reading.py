@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as ET
 
-from tinytorch.viz.draw.picture import Shown
 from tinytorch.viz.read.records import Snapshot
+from tinytorch.viz.render.picture import Shown
 
 FURNITURE = {"names", "tensors", "storage (cells)", "version counter"}
 """The headings of a memory picture: they say nothing of this program."""

@@ -11,9 +11,10 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
-from tinytorch.viz import catalogue, graph, memory, snapshot
-from tinytorch.viz.diff import changes
-from tinytorch.viz.words import describe
+from tinytorch.viz import graph, memory, snapshot
+from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.show.statements import describe
+from tinytorch.viz.wording import catalogue
 
 
 @pytest.fixture

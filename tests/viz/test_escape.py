@@ -15,9 +15,9 @@ from viz.looked import looked
 from viz.test_memory import words_in
 
 from tinytorch.viz import GraphPicture, Picture, Snapshot, explain, graph, memory, snapshot
-from tinytorch.viz.draw import layout
-from tinytorch.viz.labels import clean, shorten, width
 from tinytorch.viz.read.records import Run, Saved
+from tinytorch.viz.render import layout
+from tinytorch.viz.wording.labels import clean, shorten, width
 
 HOSTILE = [
     "<script>alert(1)</script>",

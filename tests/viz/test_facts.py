@@ -13,8 +13,8 @@ from viz.looked import ALL, label, listed, looked, plural
 from viz.reading import bands, missed_in_picture, missed_in_text
 
 from tinytorch.viz import Snapshot, memory
-from tinytorch.viz.labels import show
 from tinytorch.viz.read.records import Storage, Tensor
+from tinytorch.viz.wording.labels import show
 
 
 class Expected:

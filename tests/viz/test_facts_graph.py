@@ -13,11 +13,11 @@ from viz.looked import ALL, label, listed, looked, plural
 from viz.reading import graph_parts, missed_in_picture, missed_in_text
 
 from tinytorch.viz import Snapshot, graph
-from tinytorch.viz.diff import changes
-from tinytorch.viz.entries import Fold
-from tinytorch.viz.labels import cut, show
+from tinytorch.viz.diagnose.diff import changes
 from tinytorch.viz.read.records import Node, Saved, Tensor
-from tinytorch.viz.words import shown
+from tinytorch.viz.show.entries import Fold
+from tinytorch.viz.show.statements import shown
+from tinytorch.viz.wording.labels import cut, show
 
 Card = tuple[str, ...]
 OFF = "nothing here was computed from a tensor that requires grad"

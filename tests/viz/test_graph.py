@@ -14,11 +14,11 @@ from viz.programs import run
 from viz.test_memory import words_in
 
 from tinytorch.viz import GraphPicture, LayoutError, graph, memory, snapshot
-from tinytorch.viz.diff import changes
-from tinytorch.viz.draw import graph as graph_module
-from tinytorch.viz.draw import layout
-from tinytorch.viz.draw.graph import build, dot_for
-from tinytorch.viz.words import shown
+from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.render import graph_svg as graph_module
+from tinytorch.viz.render import layout
+from tinytorch.viz.render.graph_svg import build, dot_for
+from tinytorch.viz.show.statements import shown
 
 
 def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -> None:

@@ -11,7 +11,7 @@ import pytest
 import wasmtime
 from guards import ROOT
 
-from tinytorch.viz.draw import layout
+from tinytorch.viz.render import layout
 
 PROGRAM = """
 import tinytorch as torch

@@ -14,10 +14,11 @@ from needs import find_browser
 from viz.programs import PROGRAMS, run
 
 import tinytorch
-from tinytorch.viz import LayoutError, Picture, catalogue, graph, memory, snapshot
-from tinytorch.viz.diff import changes
-from tinytorch.viz.draw.memory import memories_of
-from tinytorch.viz.labels import width
+from tinytorch.viz import LayoutError, Picture, graph, memory, snapshot
+from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.render.memory_svg import memories_of
+from tinytorch.viz.wording import catalogue
+from tinytorch.viz.wording.labels import width
 
 
 def words_in(svg: str) -> list[str]:

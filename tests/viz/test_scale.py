@@ -13,11 +13,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tinytorch.viz import GraphPicture, Picture, Snapshot, graph, memory, modules, snapshot
-from tinytorch.viz.diff import changes
-from tinytorch.viz.draw.picture import LARGEST as BYTES
-from tinytorch.viz.draw.style import LARGEST as PIXELS
-from tinytorch.viz.entries import Fold, View
-from tinytorch.viz.words import shown
+from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.render.picture import LARGEST as BYTES
+from tinytorch.viz.render.style import LARGEST as PIXELS
+from tinytorch.viz.show.entries import Fold, View
+from tinytorch.viz.show.statements import shown
 
 Tensors = dict[str, Any]
 

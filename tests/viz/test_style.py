@@ -8,8 +8,8 @@ from viz.looked import ALL, looked
 from viz.reading import Mark, marks
 
 from tinytorch.viz import graph, memory
-from tinytorch.viz.draw.style import PALETTE, THEMES, number, stylesheet
-from tinytorch.viz.labels import clean, show
+from tinytorch.viz.render.style import PALETTE, THEMES, number, stylesheet
+from tinytorch.viz.wording.labels import clean, show
 
 
 def brightness(colour: str) -> float:

@@ -3,8 +3,8 @@
 from types import ModuleType
 
 from tinytorch.viz import memory, snapshot
-from tinytorch.viz.diff import changes, written
-from tinytorch.viz.words import describe
+from tinytorch.viz.diagnose.diff import changes, written
+from tinytorch.viz.show.statements import describe
 
 
 def test_a_new_view_of_a_large_tensor_changes_no_value(engine: ModuleType) -> None:

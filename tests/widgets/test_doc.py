@@ -22,7 +22,7 @@ from copylab.doc import (
     paragraphs,
 )
 
-from tinytorch.viz.draw.picture import Picture as Drawn
+from tinytorch.viz.render.picture import Picture as Drawn
 
 NASTY = "a <b> & \"c\"\n\n  \n`d` **e** 'f'"
 

@@ -16,7 +16,8 @@ from copylab.quiz.attempts import play
 from copylab.ui.exhibit import Panel
 
 import tinytorch
-from tinytorch.viz import catalogue, graph, labels, memory
+from tinytorch.viz import graph, memory
+from tinytorch.viz.wording import catalogue, labels
 
 CODE = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\nd = y.detach()\nd += 1\ny.sum().backward()"
 LOOP = "x = torch.ones(2)\nfor k in range(3):\n    x += k\nprint(x)"

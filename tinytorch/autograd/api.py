@@ -12,16 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import float64, get_default_dtype
-from ..errors import warn_user
-from ..ops.creation import zeros_like
-from ..ops.define import python
-from ..ops.parts import stack
+from ..base import float64, get_default_dtype, warn_user
+from ..graph import edge_of, retain_grad
+from ..ops import python, stack, zeros_like
 from ..tensor import Tensor, fresh
 from . import engine
 from .gradients import expected, fitted, know
-from .history import edge_of
-from .hooks import retain_grad
 
 Tensors = Tensor | Sequence[Tensor]
 TensorsOrNone = Tensor | Sequence[Tensor | None]

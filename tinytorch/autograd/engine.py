@@ -13,11 +13,27 @@ from typing import Any
 
 import numpy as np
 
-from ..devices import CPU
-from ..errors import warn_in_torch
-from ..ops.layout import is_dense, result_layout
-from . import hooks
-from .gradients import (
+from ..base import CPU, is_dense, result_layout, warn_in_torch
+from ..graph import (
+    ALONE,
+    IGNORED,
+    LAST,
+    MODES,
+    SHARED,
+    TWICE,
+    VERSION,
+    MultiNode,
+    Outputs,
+    check_gradients,
+    expectation,
+    explain,
+    get_errors,
+    hold,
+    hooks,
+    set_errors,
+    shown_edge,
+)
+from .gradients import (  # fmt: skip
     accumulate,
     as_tensors,
     devices,
@@ -29,11 +45,7 @@ from .gradients import (
     state_fitted,
     state_of,
     through,
-)  # fmt: skip
-from .meta import LAST
-from .modes import IGNORED, MODES, check_gradients, explain, get_errors, set_errors
-from .node import ALONE, SHARED, TWICE, VERSION, MultiNode, Outputs, expectation, shown_edge
-from .saved import hold
+)
 
 ndarray = np.ndarray
 

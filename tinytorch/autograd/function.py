@@ -13,14 +13,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import lacking, type_name, warn_in_torch
+from ..base import lacking, type_name, warn_in_torch
+from ..graph import (
+    ALONE,
+    FREED,
+    IN_FUNCTION,
+    MODES,
+    MULTI_OUTPUT,
+    MultiNode,
+    NotImplementedNode,
+    Outputs,
+    as_object,
+    bump,
+    call_user,
+    check_inplace,
+    edge_of,
+    expectation,
+    kept,
+    kept_result,
+    needs_grad,
+    no_grad,
+    read,
+    rebase_history,
+    replace_history,
+)
 from ..tensor import Tensor, as_result, over
 from .gradients import devices, through
-from .history import IN_FUNCTION, MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history
-from .meta import needs_grad
-from .modes import MODES, bump, call_user, no_grad
-from .node import ALONE, MultiNode, NotImplementedNode, Outputs, as_object, expectation
-from .saved import FREED, kept, kept_result, read
 
 
 class FunctionCtx:

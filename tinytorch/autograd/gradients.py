@@ -15,17 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BY_NUM
-from ..ops.copies import clone, contiguous_format, copied, copy_
-from ..ops.creation import new_empty_strided
-from ..ops.layout import empty_like_strides, is_dense, owner, result_layout
-from ..storage import contiguous_strides
+from ..base import BY_NUM, contiguous_strides, empty_like_strides, is_dense, owner, result_layout
+from ..graph import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, TensorBase, bump, edge_of, expectation, hooks, view_of
+from ..ops import clone, contiguous_format, copied, copy_, new_empty_strided
 from ..tensor import as_result, device_of, over
-from . import hooks
-from .history import edge_of, view_of
-from .meta import TensorBase
-from .modes import bump
-from .node import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, expectation
 
 ndarray = np.ndarray
 

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import lacking
+from ..base import lacking
+from ..graph import InferenceCounter, Node, bump, saved_tensors_hooks
 from ..tensor import Tensor, fresh
-from .modes import InferenceCounter, bump
-from .node import Node
-from .saved import saved_tensors_hooks
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

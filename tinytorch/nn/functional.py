@@ -7,20 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import BY_NUM, dtype
-from ..errors import lacking, warn_user
+from ..base import BY_NUM, broadcast_shape, dtype, lacking, result_layout, warn_user
+from ..ops import (
+    addmm,
+    as_array,
+    check_kernel,
+    composite,
+    elsewhere,
+    expand,
+    matmul,
+    op,
+    over,
+    reshape,
+    result_dtype,
+    t,
+    times,
+    view,
+    zeros_like,
+)
 from ..ops import filling as _filling
+from ..ops import log_softmax as _log_softmax
 from ..ops import pointwise as _pointwise
-from ..ops.creation import zeros_like
-from ..ops.define import elsewhere, op
-from ..ops.kernels import as_array, check_kernel, composite, result_dtype
-from ..ops.layout import broadcast_shape, result_layout
-from ..ops.linalg import addmm, matmul
-from ..ops.pointwise import over, times
-from ..ops.pointwise import sigmoid as _sigmoid
-from ..ops.reductions import log_softmax as _log_softmax
-from ..ops.reductions import softmax as _softmax
-from ..ops.views import expand, reshape, t, view
+from ..ops import sigmoid as _sigmoid
+from ..ops import softmax as _softmax
 from ..tensor import Tensor, fresh
 
 _HIDDEN = {"function": False, "method": False, "out": False}

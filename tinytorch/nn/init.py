@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..autograd.modes import no_grad
-from ..errors import lacking, warn_user
+from ..base import lacking, warn_user
+from ..graph import no_grad
 from ..tensor import Tensor
 
 

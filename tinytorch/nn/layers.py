@@ -9,10 +9,8 @@ from itertools import groupby
 from operator import index
 from typing import Any, Self, overload
 
-from ..devices import device
-from ..dtypes import dtype
-from ..ops.creation import empty
-from ..ops.define import elsewhere
+from ..base import device, dtype
+from ..ops import elsewhere, empty
 from ..tensor import Tensor
 from . import functional as F
 from . import init

@@ -6,12 +6,10 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self, overload
 
-from .. import dtypes
-from ..autograd.function import Function
-from ..autograd.hooks import RemovableHandle
-from ..autograd.modes import is_grad_enabled, no_grad
-from ..devices import device as Device
-from ..errors import ShownAs, warn_user
+from ..autograd import Function
+from ..base import ShownAs, dtypes, warn_user
+from ..base import device as Device
+from ..graph import RemovableHandle, is_grad_enabled, no_grad
 from ..tensor import Tensor
 from .parameter import Parameter
 

@@ -1,4 +1,59 @@
-"""The operations: how one is declared (`schema`, `define`, `kernels`, `layout`), and the lists of them.
+"""The operations: how they are declared, and the lists of them."""
 
-Each list is loaded by `tinytorch` itself; what it declares is in `define.FUNCTIONS` and on `Tensor`.
-"""
+from . import copies, creation, filling, indexing, linalg, memory, pointwise, reductions, views
+from .copies import MemoryFormat, clone, contiguous_format, copied, copy_, over_storage, preserve_format
+from .creation import empty, new_empty_strided, zeros_like
+from .define import FUNCTIONS, elsewhere, op, python
+from .filling import zero_
+from .from_data import legacy_constructor
+from .kernels import as_array, check_kernel, composite, result_dtype
+from .linalg import addmm, matmul
+from .parts import stack
+from .pointwise import over, sigmoid, times
+from .reductions import log_softmax, softmax
+from .views import as_strided, expand, reshape, t, view
+
+__all__ = [
+    "FUNCTIONS",
+    "MemoryFormat",
+    "addmm",
+    "as_array",
+    "as_strided",
+    "check_kernel",
+    "clone",
+    "composite",
+    "contiguous_format",
+    "copied",
+    "copies",
+    "copy_",
+    "creation",
+    "elsewhere",
+    "empty",
+    "expand",
+    "filling",
+    "indexing",
+    "legacy_constructor",
+    "linalg",
+    "log_softmax",
+    "matmul",
+    "memory",
+    "new_empty_strided",
+    "op",
+    "over",
+    "over_storage",
+    "pointwise",
+    "preserve_format",
+    "python",
+    "reductions",
+    "reshape",
+    "result_dtype",
+    "sigmoid",
+    "softmax",
+    "stack",
+    "t",
+    "times",
+    "view",
+    "views",
+    "zero_",
+    "zeros_like",
+]

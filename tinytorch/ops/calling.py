@@ -18,15 +18,28 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.history import DEFAULT, INFERENCE, NO_GRAD, edge_of, view_of
-from ..autograd.meta import needs_grad
-from ..autograd.modes import IGNORED, MADE, MODES, InferenceCounter, bump, get_errors, run_silenced, set_errors
-from ..autograd.node import next_number
-from ..autograd.saved import HOOKS, NUMBER
-from ..devices import CPU
+from ..base import CPU, broadcast_error, owner, result_layout
+from ..graph import (
+    DEFAULT,
+    HOOKS,
+    IGNORED,
+    INFERENCE,
+    MADE,
+    MODES,
+    NO_GRAD,
+    NUMBER,
+    InferenceCounter,
+    bump,
+    edge_of,
+    get_errors,
+    needs_grad,
+    next_number,
+    run_silenced,
+    set_errors,
+    view_of,
+)
 from ..tensor import Tensor, as_result
 from .kernels import pointwise
-from .layout import broadcast_error, owner, result_layout
 from .schema import REQUIRED, Signature, mismatch
 
 _new = object.__new__

@@ -6,14 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..errors import warn_in_torch
+from ..base import (
+    check_broadcast_into,
+    check_no_overlap,
+    check_overlap,
+    dtypes,
+    is_expanded,
+    result_layout,
+    warn_in_torch,
+    wrap_dim,
+)
 from ..tensor import Tensor
 from .copies import contiguous_format, copied
 from .creation import new_zeros, number_array
 from .define import op
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
-from .layout import check_broadcast_into, check_no_overlap, check_overlap, is_expanded, result_layout, wrap_dim
 from .parts import unbind
 
 _INDICES = (np.dtype(np.int64), np.dtype(np.int32))

@@ -12,19 +12,37 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..autograd.history import check_inplace, edge_of, rebase_history
-from ..autograd.hooks import warn_of_hooks
-from ..autograd.meta import meta, needs_grad
-from ..autograd.modes import MODES, bump, no_grad, run_silenced
-from ..autograd.node import Node
-from ..devices import CPU, as_device, device
-from ..errors import ShownAs
-from ..storage import UntypedStorage, contiguous_strides
+from ..base import (
+    CPU,
+    ShownAs,
+    UntypedStorage,
+    as_device,
+    check_broadcast_into,
+    check_overlap,
+    contiguous_strides,
+    convert,
+    dense_strides,
+    device,
+    dtypes,
+    empty_like_strides,
+    store,
+)
+from ..graph import (
+    MODES,
+    Node,
+    bump,
+    check_inplace,
+    edge_of,
+    meta,
+    needs_grad,
+    no_grad,
+    rebase_history,
+    run_silenced,
+    warn_of_hooks,
+)
 from ..tensor import Tensor, device_of, fresh, over
 from .define import op, python
 from .kernels import Kernel, composite, view
-from .layout import check_broadcast_into, check_overlap, convert, dense_strides, empty_like_strides, store
 
 _type = type  # Tensor.type takes the name below
 

@@ -12,17 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..autograd.meta import needs_grad
-from ..autograd.modes import MODES, bump, run_silenced
-from ..devices import as_device
-from ..random import fma64
+from ..base import as_device, convert, dtypes, empty_like_strides, fma64, store
+from ..graph import MODES, bump, needs_grad, run_silenced
 from ..tensor import Tensor, device_of
 from .copies import strides_of_copy
 from .define import op
 from .from_data import check_size, finish
 from .kernels import composite, number_array
-from .layout import convert, empty_like_strides, store
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"

@@ -20,19 +20,43 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.history import MULTI_OUTPUT, check_inplace, edge_of, rebase_history, replace_history, view_of
-from ..autograd.meta import TensorBase, needs_grad
-from ..autograd.modes import MODES, bump, run_silenced
-from ..autograd.node import MultiNode, Node, exchanged, expectation, kind_of_node
-from ..autograd.saved import NUMBER, kept
-from ..devices import CPU, device
-from ..dtypes import BY_NUM, can_cast, cpp_name, dtype
-from ..errors import ShownAs, not_taken, warn_in_torch
+from ..base import (
+    BY_NUM,
+    CPU,
+    ShownAs,
+    can_cast,
+    check_overlap,
+    cpp_name,
+    device,
+    dtype,
+    not_taken,
+    store,
+    warn_in_torch,
+)
+from ..base import strides as layout
+from ..graph import (
+    MODES,
+    MULTI_OUTPUT,
+    NUMBER,
+    MultiNode,
+    Node,
+    TensorBase,
+    bump,
+    check_inplace,
+    edge_of,
+    exchanged,
+    expectation,
+    kept,
+    kind_of_node,
+    needs_grad,
+    rebase_history,
+    replace_history,
+    run_silenced,
+    view_of,
+)
 from ..tensor import Tensor, device_of, fresh
-from . import layout
 from .calling import Overloads, plain_call
 from .kernels import Kernel, cannot_cast, pointwise
-from .layout import check_overlap, store
 from .schema import Schema, is_number
 
 ndarray = np.ndarray

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, random
+from ..base import check_overlap, dtypes, random
 from ..tensor import Tensor
 from .creation import OPTIONS, OPTIONS_LIKE, check_size, empty_like, factory, factory_like, zeros_like
 from .define import op
 from .kernels import composite, number_array, write
-from .layout import check_overlap
 from .reductions import sum_all as total
 
 _GENERATOR = "Generator? generator=None"

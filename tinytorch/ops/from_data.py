@@ -13,17 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..autograd.meta import meta, needs_grad
-from ..autograd.modes import run_silenced
-from ..devices import CPU, as_device, device
-from ..errors import ShownAs, type_name, warn_in_torch, warn_user
-from ..storage import UntypedStorage
+from ..base import CPU, ShownAs, UntypedStorage, as_device, device, dtypes, reach, type_name, warn_in_torch, warn_user
+from ..graph import meta, needs_grad, run_silenced
 from ..tensor import Size, Tensor, device_of, fresh, over
 from .copies import alias, clone, converted, copied, counted, detach
 from .define import op, python
 from .kernels import composite
-from .layout import reach
 from .schema import Schema, Signature, is_number, mismatch
 
 # reading data -----------------------------------------------------------------------------------------------------------

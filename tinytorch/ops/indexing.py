@@ -11,10 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..devices import CPU
-from ..errors import type_name, warn_in_torch
-from ..storage import contiguous_strides
+from ..base import (
+    CPU,
+    check_no_overlap,
+    contiguous_strides,
+    dtypes,
+    is_expanded,
+    laid_out,
+    torch_strides,
+    type_name,
+    view_strides,
+    warn_in_torch,
+)
 from ..tensor import Tensor, device_of, fresh
 from .choosing import fill_where, in_copy
 from .copies import alias, copy_
@@ -22,7 +30,6 @@ from .creation import new_zeros, number_array
 from .define import op, python
 from .from_data import array_of as array_from
 from .kernels import write
-from .layout import check_no_overlap, is_expanded, laid_out, torch_strides, view_strides
 from .parts import END, select, slice_
 from .views import expand, unsqueeze, view
 

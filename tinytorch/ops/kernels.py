@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from . import layout
-from .layout import check_broadcast_into, check_overlap, convert, result_layout
+from ..base import check_broadcast_into, check_overlap, convert, dtypes, result_layout
+from ..base import strides as layout
 
 ndarray = np.ndarray
 HALF = np.dtype(np.float16)

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import BY_NUM, cpp_name
-from ..errors import not_taken
+from ..base import BY_NUM, broadcast_shape, cpp_name, not_taken
 from ..tensor import Tensor
 from .define import op, python
 from .kernels import composite
-from .layout import broadcast_shape
 from .pointwise import mul, scaled
 from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 

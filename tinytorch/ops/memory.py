@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.history import check_inplace, edge_of, rebase_history
-from ..autograd.meta import needs_grad
-from ..autograd.modes import MODES, bump
-from ..autograd.node import exchanged, expectation, not_differentiable
-from ..dtypes import cpp_name
-from ..storage import contiguous_strides
+from ..base import contiguous_strides, cpp_name, reach
+from ..graph import (
+    MODES,
+    bump,
+    check_inplace,
+    edge_of,
+    exchanged,
+    expectation,
+    needs_grad,
+    not_differentiable,
+    rebase_history,
+)
 from ..tensor import Tensor, device_of, fresh
 from .define import op
 from .kernels import composite
-from .layout import reach
 
 
 def _look_at(self: Tensor, storage: Any, shape: tuple, strides: tuple, offset: int) -> None:

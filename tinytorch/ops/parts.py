@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..base import dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
 from ..tensor import Tensor
 from .creation import new_zeros
 from .define import op, python
 from .kernels import as_array, composite, result_dtype
 from .kernels import view as looking
-from .layout import dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
 from .views import array_of, reshape
 
 END = (1 << 63) - 1  # what a slice without an end saves

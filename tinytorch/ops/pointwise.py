@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..autograd.node import not_differentiable
-from ..errors import not_taken
+from ..base import dtypes, not_taken, result_layout
+from ..graph import not_differentiable
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
 from .copies import in_dtype
@@ -22,7 +21,6 @@ from .creation import new_zeros, zeros_like
 from .define import op, python
 from .from_data import from_numpy
 from .kernels import Kernel, composite, pointwise, result_dtype, row_major, shape_of_all, write
-from .layout import result_layout
 from .schema import is_number
 
 

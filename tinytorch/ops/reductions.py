@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..dtypes import BY_NUM
+from ..base import BY_NUM, dtypes, wrap_dim, wrap_dims
 from .choosing import masked_fill_, masked_fill_with_, scatter_from_
 from .copies import converted
 from .creation import new_zeros
 from .define import elsewhere, op, python
 from .kernels import Kernel, check_kernel, composite, row_major
-from .layout import wrap_dim, wrap_dims
 from .pointwise import exp, isnan, maximum, minimum, mul, over
 from .views import expand, reshape, unsqueeze
 

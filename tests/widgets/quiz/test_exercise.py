@@ -12,18 +12,7 @@ from typing import Any
 import pytest
 from copylab.looks import grad, is_tensor, node_of, same_counter, same_storage, values
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
-from copylab.quiz.seen import (
-    Fact,
-    apart,
-    has_grad,
-    leads,
-    leaf,
-    needs_no_grad,
-    shows,
-    tensor_list,
-    tensors,
-    written,
-)
+from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensor_list, tensors, written
 from copylab.quiz.verify import mutations
 
 START = "x = torch.arange(6)\nt = None"

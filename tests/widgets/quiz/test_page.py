@@ -13,7 +13,7 @@ import copylab.lessons
 import pytest
 from copylab import Prediction, predict
 from copylab.questions import same_storage, value
-from copylab.quiz.page import page
+from copylab.quiz.rendering import page
 
 import tinytorch
 

@@ -164,7 +164,7 @@ class German(gettext.NullTranslations):
 def test_questions_and_choices_are_said_in_the_chosen_language(monkeypatch: pytest.MonkeyPatch) -> None:
     p = predict(CLONE, [is_leaf("b"), outcome()])
     english = p.text
-    monkeypatch.setattr("tinytorch.viz.catalogue._chosen", [German()])
+    monkeypatch.setattr("tinytorch.viz.wording.catalogue._chosen", [German()])
     for said in ("Hat `b` keinen Knoten?  (ja / nein)", "Zeile 7 bricht ab"):
         assert said in p.text
     assert '<option value="yes">ja</option>' in p.live().form.page

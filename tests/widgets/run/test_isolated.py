@@ -10,7 +10,7 @@ import pytest
 from copylab import Steps, steps
 
 import tinytorch
-from tinytorch.viz import catalogue
+from tinytorch.viz.wording import catalogue
 
 CODE = "def f(t):\n    return t * 2\nx = torch.ones(2, requires_grad=True)\nfor k in range(2):\n    x = f(x)\nx[5]"
 SWALLOWS = "x = 1\nwhile True:\n    try:\n        [0 for _ in iter(int, 1)]\n    except BaseException:\n        pass"

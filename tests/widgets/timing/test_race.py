@@ -26,12 +26,12 @@ from copylab import Race, race
 from copylab.timing.clock import Clocked, Timings, _Runner
 from copylab.timing.plan import Plan, planned
 from copylab.timing.plot import draw, short, span
-from copylab.timing.race import times
+from copylab.timing.racing import times
 from copylab.timing.samples import Lane, Ratio, Timing, ratio, ties
 from copylab.timing.words import duel, duration, findings
 
 import tinytorch
-from tinytorch.viz.draw.style import fixed
+from tinytorch.viz.render.style import fixed
 
 
 def timing(method: str, size: int, *samples: float, engine: str = "tinytorch") -> Timing:

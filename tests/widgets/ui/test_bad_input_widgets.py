@@ -21,7 +21,7 @@ from copylab.quiz.runs import Run
 
 import tinytorch
 
-FACTS = importlib.import_module("copylab.copying.facts")  # its name in the package is that of the function
+FACTS = importlib.import_module("copylab.copying.fact")  # its name in the package is that of the function
 ENDLESS_CODE = "x = torch.ones(2)\nwhile True:\n    x += 1"
 
 

@@ -121,7 +121,7 @@ def test_what_the_program_has_set_neither_sees_nor_changes_the_words_asked_for()
 
 
 def test_nothing_is_left_behind() -> None:
-    from tinytorch.autograd.modes import WRITES
+    from tinytorch.graph.modes import WRITES
 
     with pytest.raises(ZeroDivisionError), copylab.watch():
         raise ZeroDivisionError

@@ -14,8 +14,7 @@ from typing import Any
 
 from numpy.lib.array_utils import byte_bounds
 
-from ..catalogue import gettext, gettext_noop
-from ..labels import listed
+from ..wording import gettext, gettext_noop, listed
 from .probe import inner_tensors, quietly, serial
 from .records import Run, Storage
 

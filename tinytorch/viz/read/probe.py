@@ -25,11 +25,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, cast
 
-from ...autograd.hooks import NodeHooks
-from ...autograd.meta import AutogradMeta
-from ...nn.module import Module
-from ..catalogue import gettext, ngettext
-from ..labels import short
+from ...graph import AutogradMeta, NodeHooks
+from ...nn import Module
+from ..wording import gettext, ngettext, short
 
 _FIRST, _ROOM = 1 << 30, 1 << 10
 """The numbers written: far above any true version, and so far apart that writes of other threads can be told."""

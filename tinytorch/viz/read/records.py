@@ -18,8 +18,7 @@ from functools import cached_property
 from itertools import islice, product
 from typing import Any, cast
 
-from ..catalogue import gettext, ngettext
-from ..labels import bracket, called, cut, few, shape
+from ..wording import bracket, called, cut, few, gettext, ngettext, shape
 
 MANY = 3
 """More leaves without a name than these are told together."""

@@ -2,3 +2,24 @@
 
 May import `run`, `ui`, `doc`.
 """
+
+from .comparison import Comparison, cell, compare, on_one_line
+from .fact import QUESTIONS, Answer, Fact, Facts, facts
+from .methods import METHODS, Method, method
+from .sources import Source
+
+__all__ = [
+    "METHODS",
+    "QUESTIONS",
+    "Answer",
+    "Comparison",
+    "Fact",
+    "Facts",
+    "Method",
+    "Source",
+    "cell",
+    "compare",
+    "facts",
+    "method",
+    "on_one_line",
+]

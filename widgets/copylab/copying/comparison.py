@@ -9,14 +9,12 @@ from typing import Any
 
 import traitlets
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
 
 from ..doc import Box, Cell, Code, Fold, InPage, Paragraph, Part, Table, element, exact, inline, spoken
-from ..run.surroundings import checked, engine_for
-from ..ui.exhibit import Exhibit, Live
-from ..ui.theme import style, web
-from .facts import QUESTIONS, Answer, CopyQuestion, Fact, Facts, facts
+from ..run import checked, engine_for
+from ..ui import Exhibit, Live, style, web
+from .fact import QUESTIONS, Answer, CopyQuestion, Fact, Facts, facts
 from .methods import METHODS, Method, method
 from .sources import Source
 

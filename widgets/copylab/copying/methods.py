@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tinytorch.viz.catalogue import gettext, gettext_noop
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import gettext, gettext_noop, summarize
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.labels import summarize
-from tinytorch.viz.read.probe import undisturbed
+from tinytorch.viz import gettext, summarize, undisturbed
 
-from ..run.run import execute
+from ..run import execute
 
 Kind = Literal["leaf", "result", "plain"]
 """leaf: requires grad. result: computed from a leaf `a` that does. plain: requires none."""

@@ -2,3 +2,8 @@
 
 May import every other room.
 """
+
+from .magics import load
+from .overview import Progress, progress
+
+__all__ = ["Progress", "load", "progress"]

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from html import escape
 from types import ModuleType
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, language
+from tinytorch.viz import gettext, gettext_noop, language
 
-from ..copying.comparison import cell, on_one_line
-from ..copying.facts import QUESTIONS, Answer, Facts, facts
-from ..copying.methods import METHODS
-from ..copying.sources import Source
+from ..copying import METHODS, QUESTIONS, Answer, Facts, Source, cell, facts, on_one_line
 from ..doc import Box, Cell, InPage, Items, Paragraph, Table, element, exact
 
 SOURCE = Source("result", (2, 3))

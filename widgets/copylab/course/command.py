@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from tinytorch import __version__
-from tinytorch.viz.catalogue import gettext, use
+from tinytorch.viz import gettext, use
 
 from ..safe_files import can_write_in, explain_error, resolve_folder
 from .grading import assign

@@ -14,8 +14,7 @@ from typing import Any
 
 from nbconvert.preprocessors import ExtractOutputPreprocessor
 
-from tinytorch.viz.draw.picture import convert
-from tinytorch.viz.draw.style import fixed
+from tinytorch.viz import convert, fixed
 
 _OTHERS = re.compile(r'class="(?:copylab|cl)-')  # widgets, whose words are their text
 _PICTURE = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
-from ..quiz.exercises import Exercise
+from ..quiz import Exercise
 from ..safe_files import SafeFolder
 from .lesson import asked, lessons, meant
 from .translation import check, text_in

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tinytorch
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
-from ..quiz.progress import NAME, STATE
+from ..quiz import NAME, STATE
 from ..safe_files import RefusedFileError, SafeFolder, read_file
 from .cheatsheet import page
 from .lesson import digest, lessons, meant, without_answers

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
-from ..quiz.exercises import Exercise
-from ..quiz.prediction import Prediction
-from ..run.program import tidy
+from ..quiz import Exercise, Prediction
+from ..run import tidy
 from ..safe_files import read_text
 
 _HERE = Path(__file__).resolve().parents[1]  # the package

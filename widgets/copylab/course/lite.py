@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
 from ..safe_files import SafeFolder, read_text
 from .lesson import lessons

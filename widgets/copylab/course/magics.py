@@ -11,12 +11,10 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
-from tinytorch.viz import memory
-from tinytorch.viz.draw.picture import Picture
-from tinytorch.viz.read.naming import collect
+from tinytorch.viz import Picture, collect, memory
 
-from ..player.steps import Choice, Steps, step
-from ..run.run import Limits
+from ..player import Choice, Steps, step
+from ..run import Limits
 
 _NOTHING = object()
 

@@ -15,13 +15,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext, ngettext
+from tinytorch.viz import gettext, ngettext
 
 from ..doc import Box, Paragraph, Part, Table, Told, exact
-from ..quiz.exercises import Exercise
-from ..quiz.misconceptions import MISCONCEPTIONS
-from ..quiz.prediction import Prediction
-from ..quiz.progress import load
+from ..quiz import MISCONCEPTIONS, Exercise, Prediction, load
 from . import lesson as notebooks
 from .lesson import lessons, meant
 from .translation import text_in

@@ -25,12 +25,11 @@ from typing import Any
 
 import copylab
 import tinytorch
-from tinytorch.viz.catalogue import gettext, use
-from tinytorch.viz.catalogue import language as spoken
+from tinytorch.viz import gettext, use
+from tinytorch.viz import language as spoken
 
 from ..doc import element
-from ..quiz.page import page
-from ..quiz.prediction import Prediction
+from ..quiz import Prediction, page
 from ..safe_files import SafeFolder, read_text
 from . import cheatsheet
 from .lesson import asked, lessons, published

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
 from ..safe_files import SafeFolder
 

@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
 from ..safe_files import read_text
 from .lesson import read as read_notebook

@@ -2,3 +2,7 @@
 
 May import `run`, `copying`, `player`, `ui`, `doc`, `tinytorch.viz`.
 """
+
+from .explorer import CopyLab
+
+__all__ = ["CopyLab"]

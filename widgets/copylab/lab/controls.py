@@ -8,9 +8,9 @@ from typing import Any
 import ipywidgets
 from ipywidgets.widgets.widget_description import DescriptionStyle
 
-from tinytorch.viz.catalogue import gettext, gettext_noop
+from tinytorch.viz import gettext, gettext_noop
 
-from ..copying.sources import Source
+from ..copying import Source
 
 KINDS = {
     gettext_noop("a leaf"): "leaf",

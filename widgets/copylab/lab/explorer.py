@@ -10,17 +10,14 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
 
-from ..copying.methods import METHODS, Method
-from ..copying.methods import method as find
-from ..copying.sources import Source
+from ..copying import METHODS, Method, Source
+from ..copying import method as find
 from ..doc import Box
-from ..player.frames import wrong_gradient
-from ..run.program import compiled
-from ..run.surroundings import checked, cut, describe_error, engine_for
-from ..ui.exhibit import Exhibit, Panel
+from ..player import wrong_gradient
+from ..run import checked, compiled, cut, describe_error, engine_for
+from ..ui import Exhibit, Panel
 from . import view
 from .controls import WRITES, YOURS, Controls, fitting
 from .play import Result, play

@@ -11,18 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.diff import changes
-from tinytorch.viz.explain import Blame, Past, blame
-from tinytorch.viz.read.records import Snapshot
-from tinytorch.viz.words import describe
+from tinytorch.viz import Blame, Past, Snapshot, blame, changes, describe, gettext
 
-from ..copying.facts import Facts, facts
-from ..copying.methods import Method
-from ..copying.sources import Source
-from ..player.frames import Looker, Seen
-from ..run.recorder import Step
-from ..run.run import Limits, Run
+from ..copying import Facts, Method, Source, facts
+from ..player import Looker, Seen
+from ..run import Limits, Run, Step
 
 SECONDS = 5.0
 """How long a program may run."""

@@ -6,12 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tinytorch import viz
-from tinytorch.viz.catalogue import gettext, gettext_noop
-from tinytorch.viz.diff import changes
-from tinytorch.viz.draw.graph import graphs_of
+from tinytorch.viz import changes, gettext, gettext_noop, graphs_of
 
-from ..copying.facts import Fact, Facts
-from ..copying.sources import Source
+from ..copying import Fact, Facts, Source
 from ..doc import (
     Alarm,
     Box,
@@ -32,9 +29,9 @@ from ..doc import (
     exact,
     inline,
 )
-from ..player.frames import wrong_gradient
-from ..run.surroundings import shown
-from ..ui.theme import style
+from ..player import wrong_gradient
+from ..run import shown
+from ..ui import style
 from .play import Result
 
 _STRIP = (

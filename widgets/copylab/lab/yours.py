@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.read.probe import undisturbed, version_of
+from tinytorch.viz import gettext, undisturbed, version_of
 
-from ..copying.sources import Source
-from ..run.surroundings import describe_error
+from ..copying import Source
+from ..run import describe_error
 
 
 class Yours:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext_noop
+from tinytorch.viz import gettext_noop
 
-from ..quiz.exercises import Exercise
+from ..quiz import Exercise
 
 _TITLES = (gettext_noop("Exercise 1"), gettext_noop("Exercise 2"), gettext_noop("Exercise 3"))
 _listed: dict[str, list[str]] = {}  # the keys of each lesson

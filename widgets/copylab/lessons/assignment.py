@@ -1,11 +1,12 @@
 """`=` is no copy: two programs that differ in their order, and three that keep less than they should."""
 
-from copylab import Misconception, predict
-from copylab.lessons import task
-from copylab.looks import values
-from copylab.questions import count, same_tensor, value, version
-from copylab.quiz.seen import apart, each, shows, tensor_list
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import Misconception, predict
+from ..looks import values
+from ..questions import count, same_tensor, value, version
+from ..quiz import apart, each, shows, tensor_list
+from . import task
 
 FOLLOWS = Misconception(
     "a name follows a name",

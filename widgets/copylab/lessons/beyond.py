@@ -1,11 +1,12 @@
 """Beyond the copy methods: conversions, NumPy, deep copies, slices and indices."""
 
-from copylab import predict
-from copylab.lessons import task
-from copylab.looks import values
-from copylab.questions import count, same_storage, same_tensor, value, version
-from copylab.quiz.seen import Fact, apart, each, needs_no_grad, shows, tensors, written
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import predict
+from ..looks import values
+from ..questions import count, same_storage, same_tensor, value, version
+from ..quiz import Fact, apart, each, needs_no_grad, shows, tensors, written
+from . import task
 
 families = predict(
     """

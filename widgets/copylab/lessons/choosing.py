@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 
-from copylab import predict, wrong
-from copylab.copying.facts import Answer, facts
-from copylab.copying.methods import METHODS, Method, method
-from copylab.lessons import task
-from copylab.questions import count, gets_gradient, node, same_counter, same_storage, value, version
-from copylab.quiz.seen import apart, leads, leaf, shows
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz import gettext, gettext_noop, ngettext
+
+from .. import predict, wrong
+from ..copying import METHODS, Answer, Method, facts, method
+from ..questions import count, gets_gradient, node, same_counter, same_storage, value, version
+from ..quiz import apart, leads, leaf, shows
+from . import task
 
 rows = predict(
     """

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from copylab import predict
-from copylab.lessons import task
-from copylab.questions import ENDS, gradient, outcome, value, version
-from copylab.quiz.seen import Fact, apart, each, has_grad, leads, leaf, needs_no_grad, shows, tensor_list, tensors
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import predict
+from ..questions import ENDS, gradient, outcome, value, version
+from ..quiz import Fact, apart, each, has_grad, leads, leaf, needs_no_grad, shows, tensor_list, tensors
+from . import task
 
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
 

@@ -1,10 +1,10 @@
 """The clinic, second half: writes that spoil a gradient, weights that do not move, graphs that are kept too long."""
 
-from copylab.lessons import task
-from copylab.looks import grad
-from copylab.quiz.answers import number
-from copylab.quiz.seen import Fact, has_grad, leads, leaf, needs_no_grad, shows, tensors, written
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from ..looks import grad
+from ..quiz import Fact, has_grad, leads, leaf, needs_no_grad, number, shows, tensors, written
+from . import task
 
 
 @task(

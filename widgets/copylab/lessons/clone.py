@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from copylab import Misconception, predict
-from copylab import questions as ask
-from copylab.lessons import task
-from copylab.quiz.runs import Run
-from copylab.quiz.seen import apart, each, has_grad, kept_from, leads, shows, tensor_list
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import Misconception, predict
+from .. import questions as ask
+from ..quiz import Run, apart, each, has_grad, kept_from, leads, shows, tensor_list
+from . import task
 
 seven = predict(
     """

@@ -1,9 +1,9 @@
 """clone and detach in both orders: what they leave behind, a backup of parameters, a write between the two."""
 
-from copylab import Misconception, predict
-from copylab.lessons import task
-from copylab.questions import count, is_leaf, node, requires_grad, same_storage, value, version
-from copylab.quiz.seen import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list
+from .. import Misconception, predict
+from ..questions import count, is_leaf, node, requires_grad, same_storage, value, version
+from ..quiz import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list
+from . import task
 
 ORDER = Misconception(
     "the order changes the result",

@@ -1,10 +1,11 @@
 """`copy_`: what the target keeps and takes, a screen that is written into, a layer that keeps its parameter."""
 
-from copylab import predict
-from copylab.lessons import task
-from copylab.questions import gradient, is_leaf, node, requires_grad, same_counter, same_storage, value, version
-from copylab.quiz.seen import Fact, apart, leaf, shows, tensors, written
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import predict
+from ..questions import gradient, is_leaf, node, requires_grad, same_counter, same_storage, value, version
+from ..quiz import Fact, apart, leaf, shows, tensors, written
+from . import task
 
 filled = predict(
     """

@@ -1,11 +1,12 @@
 """`.data`: the pair with detach, a protected display, a counted update, and a wrong gradient made on purpose."""
 
-from copylab import predict
-from copylab.lessons import task
-from copylab.looks import grad, values
-from copylab.questions import gradient, outcome, requires_grad, same_counter, same_storage, same_tensor, value, version
-from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import predict
+from ..looks import grad, values
+from ..questions import gradient, outcome, requires_grad, same_counter, same_storage, same_tensor, value, version
+from ..quiz import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
+from . import task
 
 past = predict(
     """

@@ -1,9 +1,9 @@
 """detach: what it cuts, what it leaves joined, and how to keep a value that others must not change."""
 
-from copylab import predict
-from copylab import questions as ask
-from copylab.lessons import task
-from copylab.quiz.seen import apart, has_grad, leads, needs_no_grad, shows
+from .. import predict
+from .. import questions as ask
+from ..quiz import apart, has_grad, leads, needs_no_grad, shows
+from . import task
 
 cut = predict(
     """

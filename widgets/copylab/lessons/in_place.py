@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from copylab import Misconception, Question, predict
-from copylab.lessons import task
-from copylab.looks import values
-from copylab.questions import node, version
-from copylab.quiz.answers import number
-from copylab.quiz.runs import Run
-from copylab.quiz.seen import Fact, has_grad, leads, leaf, nodes, shows, tensors, written
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.causes import reached
+from tinytorch.viz import gettext, reached
+
+from .. import Misconception, Question, predict
+from ..looks import values
+from ..questions import node, version
+from ..quiz import Fact, Run, has_grad, leads, leaf, nodes, number, shows, tensors, written
+from . import task
 
 ALWAYS = Misconception(
     "every write breaks backward",

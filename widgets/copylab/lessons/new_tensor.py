@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from copylab import Misconception, Question, predict
-from copylab.lessons import task
-from copylab.questions import requires_grad, same_storage, value
-from copylab.quiz.seen import Fact, apart, has_grad, leads, needs_no_grad, shows, tensors
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import Misconception, Question, predict
+from ..questions import requires_grad, same_storage, value
+from ..quiz import Fact, apart, has_grad, leads, needs_no_grad, shows, tensors
+from . import task
 
 DATA = Misconception(
     "the data decides the dtype",

@@ -1,9 +1,9 @@
 """Start: a bet; names, tensors, storages, counters and nodes; a view, and a gradient of one's own."""
 
-from copylab import predict
-from copylab.lessons import task
-from copylab.questions import count, gradient, names_showing, names_that, value, version
-from copylab.quiz.seen import has_grad, leads, shares, shows
+from .. import predict
+from ..questions import count, gradient, names_showing, names_that, value, version
+from ..quiz import has_grad, leads, shares, shows
+from . import task
 
 bet = predict(
     """

@@ -1,11 +1,12 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that gets no gradient."""
 
-from copylab import Misconception, predict
-from copylab.lessons import task
-from copylab.looks import grad
-from copylab.questions import gradient, on_graph, requires_grad, value
-from copylab.quiz.seen import Fact, has_grad, leads, shows, tensors
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import Misconception, predict
+from ..looks import grad
+from ..questions import gradient, on_graph, requires_grad, value
+from ..quiz import Fact, has_grad, leads, shows, tensors
+from . import task
 
 ZERO = Misconception(
     "no gradient is a zero",

@@ -1,10 +1,10 @@
 """`torch.tensor(t)`: a new leaf from numbers, a sum that lost its graph, a fresh start from trained numbers."""
 
-from copylab import predict
-from copylab.lessons import task
-from copylab.looks import values
-from copylab.questions import gradient, is_leaf, node, requires_grad, same_storage, value
-from copylab.quiz.seen import apart, has_grad, leads, leaf, shows
+from .. import predict
+from ..looks import values
+from ..questions import gradient, is_leaf, node, requires_grad, same_storage, value
+from ..quiz import apart, has_grad, leads, leaf, shows
+from . import task
 
 fresh = predict(
     """

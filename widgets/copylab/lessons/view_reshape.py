@@ -1,10 +1,11 @@
 """view and reshape: what shares and what copies, columns as rows, a copy in another shape, rows that can be written."""
 
-from copylab import predict
-from copylab.lessons import task
-from copylab.questions import count, same_storage, same_tensor, value, version
-from copylab.quiz.seen import Fact, apart, shares, shows, tensors
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
+
+from .. import predict
+from ..questions import count, same_storage, same_tensor, value, version
+from ..quiz import Fact, apart, shares, shows, tensors
+from . import task
 
 shapes = predict(
     """

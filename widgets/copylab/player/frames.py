@@ -19,20 +19,25 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinytorch import viz
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.diff import Changes, changes
-from tinytorch.viz.draw.graph import graphs_of
-from tinytorch.viz.draw.memory import memories_of
-from tinytorch.viz.draw.picture import Document
-from tinytorch.viz.explain import Blame, Past, blame
-from tinytorch.viz.labels import few, summarize
-from tinytorch.viz.read.records import Snapshot
-from tinytorch.viz.words import describe
+from tinytorch.viz import (
+    Blame,
+    Changes,
+    Document,
+    Past,
+    Snapshot,
+    blame,
+    changes,
+    describe,
+    few,
+    gettext,
+    gettext_noop,
+    graphs_of,
+    memories_of,
+    ngettext,
+    summarize,
+)
 
-from ..run.program import Site
-from ..run.recorder import Step
-from ..run.run import Run
-from ..run.surroundings import cut, shown, steady
+from ..run import Run, Site, Step, cut, shown, steady
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 import traitlets
 
-from tinytorch.viz.catalogue import gettext, gettext_noop
+from tinytorch.viz import gettext, gettext_noop
 
-from ..ui.exhibit import Exhibit, Live
+from ..ui import Exhibit, Live
 from . import static
 
 _HELP = gettext_noop("""\

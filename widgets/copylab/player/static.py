@@ -23,12 +23,11 @@ from hashlib import sha256
 from html import escape
 from typing import Any, NamedTuple
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
+from tinytorch.viz import gettext, gettext_noop, ngettext
 
 from ..doc import Alarm, Box, Items, Paragraph, Part, element, exact, indented, unbroken
-from ..run.program import Text
-from ..run.surroundings import cut, shown
-from ..ui.theme import style, web
+from ..run import Text, cut, shown
+from ..ui import style, web
 from .frames import Frame, Group, Picture, wrong_gradient
 from .packing import Pack
 

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Collection
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
 _MOST = 2000
 _TENSOR = re.compile(r"\A(?:torch\.)?tensor\((.*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=.*)?\)\Z", re.DOTALL)

@@ -9,11 +9,9 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinytorch.viz import snapshot
-from tinytorch.viz.read.naming import collect
+from tinytorch.viz import collect, snapshot
 
-from ..run.run import Limits, Run, execute
-from ..run.surroundings import apart, describe_error, steady
+from ..run import Limits, Run, apart, describe_error, execute, steady
 
 STEPS = 5000
 SECONDS = 20.0

@@ -12,11 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinytorch.viz import labels
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.read.naming import collect
-from tinytorch.viz.read.probe import quietly
-from tinytorch.viz.read.records import Snapshot, Tensor
+from tinytorch.viz import Snapshot, Tensor, collect, gettext, gettext_noop, labels, ngettext, quietly
 
 from .answers import number
 from .runs import Moment, Run

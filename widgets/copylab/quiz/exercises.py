@@ -17,13 +17,11 @@ from typing import Any, NamedTuple, NoReturn
 
 import traitlets
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
 
 from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, element, paragraphs
-from ..run.program import compiled
-from ..run.surroundings import describe_error, engine_for, meant, notebook_names, steady
-from ..ui.exhibit import Panel
+from ..run import compiled, describe_error, engine_for, meant, notebook_names, steady
+from ..ui import Panel
 from .attempts import look, play, state
 from .progress import note, recall
 from .seen import Fact

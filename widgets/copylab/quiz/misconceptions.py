@@ -12,8 +12,7 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import gettext, summarize
 
 from .runs import Run
 

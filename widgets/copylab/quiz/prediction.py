@@ -13,26 +13,24 @@ from uuid import uuid4
 
 import traitlets
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, element, inline
-from ..questions import state_table
-from ..run.program import tidy
-from ..run.surroundings import checked, describe_error, meant, named
-from ..run.surroundings import shown as printable
-from ..ui.exhibit import Live
+from ..run import checked, describe_error, meant, named, tidy
+from ..run import shown as printable
+from ..ui import Live
 from .answers import label
-from .page import page
 from .progress import load, note, recall
 from .question import Question
+from .questions import state_table
+from .rendering import page
 from .reveal import Reveal, UnreadError, judge, result
 from .runs import Run
 from .verify import Verification
 from .view import Asked, View
 
 if TYPE_CHECKING:
-    from ..player.steps import Steps
+    from ..player import Steps
 
 
 class Prediction(Asked, traitlets.HasTraits):

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
 from ..safe_files import RefusedFileError, SafeFolder, is_regular_file
 

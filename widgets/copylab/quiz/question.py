@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.labels import short, summarize
+from tinytorch.viz import gettext, short, summarize
 
 from .answers import label, looks, names, readable, same, shown, value
 from .misconceptions import MISCONCEPTIONS, Misconception

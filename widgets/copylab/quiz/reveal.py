@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinytorch import viz
-from tinytorch.viz.catalogue import gettext, ngettext
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import gettext, ngettext, summarize
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Picture, Table, Told, element, inline, plain
 from .answers import label, shown
@@ -17,7 +16,7 @@ from .question import Question, Refutation
 from .runs import Run
 
 if TYPE_CHECKING:
-    from ..player.steps import Steps
+    from ..player import Steps
 
 
 class UnreadError(ValueError):

@@ -14,18 +14,16 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.viz.read.naming import collect
-from tinytorch.viz.read.probe import quietly, undisturbed
+from tinytorch.viz import collect, quietly, undisturbed
 
-from ..player.frames import Looker, Seen
-from ..run.program import tidy
-from ..run.run import Limits
-from ..run.run import Run as Trace
+from ..player import Looker, Seen
+from ..run import Limits, tidy
+from ..run import Run as Trace
 
 if TYPE_CHECKING:
-    from tinytorch.viz.read.records import Snapshot, Tensor
+    from tinytorch.viz import Snapshot, Tensor
 
-    from ..player.steps import Steps
+    from ..player import Steps
 
 _LIMITS = Limits(max_steps=500, seconds=10.0)
 _MOST_VALUES = 1000
@@ -87,7 +85,7 @@ class Run:
     @cached_property
     def steps(self) -> Steps:
         """The run as the player shows it."""
-        from ..player.steps import Steps
+        from ..player import Steps
 
         return Steps(self.trace, {})
 

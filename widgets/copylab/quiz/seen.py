@@ -16,9 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.labels import listed
-from tinytorch.viz.read.probe import version_of
+from tinytorch.viz import gettext, listed, version_of
 
 from ..looks import grad, is_tensor, node_of, same_storage, values
 from .answers import number, same

@@ -10,7 +10,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import summarize
 
 _OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import ipywidgets
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
 from ..doc import Part, Told
-from ..ui.exhibit import Exhibit
+from ..ui import Exhibit
 
 
 class Asked(Told):

@@ -26,8 +26,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.labels import few
+from tinytorch.viz import few, gettext, gettext_noop, ngettext
 
 from .surroundings import cut, steady
 

@@ -17,8 +17,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.labels import few
+from tinytorch.viz import few, gettext
 
 from .scopes import Scopes, scopes
 

@@ -21,8 +21,7 @@ from typing import Any, Self, TextIO
 
 import numpy as np
 
-from tinytorch.viz.catalogue import gettext, gettext_noop, ngettext
-from tinytorch.viz.read.probe import engine_name
+from tinytorch.viz import engine_name, gettext, gettext_noop, ngettext
 
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")

@@ -2,3 +2,7 @@
 
 May import `run`, `copying`, `ui`, `doc`, the colours of `tinytorch.viz`.
 """
+
+from .racing import Race, race
+
+__all__ = ["Race", "race"]

@@ -17,8 +17,8 @@ from itertools import product
 from timeit import Timer
 from types import ModuleType
 
-from ..copying.methods import Method
-from ..run.surroundings import describe_error, tools
+from ..copying import Method
+from ..run import describe_error, tools
 from .plan import Plan
 from .samples import Lane, Timing
 

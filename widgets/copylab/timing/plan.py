@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal
 
-from tinytorch.viz.catalogue import gettext, ngettext
-from tinytorch.viz.labels import listed
+from tinytorch.viz import gettext, listed, ngettext
 
-from ..copying.methods import Method, method
+from ..copying import Method, method
 from ..doc import Box, Cell, Code, Fold, Paragraph, Table, exact
-from ..run.program import compiled
-from ..run.run import execute
-from ..run.surroundings import checked
+from ..run import checked, compiled, execute
 from .words import elements, in_rounds
 
 METHODS = ("detach", "clone", "detach().clone()", "clone().detach()", "copy_", "new_tensor", "torch.tensor")

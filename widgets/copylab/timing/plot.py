@@ -10,9 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import cycle
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.draw.style import Canvas, colour, number
-from tinytorch.viz.labels import shorten, width
+from tinytorch.viz import Canvas, colour, gettext, number, shorten, width
 
 from .samples import Timing, certain, ties
 from .words import duration

@@ -13,7 +13,7 @@ from statistics import median
 
 import numpy as np
 
-from tinytorch.viz.labels import summarize
+from tinytorch.viz import summarize
 
 SURE = 0.99
 """How often an interval holds the true ratio: with many pairs, 19 of 20 would let chance speak too often."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from tinytorch.viz.catalogue import gettext, ngettext
-from tinytorch.viz.labels import listed
+from tinytorch.viz import gettext, listed, ngettext
 
 from .samples import Ratio, Timing, certain, ratio, ties
 

@@ -21,7 +21,7 @@ import traitlets
 from IPython import display as front
 from IPython import get_ipython
 
-from tinytorch.viz.catalogue import gettext, language
+from tinytorch.viz import gettext, language
 
 from ..doc import Told, element
 from .theme import style, web

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from tinytorch.viz.catalogue import gettext, known
-from tinytorch.viz.draw.style import PALETTE
+from tinytorch.viz import PALETTE, gettext, known
 
 _KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
 _PAGE = ":is(html,body):is([theme={0}],[data-theme={0}],.{0},.quarto-{0})"  # Colab, Sphinx, marimo and MyST, Quarto

@@ -4,3 +4,8 @@
 `scope` (engines that are imported and threads that are started under a watch) -> `on_torch`, `on_tinytorch` (what they
 tell) -> `observer` (the watch itself) -> `plugin` (a user's tests under it). May import `doc`, `ui` and `tinytorch`.
 """
+
+from .findings import Finding, GradientWarning
+from .observer import Watch, watch
+
+__all__ = ["Finding", "GradientWarning", "Watch", "watch"]

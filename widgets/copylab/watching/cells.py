@@ -11,7 +11,7 @@ import re
 import sys
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext
+from tinytorch.viz import gettext
 
 _CELL = re.compile(r"[\\/]ipykernel_\d+[\\/]|^<ipython-input")
 

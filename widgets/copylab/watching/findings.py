@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tinytorch.viz.catalogue import gettext, ngettext
-from tinytorch.viz.labels import bracket, short
+from tinytorch.viz import bracket, gettext, ngettext, short
 
 from ..doc import Alarm, Code, Paragraph, Part, Picture, Told
 from .places import Place

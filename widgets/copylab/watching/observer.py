@@ -12,13 +12,10 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from tinytorch.viz import memory, snapshot
-from tinytorch.viz.catalogue import gettext, ngettext
-from tinytorch.viz.labels import bracket
-from tinytorch.viz.read.naming import collect
+from tinytorch.viz import bracket, collect, gettext, memory, ngettext, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Told, element, indented
-from ..ui.theme import style
+from ..ui import style
 from . import scope
 from .cells import CELL_NUMBERS
 from .findings import Finding, GradientWarning

@@ -5,8 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.autograd.modes import MODES, WRITES
-from tinytorch.autograd.saved import DETACHED, hold, stale
+from tinytorch.graph import DETACHED, MODES, WRITES, hold, stale
 
 from .kept import Kept
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.autograd.saved import DETACHED, short_name, stale_text
+from tinytorch.graph import DETACHED, short_name, stale_text
 
 from .kept import Kept
 from .scope import Replacement, run_in_unwatched_thread

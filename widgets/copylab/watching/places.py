@@ -9,8 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from tinytorch.viz.catalogue import gettext
-from tinytorch.viz.labels import shorten
+from tinytorch.viz import gettext, shorten
 
 from .cells import CELL_NUMBERS
 

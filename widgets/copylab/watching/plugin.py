@@ -90,7 +90,7 @@ class WatchedSession:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say how much was looked at."""
-        from tinytorch.viz.catalogue import gettext
+        from tinytorch.viz import gettext
 
         said = gettext(
             "copylab watch: watched {tests} tests, {read} saved tensors read, {without} tests read none",

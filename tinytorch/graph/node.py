@@ -1,0 +1,384 @@
+"""Nodes of the autograd graph.
+
+A kind of node is declared by `kind_of_node(name, formulas)`: one formula for each differentiable input. A formula's
+parameter names say what the node saves: `lambda grad, other: grad * other` saves `other`, and only if that gradient is
+needed. The names are those of torch's derivative table, so `grad_fn._saved_other` reads as in torch. A formula runs on
+plain arrays, or on tensors where the gradient's own graph is wanted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .autograd_meta import LAST, meta
+from .hooks import RemovableHandle, hooks_of
+from .modes import MADE
+from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, objects, read
+
+next_number = itertools.count().__next__
+Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
+_SHOWN: Any = weakref.WeakKeyDictionary()
+
+# The state of a gradient that is an array, see `gradients`: VERSION times the version that torch's tensor would have, plus
+# what somebody else holds (that tensor, its memory, nothing), plus TWICE if the walk itself may hold it in two places.
+SHARED, VIEW, ALONE, TWICE, VERSION = 0, 1, 2, 4, 8
+
+
+class Outputs(list):
+    """What a node computed, with the state of each gradient, which the arrays alone do not tell."""
+
+    __slots__ = ("states",)
+
+    def __init__(self, grads: Any, states: list[int]) -> None:
+        super().__init__(grads)
+        self.states = states
+
+
+def expectation(t: Any) -> tuple:
+    """Shape, dtype (NumPy's) and device that the gradient of a tensor must have."""
+    return t._data.shape, t._data.dtype, t.device
+
+
+class Node:
+    """One recorded operation: where its gradients go (`next_functions`) and what it saved for that."""
+
+    __slots__ = ("__weakref__", "_edges", "_expects", "_hooks", "_metadata", "_saved", "_seq")
+
+    # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
+    saved_names: tuple[str, ...] = ()
+    users: tuple = ()  # for each, the one input whose gradient alone needs it, if that is so
+    _results: dict[int, int] = {}  # which of what it saves are outputs of this node, and which outputs
+    spread = False  # whether one formula gives the gradients of all inputs at once
+    _called = ""  # the name, if it is not that of the class
+    _outputs = 1
+    _leaf = False
+    _several = False  # whether formulas are given a tuple of gradients, one for each output
+    _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
+    _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
+    _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
+
+    def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
+        self._edges = edges
+        self._saved = saved  # pairs, one after the other: a value and its version
+        self._seq = next_number()
+        self._hooks = None
+        for note in MADE:
+            note(self)
+
+    # what torch shows ---------------------------------------------------------------------------------------------
+
+    def name(self) -> str:
+        """The name torch prints, such as `MulBackward0`."""
+        return self._called or type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
+        shown = _SHOWN.get(self)
+        if shown is None:
+            shown = tuple([shown_edge(e) for e in self._edges])
+            if any([e is not None and e[0]._leaf for e in self._edges]):
+                _SHOWN[self] = shown  # so that hooks on a leaf's node live as long as a graph that it was seen in
+        return shown
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the user's own notes on this node."""
+        if not hasattr(self, "_metadata"):
+            self._metadata: dict = {}
+        return self._metadata
+
+    def _sequence_nr(self) -> int:
+        return self._seq
+
+    def __dir__(self) -> list[str]:
+        return [n for n in super().__dir__() if n not in Node.__slots__]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+    # hooks ----------------------------------------------------------------------------------------------------------
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after this node ran; what it returns replaces `grad_inputs`."""
+        return RemovableHandle(hooks_of(self).post, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before this node runs; what it returns replaces `grad_outputs`."""
+        return RemovableHandle(hooks_of(self).pre, hook)
+
+    # what backward does ---------------------------------------------------------------------------------------------
+
+    def describe(self, *outputs: Any) -> None:
+        """Note shape, dtype and device that the gradients of the outputs must have; None stands for what is no tensor."""
+        nothing = (), np.dtype(np.float32), None  # what torch expects there
+        self._expects = [nothing if t is None else expectation(t) for t in outputs]
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """Gradients for the inputs, from those of the outputs: arrays if `raw`, else tensors; None for none."""
+        raise NotImplementedError
+
+    def keep_results(self, outputs: tuple) -> None:
+        """Save the node's own outputs, where formulas read them."""
+        saved = list(self._saved)
+        for at, nr in self._results.items():
+            saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
+        self._saved = tuple(saved)
+
+    def release(self) -> None:
+        """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
+        versions = self._saved[1::2]
+        if OBJECT not in versions and None not in versions:
+            self._saved = (None, GONE) * len(versions)
+        elif versions != (None,):
+            saved = list(self._saved)
+            for at, version in enumerate(versions):
+                if version == OBJECT:
+                    for one in objects(saved[2 * at]):
+                        one.release()
+                elif version is not None:
+                    saved[2 * at], saved[2 * at + 1] = None, GONE
+            self._saved = tuple(saved)
+
+    def __call__(self, *grads: Any) -> Any:
+        """Run the node alone. TypeError for another number of gradients than outputs."""
+        if len(grads) != self._outputs:
+            raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
+        found = zip(self.apply(list(grads), False), self._edges, strict=True)
+        spread = self.spread and any(self._edges)
+        out = tuple([g if spread or edge is not None else None for g, edge in found])
+        return out[0] if len(out) == 1 else out
+
+
+class MultiNode(Node):
+    """A node with several outputs."""
+
+    __slots__ = ("_outputs",)
+    _several = True
+
+    def describe(self, *outputs: Any) -> None:
+        """Note how many there are, too."""
+        super().describe(*outputs)
+        self._outputs = len(outputs)
+
+
+class AccumulateGrad(Node):
+    """Stands for a leaf in the graph as it is shown: what adds to its `.grad`. Edges hold the leaf itself."""
+
+    __slots__ = ("variable",)
+    __module__ = "builtins"
+    _called = "torch::autograd::AccumulateGrad"
+
+    def __init__(self, leaf: Any) -> None:
+        self.variable = leaf
+        self._edges = self._saved = ()
+        self._hooks = None
+        self._seq = LAST
+        self.describe(leaf)
+
+
+def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:
+    """A leaf got another array by `.data =`. What was recorded so far goes on expecting the gradient that it expected.
+
+    Of another dtype it gets another node, too, or `anyway`.
+    """
+    m = leaf._meta
+    if m is not None:
+        now = expectation(leaf)
+        if anyway or now[1:] != before[1:]:
+            m.accumulator = None
+        if now != before:
+            m.exchanged += ((next_number(), before),)
+
+
+def shown_edge(edge: Any) -> tuple[Any, int]:
+    """An edge as those outside see it: to the AccumulateGrad of a leaf, (None, 0) for none."""
+    if edge is None or not edge[0]._leaf:
+        return edge or (None, 0)
+    m = meta(edge[0])
+    node = m.accumulator and m.accumulator()
+    if node is None:
+        node = AccumulateGrad(edge[0])  # which keeps the leaf alive; the leaf finds it by a weak reference
+        m.accumulator = weakref.ref(node)
+    return (node, 0)
+
+
+class NotImplementedNode(Node):
+    """Stands for an operation that torch has no derivative for: it is recorded, and backward through it raises."""
+
+    __slots__ = ()
+    _called = "torch::autograd::NotImplemented"
+    _says: str
+
+    def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
+        super().__init__(tuple([e for e in edges if e is not None]))
+        self._seq = LAST  # as torch has it: it raises before other nodes run
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """Raise torch's RuntimeError."""
+        raise RuntimeError(self._says)
+
+
+def not_differentiable(what: str) -> Any:
+    """The kind of node of an operation that torch's table of derivatives does not name, by the name that the error says."""
+    body = {"__slots__": (), "__module__": "builtins", "_says": f"derivative for {what} is not implemented"}
+    return type("NotImplemented", (NotImplementedNode,), body)
+
+
+# declaring kinds of nodes -----------------------------------------------------------------------------------------
+
+# torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
+_INTS = frozenset(["diagonal", "dim", "dim0", "dim1", "dim2", "dimension", "dims", "end", "index", "k", "offset",
+                   "repeats", "shifts", "start"])  # fmt: skip
+
+
+def _as_torch_shows(value: Any) -> Any:
+    if type(value) is int:
+        return value & 0xFFFFFFFFFFFFFFFF if value < 0 else value
+    return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
+
+
+def _shown(name: str, at: int) -> tuple[property, property]:
+    """The attributes of a kind of node under which saved value number `at` is read: `_saved_other`, `_raw_saved_other`."""
+
+    def saved(fn: Any) -> Any:
+        value = read(fn, at, for_formula=False)
+        return _as_torch_shows(value) if name in _INTS else value
+
+    def raw(fn: Any) -> Any:
+        if fn._saved[2 * at] is not None and fn._saved[2 * at + 1] is None:
+            raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{name}'")
+        return as_object(fn, at)
+
+    return property(saved), property(raw)
+
+
+def as_object(fn: Any, at: int) -> Any:
+    """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
+    saved = list(fn._saved)
+    value, version = saved[2 * at : 2 * at + 2]
+    found = value if version == OBJECT else SavedTensor(value, version, nr=fn._results.get(at))
+    for one in objects(found):
+        one.node = weakref.ref(fn)
+    saved[2 * at : 2 * at + 2] = found, OBJECT
+    fn._saved = tuple(saved)
+    return found
+
+
+def kind_of_node(
+    name: str, formulas: dict[str, Callable | None], also: tuple[str, ...] = (), base: type = Node, spread: bool = False,
+    results: tuple[str, ...] = ("result",), writes: int = 0, laid: bool = False,
+) -> Any:  # fmt: skip
+    """A kind of node: `formulas[input](grad, saved...)` is the gradient for that input; None stands for no gradient.
+
+    A value whose name starts with an underscore is kept but not shown. `also` names values that are kept although no
+    formula that runs reads them, as torch keeps them. With `spread` the one formula returns the gradients of all inputs
+    (for `cat`, whose inputs are as many as are given). `writes`: how often torch's formulas write to what they make.
+    """
+    rules = list(formulas.values())
+    reads = [() if f is None else f.__code__.co_varnames[1 : f.__code__.co_argcount] for f in rules]
+    # the order in which torch saves them, and hooks see them
+    names = sorted({*also}.union(*reads), key=lambda n: (n in results, n))
+    wanted = [tuple([names.index(p) for p in read]) for read in reads]
+    anyway = len(rules) - rules.count(None) == 1 or "BackwardBackward" in name  # then torch asks not what is needed
+    readers = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
+    users = [by[0] if len(by) == 1 and not anyway else None for by in readers]
+    simple = base is Node and not spread and [*wanted] == [tuple(range(len(names)))]
+    pair = base is Node and not spread and wanted == [(0,), (1,)] and users == [0, 1]
+    body: dict[str, Any] = {
+        "__slots__": (),
+        "__doc__": f"The backward of torch's {name}.",
+        "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
+        "saved_names": tuple(names),
+        "rules": tuple(zip(rules, wanted, strict=True)),
+        "order": tuple(sorted([i for i, f in enumerate(rules) if f], key=[*formulas].__getitem__)),  # torch's
+        "users": tuple(users),
+        "spread": spread,
+        "_made": ALONE + VERSION * writes,
+        "_laid": laid,
+        "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
+        "_results": {names.index(n): nr for nr, n in enumerate(results) if n in names},
+    }
+    for at, n in enumerate(names):
+        if n[0] != "_":
+            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _shown(n, at)
+    return type(name, (base,), body)
+
+
+def _values(node: Any, saved: tuple, raw: bool) -> list:
+    """What formulas read of what a node saved: arrays if `raw`."""
+    values: list = []
+    pairs = iter(saved)
+    for value, version in zip(pairs, pairs):  # noqa: B905 - one iterator, for pairs
+        if version is None:
+            values.append(value)
+        elif (
+            raw and 0 <= version == value._counter[0]
+            and ((m := value._meta) is None or not m.detached)
+        ):  # fmt: skip
+            values.append(value._data)
+        else:
+            values.append(read(node, len(values), raw))
+    return values
+
+
+def _apply(self: Any, grads: list, raw: bool) -> list:
+    """The gradients for the inputs of a node of a declared kind, from those of its outputs."""
+    saved, edges = self._saved, self._edges
+    several = self._several
+    grad = tuple(grads) if several else grads[0]
+    if grad is None or (several and all([g is None for g in grad])):
+        return [None] * len(edges)
+    values = _values(self, saved, raw) if saved else ()
+    if self.spread:
+        return list(self.rules[0][0](grad, *[values[i] for i in self.rules[0][1]]))
+    out: list = [None] * len(edges)
+    for i in self.order:
+        if edges[i] is not None:
+            rule, wanted = self.rules[i]
+            out[i] = rule(grad, values[wanted[0]]) if len(wanted) == 1 else rule(grad, *[values[k] for k in wanted])
+    return out
+
+
+def _apply_two(rules: list) -> Callable:
+    """The same for a kind of node with two inputs, each formula of which reads one saved value of its own, as of a product."""
+    first, second = rules
+
+    def apply(self: Any, grads: list, raw: bool) -> list:
+        grad = grads[0]
+        if grad is None:
+            return [None, None]
+        left, right = self._edges
+        x, seen, y, other = self._saved
+        b = None
+        if left is not None:
+            if raw and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
+                x = x._data
+            elif seen != NUMBER:
+                x = read(self, 0, raw)
+        if right is not None:  # its name goes before the other's
+            if raw and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):
+                y = y._data
+            else:
+                y = read(self, 1, raw)
+            b = second(grad, y)
+        return [None if left is None else first(grad, x), b]
+
+    return apply
+
+
+def _apply_one(self: Any, grads: list, raw: bool) -> list:
+    """The same for a kind of node with one input and one output, whose formula reads all that is saved, in its order."""
+    grad, saved = grads[0], self._saved
+    if grad is None:
+        return [None]
+    if not saved:
+        return [self.rules[0][0](grad)]
+    if saved[1] is None and len(saved) == 2:
+        return [self.rules[0][0](grad, saved[0])]
+    return [self.rules[0][0](grad, *_values(self, saved, raw))]

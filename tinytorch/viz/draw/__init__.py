@@ -1,1 +1,0 @@
-"""Drawing: the memory picture and the graph picture."""

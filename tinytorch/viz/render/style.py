@@ -1,0 +1,231 @@
+"""What both pictures share: colours, escaping and a small SVG writer.
+
+Every colour is `var(--tt-NAME, ...)`: a page that
+puts the SVG inline may set the variables; alone, as an <img>, the picture follows
+`prefers-color-scheme`. It has its own background, so it is legible on any page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from html import escape
+
+from ..wording import clean, language, shorten, width
+
+# name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
+PALETTE: dict[str, tuple[str, str, str]] = {
+    "bg": ("#ffffff", "#0f1419", "#ffffff"),
+    "ink": ("#1b2129", "#e8edf3", "#000000"),
+    "muted": ("#545d68", "#a3adb8", "#3a3a3a"),
+    "line": ("#7c8590", "#7f8a96", "#555555"),
+    "band": ("#f3f5f8", "#1a2129", "#ffffff"),
+    "card": ("#ffffff", "#0f1419", "#ffffff"),
+    "cell": ("#ffffff", "#0f1419", "#ffffff"),
+    "name-bg": ("#dcecff", "#11315a", "#ffffff"),
+    "name-line": ("#1f6fd0", "#5aa2f7", "#000000"),
+    "name-ink": ("#0a3069", "#cfe4ff", "#000000"),
+    "view-bg": ("#e4e9f0", "#2b3541", "#eeeeee"),
+    "view-ink": ("#2a323c", "#d8e0e9", "#000000"),
+    "count-bg": ("#f1e6ff", "#33205a", "#ffffff"),
+    "count-line": ("#7a45cf", "#ab7df0", "#000000"),
+    "count-ink": ("#47218f", "#e6d7ff", "#000000"),
+    "leaf-bg": ("#dcf5e3", "#113d22", "#ffffff"),
+    "leaf-line": ("#1b7a38", "#41b464", "#000000"),
+    "leaf-ink": ("#0d4a20", "#c8f2d3", "#000000"),
+    "new-bg": ("#fff3bf", "#4a3800", "#ffffff"),
+    "new-line": ("#946200", "#e0ab2a", "#000000"),
+    "new-ink": ("#5c3d00", "#ffe08a", "#000000"),
+    "h0-bg": ("#dcecff", "#11315a", "#ffffff"),
+    "h0-line": ("#1f6fd0", "#5aa2f7", "#000000"),
+    "h1-bg": ("#ffe8d1", "#4d2b0a", "#ffffff"),
+    "h1-line": ("#b35900", "#f0a050", "#000000"),
+    "h2-bg": ("#d3f2ec", "#0c3d36", "#ffffff"),
+    "h2-line": ("#0b7a6b", "#4fc3b0", "#000000"),
+    "h3-bg": ("#fbe0ee", "#4d1836", "#ffffff"),
+    "h3-line": ("#a8326f", "#ee86b8", "#000000"),
+    "h4-bg": ("#eef0c8", "#3a3d0c", "#ffffff"),
+    "h4-line": ("#6b7000", "#c3c94e", "#000000"),
+    "h5-bg": ("#e3e1fa", "#2a2660", "#ffffff"),
+    "h5-line": ("#4a3fb0", "#a59df5", "#000000"),
+    "bad-bg": ("#ffe4e1", "#5a1512", "#ffffff"),
+    "bad-line": ("#c4231c", "#ff7b72", "#000000"),
+    "bad-ink": ("#8a0f0a", "#ffd6d2", "#000000"),
+}
+HUES = 6
+"""Each tensor has one of so many hues, by its number: people who see few colours can still tell most of them apart."""
+LARGEST = 4_000
+"""In px: so wide or high a picture is at most."""
+THEMES = {"light": 0, "dark": 1, "print": 2}
+
+MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
+SANS = (
+    "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Noto Sans','DejaVu Sans','Liberation Sans',"
+    "sans-serif"
+)
+
+_HUES = tuple(f"h{n}" for n in range(HUES))
+# class -> (property, palette name) pairs; both pictures use these and nothing else for colour.
+_RULES: dict[str, tuple[tuple[str, str], ...]] = {
+    "page": (("fill", "bg"),),
+    "t": (("fill", "ink"),),
+    "m": (("fill", "muted"),),
+    "band": (("fill", "band"), ("stroke", "line")),
+    "card": (("fill", "card"), ("stroke", "line")),
+    "cell": (("fill", "cell"), ("stroke", "ink")),
+    "arrow": (("stroke", "ink"),),
+    "tip": (("fill", "ink"),),
+    "thin": (("stroke", "line"),),
+}
+# What is called "count" has the colours "count-bg" and "count-line", its lines ("count-l") and texts ("count-t") their own.
+_PARTS = {"": (("fill", "bg"), ("stroke", "line")), "-l": (("stroke", "line"),), "-t": (("fill", "ink"),)}
+_RULES |= {
+    kind + part: tuple((prop, f"{kind}-{name}") for prop, name in pairs if f"{kind}-{name}" in PALETTE)
+    for kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES)
+    for part, pairs in _PARTS.items()
+}
+# (classes, declarations): what is no colour; rules without a class hold for every picture.
+_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("arrow", "thin", "count-l", "leaf-l", "bad-l"), "fill:none;stroke-width:1.5"),
+    (("thin",), "stroke-width:1"),
+    (("dash",), "stroke-dasharray:4 3"),
+    (("new", "bad", "fresh"), "stroke-width:2"),
+    ((), f".tt-pic text{{font-family:{SANS};font-size:12px;white-space:pre}}"),
+    (("mono",), f"font-family:{MONO}"),
+    (("s",), "font-size:11px"),
+    (("l",), "font-size:13px"),
+    (("b",), "font-weight:600"),
+    (("c",), "text-anchor:middle"),
+    (("e",), "text-anchor:end"),
+    ((), "@media print{.tt-pic{print-color-adjust:exact}}"),
+)
+
+
+# sign: how far left of its middle and above it the path begins, the path, its class
+MARKS = {
+    "check": (4, 0, "l3 3l6 -7", "leaf-l"),
+    "cross": (4, 4, "l8 8m0 -8l-8 8", "bad-l"),
+    "warn": (5, -4, "l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l"),
+    "was": (5, 0, "l5 -5l5 5l-5 5z", "new"),
+    "void": (4, 0, "a4 4 0 1 0 8 0a4 4 0 1 0 -8 0m1.2 2.8l5.6 -5.6", "thin"),
+    "dot": (2, 0, "a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", "tip"),
+}
+
+
+@lru_cache(maxsize=256)
+def stylesheet(used: frozenset[str] | None = None) -> str:
+    """The CSS of a picture, which follows the page and the system.
+
+    With `used`, the classes that stand in the picture, only their rules and colours: that is half of a small picture.
+    """
+    kinds = [kind for kind in _RULES if used is None or kind in used]
+    needed = {name for kind in kinds for _, name in _RULES[kind]}
+    light, dark, paper = (
+        "".join(f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in needed)
+        for column in range(3)
+    )
+    rules = [
+        f".tt-pic{{{light}}}@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}@media print{{.tt-pic{{{paper}}}}}"
+    ]
+    for kind in kinds:
+        declared = ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind])
+        # A hue counts twice: the sheet of the next picture on the page may not have it, and would colour this one anew.
+        rules.append(f".tt-pic {f'.{kind}' * (1 + (kind in _HUES))}{{{declared}}}")
+    for classes, declarations in _SHAPES:
+        there = [f".tt-pic .{one}" for one in classes if used is None or one in used]
+        if there or not classes:
+            rules.append(f"{','.join(there)}{{{declarations}}}" if there else declarations)
+    return "".join(rules)
+
+
+def colour(name: str) -> str:
+    """A colour of `PALETTE` as the page or the system has it."""
+    return f"var(--tt-{name},var(--_{name}))"
+
+
+def fixed(svg: str, theme: str) -> str:
+    """A picture that follows the page's theme, in one of `THEMES`.
+
+    Its class is one of its own: inline on one page, it must not colour the others.
+    """
+
+    def in_theme(found: re.Match[str]) -> str:
+        rules = re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", found[0])
+        rules = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda name: PALETTE[name[1]][THEMES[theme]], rules)
+        return rules.replace(".tt-pic", f".tt-pic-{theme}")
+
+    svg = svg.replace('class="tt-pic"', f'class="tt-pic-{theme}"', 1)
+    return re.sub("<style>.*?</style>", in_theme, svg, count=1, flags=re.DOTALL)
+
+
+def lang() -> str:
+    """The attribute by which a font with the right shapes is found: not needed for English."""
+    return f'lang="{language()}" ' if language() else ""
+
+
+def number(value: float) -> str:
+    """A coordinate: at most one decimal, no trailing zero, never `-0`."""
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+class Canvas:
+    """Collects SVG elements. Texts are escaped here and nowhere else."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.kinds = {"page"}
+
+    def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0, of: str = "") -> None:
+        """A box with its upper left corner at x, y; in the hue of the tensor that it is part `of`."""
+        whose = f' data-t="{of}"' if of else ""
+        kind += f" h{int(of[1:]) % HUES}" if of else ""
+        self.kinds.add(kind)
+        rx = f' rx="{number(radius)}"' if radius else ""
+        place = f'x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"'
+        self.parts.append(f'<rect class="{kind}" {place}{rx}{whose}/>')
+
+    def path(self, d: str, kind: str) -> None:
+        """A path in SVG's own notation."""
+        self.kinds.add(kind)
+        self.parts.append(f'<path class="{kind}" d="{d}"/>')
+
+    def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
+        """Straight lines from point to point."""
+        self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), kind)
+
+    def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
+        """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
+        self.kinds.add(kind)
+        text = clean(text)
+        shown = text if limit is None else shorten(text, limit)
+        whole = clean(whole) or text
+        title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
+        # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
+        fit = (
+            ""
+            if shown.isascii() or "mono" not in kind
+            else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
+        )
+        place = f'x="{number(x)}" y="{number(y)}"{fit}'
+        self.parts.append(f'<text class="{kind}" {place}>{title}{escape(shown, quote=False)}</text>')
+
+    def mark(self, mark: str, x: float, y: float) -> None:
+        """A small sign: one of `MARKS`."""
+        left, up, path, kind = MARKS[mark]
+        self.path(f"M{number(x - left)} {number(y - up)}{path}", kind)
+
+    def svg(self, w: float, h: float, label: str, whole: bool = False) -> str:
+        """The whole document; what is larger than `LARGEST` is shown smaller, unless it is asked for as a `whole`."""
+        w, h = round(w), round(h)
+        scale = 1.0 if whole else min(1.0, LARGEST / max(w, h))
+        described = f'{lang()}role="img" aria-label="{escape(clean(label))}"'
+        page = f'<rect class="page" width="{w}" height="{h}" rx="8"/>'
+        drawn = page + "".join(self.parts)
+        used = frozenset(name for kind in self.kinds for name in kind.split())
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tt-pic" {described} '
+            f'width="{round(w * scale)}" height="{round(h * scale)}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
+            f"<style>{stylesheet(used)}</style>{drawn}</svg>"
+        )

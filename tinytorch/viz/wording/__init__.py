@@ -1,0 +1,51 @@
+"""Words of pictures: translated texts, and labels of tensors."""
+
+from . import catalogue, labels
+from .catalogue import gettext, gettext_noop, known, language, ngettext, use
+from .labels import (
+    bracket,
+    called,
+    clean,
+    columns_in,
+    cut,
+    dtype,
+    few,
+    listed,
+    matches,
+    shape,
+    short,
+    shorten,
+    show,
+    summarize,
+    told,
+    width,
+    wrap,
+)
+
+__all__ = [
+    "bracket",
+    "called",
+    "catalogue",
+    "clean",
+    "columns_in",
+    "cut",
+    "dtype",
+    "few",
+    "gettext",
+    "gettext_noop",
+    "known",
+    "labels",
+    "language",
+    "listed",
+    "matches",
+    "ngettext",
+    "shape",
+    "short",
+    "shorten",
+    "show",
+    "summarize",
+    "told",
+    "use",
+    "width",
+    "wrap",
+]

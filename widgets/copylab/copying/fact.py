@@ -1,0 +1,289 @@
+"""What a way of copying does to a tensor: found by running small programs, each of which proves one answer.
+
+Nothing is known beforehand. Each program makes its own `x` and `y`, so no answer depends on another.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import ModuleType
+
+from tinytorch.viz import gettext, gettext_noop, language, ngettext, summarize
+
+from ..run import Stop, Watch, apart, checked, describe_error, engine_for, execute, steady
+from .methods import Method, method
+from .sources import Source
+
+Answer = bool | int | str | None
+
+SECONDS = 10.0
+"""How long all programs about one copy may run together."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One question about a copy, and its answer.
+
+    key: its name, such as "same_storage". question: the same in words.
+    answer: what the proof printed, as a Python value; None where it printed None, or where the question makes no
+        sense, and then `why` says so.
+    proof: the program, whole: pasted anywhere it prints the answer.
+    printed: what it printed, or the last line of its traceback.
+    """
+
+    key: str
+    question: str
+    answer: Answer
+    proof: str
+    printed: str
+    why: str = ""
+
+    def __repr__(self) -> str:
+        return summarize(f"Fact({self.key!r}, {self.answer!r})")
+
+    @property
+    def said(self) -> str:
+        """The answer in words: "yes", "no", "CloneBackward0", "-" where there is none."""
+        if isinstance(self.answer, bool):
+            return gettext("yes") if self.answer else gettext("no")
+        if self.answer is None:
+            return "-" if self.why or self.key not in _NONE else gettext(_NONE[self.key])
+        if isinstance(self.answer, int) and self.key == "copied":
+            return ngettext("{number} byte", "{number} bytes", self.answer)
+        said = str(self.answer)
+        return gettext(said) if said in _GIVES else said
+
+
+_GIVES = (gettext_noop("right"), gettext_noop("an error"), gettext_noop("wrong, and no error"))
+_NONE = {"grad_fn": gettext_noop("none"), "warns": gettext_noop("no"), "raises": gettext_noop("no")}
+
+
+@dataclass(frozen=True)
+class Facts(Mapping[str, Fact]):
+    """All facts of a method on a source, by key. `answers` has the answers alone.
+
+    source and then: what the copy was made of, and the lines that ran after it; engine: the module's name.
+    """
+
+    method: Method
+    source: Source
+    engine: str
+    then: tuple[str, ...]
+    all: tuple[Fact, ...]
+
+    def __getitem__(self, key: str) -> Fact:
+        return {fact.key: fact for fact in self.all}[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return (fact.key for fact in self.all)
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    @property
+    def answers(self) -> dict[str, Answer]:
+        """The answers by key."""
+        return {fact.key: fact.answer for fact in self.all}
+
+    def __repr__(self) -> str:
+        about = f"{self.method.name!r}, {self.source.kind} of shape {self.source.shape}"
+        return summarize(f"Facts({about}, {len(self)} facts)")
+
+
+def facts(
+    how: str | Method, source: object = None, engine: ModuleType | None = None, then: Sequence[str] = ()
+) -> Facts:
+    """Run the copy method `how` on a source and find out what it does.
+
+    source: as `Source.of` takes it; by default a leaf of shape (3,) that requires grad.
+    engine: the module that is `torch` to the programs; by default the caller's global `torch`, otherwise tinytorch.
+    then: lines that run after the copy, for the facts as they are then.
+
+    Each program runs once, with random numbers as after `torch.manual_seed(0)`; the same question is answered from
+    memory the next time. Raises what `method` and `Source.of` raise, and TypeError for an engine that is none; what the
+    copy itself raises is a fact, the one called "raises".
+    """
+    module = checked(engine) or engine_for(sys._getframe(1).f_globals)
+    found = _facts(method(how), Source.of(source), module, tuple(then), language())
+    if any(fact.printed == _late() for fact in found.values()):  # the next time there may be more time
+        _facts.cache_clear()
+    return found
+
+
+@lru_cache(maxsize=256)
+def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...], _language: str | None) -> Facts:
+    before = ("import torch\n", f"{source.code}\n")
+    after = (*before, f"{how.code}\n", *(f"{line}\n" for line in then))
+    found = []
+    failed = ""
+    with apart(engine), Watch(SECONDS) as watch:
+        for question in QUESTIONS:
+            program = (*(before if "CODE" in question.program else after), question.body(source, how))
+            why = question.needs(source) or (failed and gettext("the copy was not made: {error}", error=failed))
+            answer, printed, error = (None, "", why) if why else _run(program, engine, watch)
+            if question.key == "raises" and printed.startswith((_late(), "SystemExit", "GeneratorExit")):
+                answer, error = printed, ""  # what ends a program that catches every Exception
+            if not why and (watch.reason or (question.key == "raises" and answer is not None)):
+                failed = printed
+            found.append(Fact(question.key, question.text, answer, "".join(program), printed, error))
+    return Facts(how, source, engine.__name__, then, tuple(found))
+
+
+def _run(program: tuple[str, ...], engine: ModuleType, watch: Watch) -> tuple[Answer, str, str]:
+    """The answer that a program prints last, what it printed, and why there is no answer."""
+    lines: list[str] = []
+
+    def say(*things: object, **_: object) -> None:
+        lines.append(" ".join(map(str, things)))
+
+    try:
+        execute(program, engine, {"print": say}, watch)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # whatever the engine raises is the answer
+        raised = _late() if isinstance(error, Stop) else describe_error(error)
+        return None, raised, gettext("the question cannot be asked: {error}", error=raised)
+    printed = steady(lines[-1]) if lines else ""
+    return _value(printed), printed, ""
+
+
+def _late() -> str:
+    return gettext("Stopped: it ran for more than {seconds} seconds", seconds=f"{SECONDS:.0f}")
+
+
+def _value(printed: str) -> Answer:
+    try:
+        value = ast.literal_eval(printed)
+    except (ValueError, SyntaxError):
+        return printed
+    return value if value is None or isinstance(value, bool | int) else printed
+
+
+def _grad_needed(source: Source, *, real: bool = False) -> str:
+    if real and source.dtype.startswith("complex"):
+        return gettext("x is complex, and backward wants a real number")
+    return "" if source.requires_grad else gettext("x requires no grad")
+
+
+@dataclass(frozen=True)
+class CopyQuestion:
+    """A question about a copy, and how a program asks it.
+
+    key: its name in Python. column: what stands over its answers in a table. asks: the whole of it.
+    program: its last lines, which come after the copy, or make it where CODE stands; in them WRITE_X and WRITE_Y are
+        a write through x and y.
+    main: whether a table shows it unasked.
+    needs: why the question makes no sense for a source; empty where it does.
+    """
+
+    key: str
+    column: str
+    asks: str
+    program: str
+    main: bool = False
+    needs: Callable[[Source], str] = lambda _: ""
+
+    @property
+    def text(self) -> str:
+        """The question, for the reader."""
+        return gettext(self.asks)
+
+    def body(self, source: Source, how: Method) -> str:
+        """The last lines of the program for one source and one method."""
+        made = self.program.replace("WRITE_X", _write("x", source)).replace("WRITE_Y", _write("y", source))
+        return made.replace("CODE", "\n    ".join(how.code.splitlines())) + "\n"
+
+
+def _write(name: str, source: Source) -> str:
+    """The line that writes another number through a name, past the rules for leaves, but counted."""
+    first = source.memory[source.offset] if source.memory else 1
+    other = str(not first) if source.dtype == "bool" else "8" if first == 7 else "7"
+    if source.overlaps:  # a tensor whose elements share places is written one element at a time
+        return f"{name}.detach()[(0,) * {name}.dim()] = {other}"
+    return f"{name}.detach().fill_({other})"
+
+
+_RAISES = """\
+try:
+    CODE
+    print(None)
+except Exception as error:
+    print(f"{type(error).__name__}: {error}")"""
+_WARNS = """\
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    CODE
+print(seen[0].message if seen else None)"""
+_COUNTER = """\
+before = x._version
+torch.autograd.graph.increment_version(y)
+print(x._version > before)"""
+_SEEN_IN_Y = "before = str(y.tolist())\nWRITE_X\nprint(str(y.tolist()) != before)"
+_SEEN_IN_X = "before = str(x.tolist())\nWRITE_Y\nprint(str(x.tolist()) != before)"
+_GRADIENT = """\
+grads = [None]
+if y.requires_grad:
+    grads = torch.autograd.grad(y, x, torch.ones_like(y), allow_unused=True)
+print(grads[0] is not None)"""
+_AFTER_WRITE = """\
+right = 2 * x.detach().clone()
+loss = (x * x).sum()  # saves x for backward
+WRITE_Y
+try:
+    grad, = torch.autograd.grad(loss, x)
+    print("right" if str(grad.tolist()) == str(right.tolist()) else "wrong, and no error")
+except RuntimeError:
+    print("an error")"""
+_STORAGE = """\
+memory = x.untyped_storage()
+start, end = memory.data_ptr(), memory.data_ptr() + memory.nbytes()
+"""
+_SHARED = f"{_STORAGE}print(start <= y.data_ptr() < end)"
+_COPIED = f"{_STORAGE}print(0 if start <= y.data_ptr() < end else y.untyped_storage().nbytes())"
+_NODE = "print(None if y.grad_fn is None else type(y.grad_fn).__name__)"
+_STRIDES = "print(y.stride() == x.stride() if y.shape == x.shape else None)"
+
+_ = gettext_noop
+QUESTIONS = (
+    CopyQuestion("raises", _("raises"), _("Does it raise an error?"), _RAISES),
+    CopyQuestion("same_tensor", _("same tensor"), _("Is y the same tensor as x?"), "print(y is x)", main=True),
+    CopyQuestion("same_storage", _("shares memory"), _("Do x and y share memory?"), _SHARED, main=True),
+    CopyQuestion(
+        "same_counter", _("shares version counter"), _("Do x and y share a version counter?"), _COUNTER, main=True
+    ),
+    CopyQuestion("y_sees_x", _("y sees a write through x"), _("Is a write through x seen in y?"), _SEEN_IN_Y),
+    CopyQuestion(
+        "x_sees_y", _("x sees a write through y"), _("Is a write through y seen in x?"), _SEEN_IN_X, main=True
+    ),
+    CopyQuestion("requires_grad", _("requires grad"), _("Does y require grad?"), "print(y.requires_grad)", main=True),
+    CopyQuestion("leaf", _("is a leaf"), _("Is y a leaf?"), "print(y.is_leaf)", main=True),
+    CopyQuestion("grad_fn", "grad_fn", _("Which grad_fn does y have?"), _NODE, main=True),
+    CopyQuestion(
+        "gradient_returns",
+        _("gradient flows back"),
+        _("Does a gradient flow from y back to x?"),
+        _GRADIENT,
+        main=True,
+        needs=_grad_needed,
+    ),
+    CopyQuestion(
+        "after_write",
+        _("backward after a write"),
+        _("After a write through y, what does backward through x give?"),
+        _AFTER_WRITE,
+        main=True,
+        needs=partial(_grad_needed, real=True),
+    ),
+    CopyQuestion("dtype", _("keeps dtype"), _("Is the dtype kept?"), "print(y.dtype == x.dtype)"),
+    CopyQuestion("device", _("keeps device"), _("Is the device kept?"), "print(y.device == x.device)"),
+    CopyQuestion("shape", _("keeps shape"), _("Is the shape kept?"), "print(y.shape == x.shape)"),
+    CopyQuestion("strides", _("keeps strides"), _("Are the strides kept?"), _STRIDES),
+    CopyQuestion("copied", _("new memory"), _("How much memory is new?"), _COPIED, main=True),
+    CopyQuestion("warns", _("warns"), _("Does it warn?"), _WARNS),
+)
+"""What is asked of every copy, in this order."""

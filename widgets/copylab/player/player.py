@@ -1,0 +1,342 @@
+"""`steps(code)`: run code line by line and look at memory and graph after each line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import Any, overload
+
+from tinytorch.viz import few, gettext, gettext_noop, language, ngettext, written
+
+from ..doc import spoken
+from ..run import LIMITS, Into, Isolated, Limits, Program, Run, Thing, checked, engine_for, from_function, tidy
+from .frames import Frame, Looker, Part, fold, make
+from .static import LEVEL, Sheet, policy, stored_size
+
+_HELP = gettext_noop("""\
+{summary}.
+
+In a notebook this is a player: Next and Back, the slider, or with the focus in the player the arrow keys, Home and End.
+A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
+
+s[0].changes            what the first step changed; s[0].output, s[0].error and s[0].pictures are its other parts
+s.end                   how the run ended, and what the code did besides
+print(s.text)           all of it in words
+s.save("page.html")     a page of its own
+s.live()                the same as a widget, whose step can be set and observed
+steps(code, rounds=2, into=False)    fewer steps: two rounds of each loop, and none inside of functions
+steps(f, x, into=[models])           more steps: also inside of the functions and classes of a module
+
+Try first: go to the line that surprises you, and read what it changed before you look at the picture.""")
+
+Stepped = bool | str | Thing
+"""What can be stepped into: all, nothing, a function of the code by its name, or a module, class, or function."""
+
+
+def steps(
+    code: str | Callable[..., Any],
+    *args: Any,
+    engine: ModuleType | None = None,
+    namespace: Mapping[str, Any] | None = None,
+    into: Stepped | Iterable[Stepped] = True,
+    rounds: int | None = None,
+    max_steps: int = LIMITS.max_steps,
+    seconds: float = LIMITS.seconds,
+    isolated: bool = False,
+    **kwargs: Any,
+) -> Steps:
+    """Run `code` statement by statement and show, after each, its output, the memory and the graph.
+
+    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. What stands there
+    is stepped, loops and calls of its own functions included. From a function, the functions and methods of the same
+    file (in a notebook: of all cells) are stepped into as well. Everything else that is called runs in one go, unless
+    `into` names it. The player folds and unfolds loops and calls; `into` and `rounds` choose what becomes a step.
+
+    engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
+    namespace: variables that the code may use, for example `globals()`. It works on a copy of the mapping, so none of
+        your names is rebound; the tensors are your own, and code that writes into them does write into them.
+    into: the functions of the code to step into when they are called: True for all, False for none, or their names
+        (`"f"`, `["f", "Net.forward"]`). A call of another one is part of the line that calls. Modules, classes and
+        functions among them are stepped into besides: `into=[models]`, `into=["f", Net]`. They are left as they are.
+    rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
+    max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
+    isolated: a string runs in a process of its own, which is ended when the time is up, whatever the code does, and may
+        end itself. Nothing of the session is there, so neither `namespace` nor objects in `into` go with it.
+
+    Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()`
+    gives the same as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown
+    at their line and not raised. Files written, random numbers drawn, threads started and the like are real, are not
+    undone, and are said at the end (`s.end`).
+
+    Raises:
+        TypeError: `code` is neither a string nor a function with a source, `engine` is no module with a Tensor,
+            `into` holds what has no source, or what cannot go into a process of its own is to.
+        ValueError: a limit is not positive, or `into` names a function that the code does not define.
+
+    """
+    caller = sys._getframe(1).f_globals
+    names = None if namespace is None else dict(namespace)
+    return step(code, args, kwargs, caller, Choice(engine, names, into, Limits(max_steps, seconds, rounds), isolated))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a caller of `steps` can choose; see there. `names` is what a text runs in, and so what it leaves."""
+
+    engine: ModuleType | None = None
+    names: dict[str, Any] | None = None
+    into: Stepped | Iterable[Stepped] = True
+    limits: Limits = LIMITS
+    isolated: bool = False
+
+
+def step(
+    code: str | Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    caller: Mapping[str, Any],
+    choice: Choice,
+) -> Steps:
+    """`steps` for those who know the caller's names: see there."""
+    into, things = _into(choice.into)
+    engine = checked(choice.engine) or engine_for(caller)
+    program: str | Program
+    if choice.isolated:
+        if not isinstance(code, str) or args or kwargs or things or choice.names is not None:
+            raise TypeError("isolated=True is for code given as a string, without namespace and objects in into")
+        return Steps(Isolated(tidy(code), engine, Looker(), into=into, limits=choice.limits), caller)
+    if isinstance(code, str):
+        if args or kwargs:
+            raise TypeError("code given as a string takes no arguments: pass variables with namespace={'x': x}")
+        program = tidy(code)
+    elif choice.names is not None:
+        raise TypeError("a function has its own globals: namespace is for code given as a string")
+    else:
+        program = from_function(code, args, kwargs, into, things)
+    run = Run(program, engine, Looker(), names=choice.names, into=into, things=things, limits=choice.limits)
+    return Steps(run, caller)
+
+
+def _into(into: Stepped | Iterable[Stepped]) -> tuple[Into, list[Thing]]:
+    """The functions of the code to step into, and what beside it; TypeError for what is neither name nor thing."""
+    several: list[Any] = list(into) if isinstance(into, Iterable) and not isinstance(into, str | type) else [into]
+    things = [one for one in several if isinstance(one, Thing)]
+    rest = [one for one in several if not isinstance(one, Thing)]
+    if len(rest) == 1 and isinstance(rest[0], bool):
+        return rest[0], things
+    if not all(isinstance(one, str) for one in rest):
+        raise TypeError(
+            "into must be True, False, names of functions of the code, or modules, classes and functions that are "
+            f"written in Python, not {into!r}"
+        )
+    return frozenset(rest) if rest or not things else True, things
+
+
+class Steps(Sequence[Frame]):
+    """A run, step by step: a sequence of frames that a notebook shows as a player.
+
+    `s[0]` is the first step: `.line`, `.place`, `.source`, `.output`, `.error`, `.changes`, `.pictures["memory"]` and
+    `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run ended, `s.text` tells all of it in words,
+    `s.save(path)` writes a page, `s.live()` makes the widget.
+    """
+
+    def __init__(self, run: Run, caller: Mapping[str, Any]) -> None:
+        self._run = run
+        self.end = " ".join(_ending(run, caller))
+        """How the run ended, in a sentence or two; empty where it simply finished."""
+
+    @property
+    def code(self) -> str:
+        """The code that was run: the text that was given, or the function, and below it those it stepped into."""
+        return "\n\n".join(text.code for text in self._run.texts)
+
+    @property
+    def ended(self) -> str:
+        """How the run ended: finished, error, syntax, steps or time (the limits), interrupted, died (its process)."""
+        return self._run.ended
+
+    @cached_property
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames; their pictures are drawn when they are first asked for."""
+        return make(self._run)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The frames with those of each loop, round and call put together, as a tree."""
+        return fold(self._run, self.frames)
+
+    def __len__(self) -> int:
+        return len(self._run.steps)
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Frame]: ...
+    def __getitem__(self, index: int | slice) -> Frame | Sequence[Frame]:
+        """One frame, counted from 0, or several."""
+        return self.frames[index]
+
+    def __iter__(self) -> Iterator[Frame]:
+        return iter(self.frames)
+
+    def __repr__(self) -> str:
+        lines, steps = len(self._lines), len(self)
+        counts = f"{lines} line{'s' * (lines != 1)}, {steps} step{'s' * (steps != 1)}"
+        return f"Steps({counts}, ended={self.ended!r})"
+
+    @property
+    def _lines(self) -> list[str]:
+        return [line for text in self._run.texts for line in text.code.splitlines()]
+
+    @property
+    def summary(self) -> str:
+        """What this is, in half a sentence."""
+        if self.ended == "syntax":
+            return gettext("Step-through: the code cannot be read, so nothing was run")
+        return ngettext(
+            "Step-through: {steps} through {number} line of code",
+            "Step-through: {steps} through {number} lines of code",
+            len(self._lines),
+            steps=ngettext("{number} step", "{number} steps", len(self)),
+        )
+
+    @cached_property
+    def text(self) -> str:
+        """Everything in words: the code, each step, its changes, its output, its pictures."""
+        return self._all.full_text()
+
+    @cached_property
+    def html(self) -> str:
+        """The static form, which turns itself into the player where scripts run."""
+        return spoken(self.shown.page())
+
+    @property
+    def _all(self) -> Sheet:
+        return Sheet(
+            self._run.texts, self.parts, self.summary, self.end, self.ended in ("steps", "time", "interrupted", "died")
+        )
+
+    @cached_property
+    def last(self) -> int:
+        """The number of the last step that is shown: all are, unless there are thousands."""
+        return self._all.how_many()
+
+    @cached_property
+    def shown(self) -> Sheet:
+        """What of the run is shown in a notebook."""
+        first = self.last
+        if first == len(self):
+            return self._all
+        left = gettext(
+            "Shown are the first {first} of {all} steps, to keep the page below 2 MB. With s = steps(...), "
+            "s[{next}] is the next one. With rounds=3, later rounds of loops run in one go.",
+            first=f"{first:,}",
+            all=f"{len(self):,}",
+            next=first,
+        )
+        parts = fold(self._run, self.frames[:first])
+        summary = gettext("{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}")
+        return Sheet(self._run.texts, parts, summary, " ".join(filter(None, [self.end, left])), cut=True)
+
+    @cached_property
+    def stored(self) -> str:
+        """Each step in words with what it changed: the text that a notebook stores. What it leaves out, it says."""
+        return self.shown.brief_text(room=LEVEL - stored_size(self.html))
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": self.stored, "text/html": self.html}
+
+    def _display_(self) -> Any:
+        """What marimo shows, which runs no script of a page that it is given: there the player has to be a widget."""
+        return self.live()
+
+    def help(self) -> None:
+        """Say what can be done with it and what to try first."""
+        print(gettext(_HELP, summary=self.summary))
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write a page of its own that needs no network, UTF-8 HTML; give the path back. An existing file is replaced.
+
+        Raises ValueError, before anything is written, for a name that does not end in .html.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(
+                f"cannot save steps as {path.name!r}: the name must end in .html. A picture of one step can be saved "
+                'as SVG, PNG, PDF or text: s[0].pictures["memory"].save("step.svg"), or "graph"'
+            )
+        head = f'<!doctype html><html lang="{language() or "en"}"><meta charset="utf-8">'
+        head += '<meta name="viewport" content="width=device-width">'
+        head += f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'
+        title = gettext("Step-through")
+        page = f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"
+        path.write_bytes(page.encode())  # made whole first: what fails in making it leaves the old file
+        return path
+
+    def live(self) -> Any:
+        """The player as a widget: its trait `step` (from 1) can be set and observed."""
+        from .live import StepsWidget
+
+        return StepsWidget(self)
+
+
+def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
+    """What there is to say at the end of a run; nothing where it simply finished.
+
+    `caller` are the names of the code that called `steps`, for the advice after a NameError.
+    """
+    limits, count = run.limits, len(run.steps)
+    match run.ended:
+        case "steps":
+            yield ngettext(
+                "Stopped after {number} step: that is the limit (max_steps={most}), and the code was still running.",
+                "Stopped after {number} steps: that is the limit (max_steps={most}), and the code was still running.",
+                count,
+                most=limits.max_steps,
+            )
+            yield gettext(
+                "An endless loop? Otherwise raise max_steps, or run the later rounds of loops in one go (rounds=3)."
+            )
+        case "time":
+            yield ngettext(
+                "Stopped after {number} step: the time is up (seconds={most:g}), and the code was still running.",
+                "Stopped after {number} steps: the time is up (seconds={most:g}), and the code was still running.",
+                count,
+                most=limits.seconds,
+            )
+            yield gettext("An endless loop? Otherwise raise seconds.")
+        case "interrupted":
+            yield ngettext("Interrupted after {number} step.", "Interrupted after {number} steps.", count)
+            yield gettext("The steps so far are kept.")
+        case "died":
+            yield ngettext(
+                "After {number} step nothing more came from the process of the code (exit status {status}).",
+                "After {number} steps nothing more came from the process of the code (exit status {status}).",
+                count,
+                status=getattr(run, "exit", None),
+            )
+            yield gettext("The steps so far are kept.")
+        case "error" if run.steps:
+            where = run.steps[-1].site.where(several=len(run.texts) > 1)
+            yield gettext("The error {where} ended the run.", where=where)
+            missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
+            if missing and missing[1] in caller:
+                yield gettext(
+                    "{name} is a variable of yours: the code can use it with steps(..., namespace=globals()).",
+                    name=missing[1],
+                )
+        case "finished" if not run.steps:
+            yield gettext("There is no statement in this code, so there is nothing to step through.")
+    if run.before is not None and run.steps:
+        mine = written(run.before.snapshot, run.steps[-1].seen.snapshot)
+        if mine:
+            yield gettext("The code wrote into what was passed in: {names}.", names=few(mine))
+    for name in run.hidden:
+        yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
+    yield from run.effects
