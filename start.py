@@ -25,14 +25,22 @@ import time
 from pathlib import Path
 
 if sys.version_info < (3, 11):
-    names = [name for name in ("python3.14", "python3.13", "python3.12", "python3.11") if shutil.which(name)]
-    newer = [name for name in names if subprocess.call([name, "-c", ""], stderr=subprocess.DEVNULL) == 0]
+    names = [
+        name
+        for name in ("python3.14", "python3.13", "python3.12", "python3.11")
+        if shutil.which(name)
+    ]
+    newer = [
+        name for name in names if subprocess.call([name, "-c", ""], stderr=subprocess.DEVNULL) == 0
+    ]
     sys.exit(
         "copylab needs Python 3.11 or newer, this is Python {}.{} ({}).\n{}".format(
             sys.version_info[0],
             sys.version_info[1],
             sys.executable,
-            "Run it as: " + " ".join(newer[:1] + sys.argv) if newer else "Get a newer one from https://www.python.org",
+            "Run it as: " + " ".join(newer[:1] + sys.argv)
+            if newer
+            else "Get a newer one from https://www.python.org",
         )
     )
 
@@ -41,19 +49,29 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "copylab-setup.txt"
 CONSTRAINTS = ROOT / "constraints.txt"
-NEWEST_CONSTRAINED_PYTHON = (3, 14)  # a newer one may need newer packages than those of constraints.txt
+NEWEST_CONSTRAINED_PYTHON = (
+    3,
+    14,
+)  # a newer one may need newer packages than those of constraints.txt
 
 
 def environment() -> dict[str, str]:
     """Return the environment for the programs started here: none of the caller's settings that mix two Pythons."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONHOME", "PYTHONPATH")
+    }
     return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def works(*command: str) -> bool:
     """Say whether a command runs and succeeds, without a word of its own."""
     try:
-        return subprocess.run(command, env=environment(), capture_output=True, check=False).returncode == 0
+        return (
+            subprocess.run(command, env=environment(), capture_output=True, check=False).returncode
+            == 0
+        )
     except OSError:
         return False
 
@@ -61,7 +79,9 @@ def works(*command: str) -> bool:
 def do(what: str, *command: str) -> None:
     """Run a command; if it fails, say what could not be done and stop."""
     if subprocess.run(command, env=environment(), check=False).returncode != 0:
-        sys.exit(f"\nstart.py could not {what}; the lines above say why. Mend that and run it again.")
+        sys.exit(
+            f"\nstart.py could not {what}; the lines above say why. Mend that and run it again."
+        )
 
 
 def make_venv() -> None:
@@ -69,14 +89,26 @@ def make_venv() -> None:
     if works(str(PYTHON), "-c", "import sys, pip; sys.exit(sys.version_info < (3, 11))"):
         return
     if works(str(PYTHON), "-c", "import sys; sys.exit(sys.version_info >= (3, 11))"):
-        sys.exit(f"{VENV} was made by a Python older than 3.11. Delete that folder and run this again.")
+        sys.exit(
+            f"{VENV} was made by a Python older than 3.11. Delete that folder and run this again."
+        )
     print(f"Making {VENV} ...", flush=True)
     if importlib.util.find_spec("venv") is None:
-        sys.exit("This Python lacks its module venv. On Debian or Ubuntu: sudo apt install python3-venv")
+        sys.exit(
+            "This Python lacks its module venv. On Debian or Ubuntu: sudo apt install python3-venv"
+        )
     if importlib.util.find_spec("ensurepip"):
         do("make the environment", sys.executable, "-m", "venv", "--clear", str(VENV))
     else:
-        do("make the environment", sys.executable, "-m", "venv", "--clear", "--without-pip", str(VENV))
+        do(
+            "make the environment",
+            sys.executable,
+            "-m",
+            "venv",
+            "--clear",
+            "--without-pip",
+            str(VENV),
+        )
         bring_pip()
 
 
@@ -87,10 +119,18 @@ def bring_pip() -> None:
         return
     if works(sys.executable, "-m", "pip", "--python", str(PYTHON), "install", "pip"):
         return
-    with tempfile.TemporaryDirectory() as folder:  # Debian has pip in a package that needs no root to fetch
-        if works("sh", "-c", f"cd '{folder}' && apt-get -qq download python3-pip-whl && dpkg-deb -x *.deb ."):
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # Debian has pip in a package that needs no root to fetch
+        if works(
+            "sh",
+            "-c",
+            f"cd '{folder}' && apt-get -qq download python3-pip-whl && dpkg-deb -x *.deb .",
+        ):
             for wheel in Path(folder).glob("usr/share/python-wheels/pip-*.whl"):
-                if works(str(PYTHON), f"{wheel}/pip", "install", "--quiet", "--no-index", str(wheel)):
+                if works(
+                    str(PYTHON), f"{wheel}/pip", "install", "--quiet", "--no-index", str(wheel)
+                ):
                     return
     sys.exit(
         "This Python comes without pip.\n"
@@ -110,7 +150,10 @@ def set_up(*extras: str) -> None:
     if stamp[0] == digest and set(extras) <= set(stamp[1:]):
         return
     wanted = sorted({*extras, *stamp[1:]})
-    print(f"Installing copylab with {', '.join(wanted)} into {VENV}; this takes about a minute, once.", flush=True)
+    print(
+        f"Installing copylab with {', '.join(wanted)} into {VENV}; this takes about a minute, once.",
+        flush=True,
+    )
     STAMP.unlink(missing_ok=True)
     options = ["--editable", f"{ROOT}[{','.join(wanted)}]"]
     if sys.version_info[:2] <= NEWEST_CONSTRAINED_PYTHON:
@@ -130,7 +173,9 @@ def install_packages(*options: str) -> None:
     installation = run_with_progress(*pip, *options)
     if not installation.succeeded:
         print("".join(installation.lines[-40:]), file=sys.stderr)
-        sys.exit("start.py could not install the packages; the lines above say why. Mend that and run it again.")
+        sys.exit(
+            "start.py could not install the packages; the lines above say why. Mend that and run it again."
+        )
 
 
 class Progress:
@@ -143,7 +188,9 @@ class Progress:
     def describe(self) -> str:
         """Return how many packages were found, and the latest line that is no warning."""
         packages = sum(line.startswith("Collecting ") for line in self.lines)
-        shown = [line.strip() for line in self.lines if line.strip() and not line.startswith("WARNING")]
+        shown = [
+            line.strip() for line in self.lines if line.strip() and not line.startswith("WARNING")
+        ]
         return f"{packages:3} packages  {shown[-1] if shown else 'starting'}"
 
 

@@ -84,7 +84,9 @@ def _run(code: str) -> str | None:
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     env = {**os.environ, **one, "PYTHONPATH": paths}
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # an import as it is from the second time on, compiled
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env
+    )
     return answer.stdout.strip().splitlines()[-1] if answer.returncode == 0 else None
 
 
@@ -105,8 +107,12 @@ def measure(groups: list[str], rounds: int, clock: str = "wall") -> dict[str, An
         found["import"] = _imports(min(rounds, 7), timer)
     if "chain" in groups and Path("/proc/self/statm").exists():
         sizes = (10_000, 1_000_000)
-        nodes = {e: {str(n): _run(_NODES.format(e, n)) for n in sizes} for e in ("tinytorch", "torch")}
-        found["bytes a node"] = {e: {n: float(v) for n, v in of.items() if v} for e, of in nodes.items()}
+        nodes = {
+            e: {str(n): _run(_NODES.format(e, n)) for n in sizes} for e in ("tinytorch", "torch")
+        }
+        found["bytes a node"] = {
+            e: {n: float(v) for n, v in of.items() if v} for e, of in nodes.items()
+        }
     if "pictures" in groups:
         drawn = {e: _run(_PICTURES.format(e, timer)) for e in ("tinytorch", "torch")}
         found["pictures"] = {e: json.loads(v) for e, v in drawn.items() if v}

@@ -79,7 +79,10 @@ def best(action: Callable[[], object], times: int) -> float:
 def first(what: str) -> float:
     """The first picture of a fresh process, the second time round: the compile cache is warm by then."""
     command = [sys.executable, "-c", FIRST.format(what=what, lesson=inspect.getsource(lesson))]
-    runs = [float(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout) for _ in "123"]
+    runs = [
+        float(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+        for _ in "123"
+    ]
     return min(runs[1:])
 
 
@@ -103,15 +106,25 @@ def main() -> int:
         ("lesson: explain", best(lambda: explain(names), 50), 0.005),
         ("first memory picture of a process", first("memory"), 0.2),
         ("first graph picture of a process", first("graph"), 0.2),
-        (f"{len(snapshot(thousand).nodes):,} nodes in blocks: graph", best(lambda: graph(thousand).svg, 3), 1.0),
+        (
+            f"{len(snapshot(thousand).nodes):,} nodes in blocks: graph",
+            best(lambda: graph(thousand).svg, 3),
+            1.0,
+        ),
         ("chain of 1,000 nodes: graph", best(lambda: graph(chain(1000)).svg, 3), 1.0),
         ("chain of 100,000 nodes: graph", best(lambda: graph(deep).svg, 1), None),
     ]
-    print(f"one run of dot on the lesson's graph: {spawned * 1e3:.1f} ms\n" if spawned else "dot is not installed\n")
+    print(
+        f"one run of dot on the lesson's graph: {spawned * 1e3:.1f} ms\n"
+        if spawned
+        else "dot is not installed\n"
+    )
     print(f"{'what':<38}{'ms':>10}{'limit':>9}{'x dot':>9}")
     for name, seconds, limit in rows:
         ratio = f"{seconds / spawned:.2f}" if spawned else "-"
-        print(f"{name:<38}{seconds * 1e3:>10.2f}{f'{limit * 1e3:.0f}' if limit else '-':>9}{ratio:>9}")
+        print(
+            f"{name:<38}{seconds * 1e3:>10.2f}{f'{limit * 1e3:.0f}' if limit else '-':>9}{ratio:>9}"
+        )
     late = [name for name, seconds, limit in rows if limit and seconds > limit]
     print(f"over the limit: {', '.join(late) or 'none'}")
     return 1 if late else 0

@@ -38,13 +38,17 @@ def draw(results: dict[str, Any], folder: Path) -> list[Path]:
             "axes.spines.top": False, "axes.spines.right": False,
         }  # fmt: skip
         with mpl.rc_context(settings):
-            figure, axes = plt.subplots(1, len(CURVES), figsize=(9.5, 4.2), sharey=True, layout="constrained")
+            figure, axes = plt.subplots(
+                1, len(CURVES), figsize=(9.5, 4.2), sharey=True, layout="constrained"
+            )
             for ax, what in zip(axes, CURVES, strict=True):
                 _curves(ax, results["cases"], what, BRIGHTER if theme == "dark" else {})
                 ax.set_title(TITLES[what], fontsize=11)
             axes[0].set_ylabel("microseconds a call")
             handles, labels = axes[-1].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+            figure.legend(
+                handles, labels, loc="outside lower center", ncols=len(labels), frameon=False
+            )
             path = folder / f"size-{theme}.svg"
             figure.savefig(path, metadata={"Date": None, "Creator": None})
             plt.close(figure)
@@ -53,13 +57,22 @@ def draw(results: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _curves(ax: Any, cases: dict[str, Any], what: str, other: dict[str, str]) -> None:
-    sizes = sorted(int(name.rsplit("/", 1)[1]) for name in cases if name.startswith(f"size/{what}/"))
+    sizes = sorted(
+        int(name.rsplit("/", 1)[1]) for name in cases if name.startswith(f"size/{what}/")
+    )
     for key, (label, colour, line, marker) in STYLES.items():
         points = [
-            (n, cases[f"size/{what}/{n}"][key]["seconds"] * 1e6) for n in sizes if key in cases[f"size/{what}/{n}"]
+            (n, cases[f"size/{what}/{n}"][key]["seconds"] * 1e6)
+            for n in sizes
+            if key in cases[f"size/{what}/{n}"]
         ]
         drawn = zip(*points, strict=True) if points else ([], [])
-        style = {"color": other.get(colour, colour), "linestyle": line, "marker": marker, "label": label}
+        style = {
+            "color": other.get(colour, colour),
+            "linestyle": line,
+            "marker": marker,
+            "label": label,
+        }
         ax.plot(*drawn, markersize=4, linewidth=1.6, **style)
     ax.set_xscale("log")
     ax.set_yscale("log")

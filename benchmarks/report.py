@@ -36,7 +36,10 @@ COLUMNS = {
     "tinygrad": "tinygrad",
 }
 CLOCKS = {"wall": "time", "cpu": "processor time"}
-START, END = "<!-- benchmarks: written by benchmarks/run.py --readme -->", "<!-- end of benchmarks -->"
+START, END = (
+    "<!-- benchmarks: written by benchmarks/run.py --readme -->",
+    "<!-- end of benchmarks -->",
+)
 
 
 def _quartiles(values: list[float]) -> list[float]:
@@ -52,7 +55,9 @@ def machine() -> str:
     if info.exists():
         lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         if lines:
-            name = f"{lines[0].partition(':')[2].strip()}, {len(lines)} core{'s' * (len(lines) > 1)}"
+            name = (
+                f"{lines[0].partition(':')[2].strip()}, {len(lines)} core{'s' * (len(lines) > 1)}"
+            )
     return f"{name}, {platform.system()}, Python {platform.python_version()}"
 
 
@@ -106,7 +111,10 @@ def _ratio(row: dict[str, Any], key: str) -> list[float] | None:
 def full_table(results: dict[str, Any]) -> str:
     """Every case: PyTorch's time, then each library's ratio to it with its quartiles."""
     keys = [k for k in results["libraries"] if k != BASE]
-    lines = [f"{results['date']}  {results['machine']}", *[f"  {k}: {v}" for k, v in results["libraries"].items()]]
+    lines = [
+        f"{results['date']}  {results['machine']}",
+        *[f"  {k}: {v}" for k, v in results["libraries"].items()],
+    ]
     lines += [f"  left out: {k}: {v}" for k, v in results["missing"].items()]
     lines += ["", f"{'case':<48}{BASE:>10}" + "".join(f"{k:>20}" for k in keys)]
     for name, row in results["cases"].items():
@@ -115,22 +123,34 @@ def full_table(results: dict[str, Any]) -> str:
             cell = "-"
             if key in row:
                 ratio = _ratio(row, key)
-                cell = "{1:.2f} ({0:.2f}-{2:.2f})".format(*ratio) if ratio else in_words(row[key]["seconds"])
+                cell = (
+                    "{1:.2f} ({0:.2f}-{2:.2f})".format(*ratio)
+                    if ratio
+                    else in_words(row[key]["seconds"])
+                )
             line += f"{cell:>20}"
         lines.append(line)
     for what, values in results.get("once", {}).items():
         lines += ["", what]
         for name, value in values.items():
             told = value if isinstance(value, dict) else {"": value}
-            lines += [f"  {name} {k}: {in_words(v) if what != 'bytes a node' else f'{v:.0f}'}" for k, v in told.items()]
+            lines += [
+                f"  {name} {k}: {in_words(v) if what != 'bytes a node' else f'{v:.0f}'}"
+                for k, v in told.items()
+            ]
     lines += [f"error: {k}: {v}" for k, v in results["errors"].items()]
     return "\n".join(lines)
 
 
 def short_table(results: dict[str, Any]) -> str:
     """The README's table, in Markdown: PyTorch's time, and the others' ratios to it."""
-    columns = {k: v for k, v in COLUMNS.items() if any(k in row for row in results["cases"].values())}
-    lines = ["| | PyTorch | " + " | ".join(columns.values()) + " |", "|---|" + "--:|" * (len(columns) + 1)]
+    columns = {
+        k: v for k, v in COLUMNS.items() if any(k in row for row in results["cases"].values())
+    }
+    lines = [
+        "| | PyTorch | " + " | ".join(columns.values()) + " |",
+        "|---|" + "--:|" * (len(columns) + 1),
+    ]
     for words, name in SHORT.items():
         row = results["cases"].get(name, {})
         if BASE not in row:
@@ -138,7 +158,13 @@ def short_table(results: dict[str, Any]) -> str:
         cells = []
         for key in columns:
             ratio = _ratio(row, key)
-            cells.append("" if ratio is None else f"**{ratio[1]:.2f}**" if key == "tinytorch" else _plain(ratio[1]))
+            cells.append(
+                ""
+                if ratio is None
+                else f"**{ratio[1]:.2f}**"
+                if key == "tinytorch"
+                else _plain(ratio[1])
+            )
         lines.append(f"| {words} | {in_words(row[BASE]['seconds'])} | " + " | ".join(cells) + " |")
     once = results.get("once", {})
     if {"numpy", "tinytorch", "torch"} <= set(once.get("import", {})):
@@ -157,7 +183,11 @@ def _pictured(results: dict[str, Any]) -> str:
     drawn = results.get("once", {}).get("pictures", {}).get("tinytorch", {})
     if not drawn:
         return ""
-    return "And on tinytorch: " + ", ".join(f"{what} {in_words(seconds)}" for what, seconds in drawn.items()) + ".\n\n"
+    return (
+        "And on tinytorch: "
+        + ", ".join(f"{what} {in_words(seconds)}" for what, seconds in drawn.items())
+        + ".\n\n"
+    )
 
 
 def section(results: dict[str, Any]) -> str:
@@ -185,4 +215,6 @@ def write_readme(results: dict[str, Any], path: Path = ROOT / "README.md") -> No
     found = re.search(f"{re.escape(START)}.*?{re.escape(END)}", text, re.DOTALL)
     if found is None:
         raise ValueError(f"{path.name} has no place for the table: {START} ... {END}")
-    path.write_text(text[: found.start()] + section(results) + text[found.end() :], encoding="utf-8")
+    path.write_text(
+        text[: found.start()] + section(results) + text[found.end() :], encoding="utf-8"
+    )

@@ -60,7 +60,9 @@ class Process:
     """A worker, and the pipe to it."""
 
     def __init__(self, library: Library, clock: str = "wall") -> None:
-        limits = {f"{name}_NUM_THREADS": str(library.threads) for name in ("OMP", "OPENBLAS", "MKL")}
+        limits = {
+            f"{name}_NUM_THREADS": str(library.threads) for name in ("OMP", "OPENBLAS", "MKL")
+        }
         env = {**os.environ, "PYTHONPATH": str(ROOT), **(limits if library.threads else {})}
         self.pipe = subprocess.Popen(
             [sys.executable, str(HERE / "worker.py"), library.module, str(library.threads), clock],
@@ -98,7 +100,11 @@ def cases(groups: list[str], only: str) -> list[tuple[str, bool]]:
 
     found: list[tuple[str, bool]] = []
     for group in ("copies", "views", "ops"):
-        found += [(f"{group}/{what}/{n}", False) for n in (1, 1_000_000) for what in torchlike.names(group)]
+        found += [
+            (f"{group}/{what}/{n}", False)
+            for n in (1, 1_000_000)
+            for what in torchlike.names(group)
+        ]
     found += [("network/step/64", False), ("network/1000 steps/64", True)]
     found += [("chain/forward + backward/10000", False), ("chain/forward + backward/1000000", True)]
     found += [(f"size/{what}/{n}", False) for what in report.CURVES for n in SIZES]
@@ -106,7 +112,10 @@ def cases(groups: list[str], only: str) -> list[tuple[str, bool]]:
 
 
 def measure(
-    names: list[tuple[str, bool]], rounds: int, libraries: tuple[Library, ...] = LIBRARIES, clock: str = "wall"
+    names: list[tuple[str, bool]],
+    rounds: int,
+    libraries: tuple[Library, ...] = LIBRARIES,
+    clock: str = "wall",
 ) -> dict[str, Any]:
     """Run the cases: in each round every library that has the case takes one sample, one after another."""
     processes: dict[str, Process] = {}
@@ -116,7 +125,9 @@ def measure(
         if "about" in process.greeting:
             processes[library.key], about[library.key] = process, process.greeting["about"]
         else:
-            missing[library.key] = process.greeting.get("missing", process.greeting.get("error", ""))
+            missing[library.key] = process.greeting.get(
+                "missing", process.greeting.get("error", "")
+            )
             process.close()
     samples: dict[str, dict[str, list]] = {}
     errors: dict[str, str] = {}
@@ -139,7 +150,13 @@ def measure(
     print(file=sys.stderr)
     for process in processes.values():
         process.close()
-    return {"clock": clock, "libraries": about, "missing": missing, "errors": errors, "samples": samples}
+    return {
+        "clock": clock,
+        "libraries": about,
+        "missing": missing,
+        "errors": errors,
+        "samples": samples,
+    }
 
 
 GROUPS = ("copies", "views", "ops", "network", "chain", "size", "import", "pictures")
@@ -147,7 +164,9 @@ GROUPS = ("copies", "views", "ops", "network", "chain", "size", "import", "pictu
 
 def main() -> int:
     """Measure, print the table, write what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=" ".join(GROUPS))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", metavar="TEXT")
@@ -160,7 +179,9 @@ def main() -> int:
     if unknown := set(groups) - set(GROUPS):
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
     chosen = tuple(x for x in LIBRARIES if x.key in options.libraries.split(","))
-    found = measure(cases(groups, options.only), options.rounds, chosen, "cpu" if options.cpu else "wall")
+    found = measure(
+        cases(groups, options.only), options.rounds, chosen, "cpu" if options.cpu else "wall"
+    )
     results = report.summary(found)
     apart = [g for g in ("chain", "import", "pictures") if g in groups and not options.only]
     results["once"] = once.measure(apart, options.rounds, "cpu" if options.cpu else "wall")

@@ -25,7 +25,10 @@ class Block(nn.Module):
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        made = [(nn.Conv2d(channels, channels, 3, padding=1), nn.BatchNorm2d(channels)) for _ in range(2)]
+        made = [
+            (nn.Conv2d(channels, channels, 3, padding=1), nn.BatchNorm2d(channels))
+            for _ in range(2)
+        ]
         (self.first, self.norm), (self.second, self.other) = made
         self.relu = nn.ReLU(inplace=True)
 
@@ -36,9 +39,9 @@ class Block(nn.Module):
 
 def mlp() -> tuple[nn.Module, Any]:
     """Return a small MLP, where all is overhead."""
-    return nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 4)), torch.randn(
-        32, 16
-    )
+    return nn.Sequential(
+        nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 4)
+    ), torch.randn(32, 16)
 
 
 def deep() -> tuple[nn.Module, Any]:
@@ -50,7 +53,9 @@ def deep() -> tuple[nn.Module, Any]:
 def resnet() -> tuple[nn.Module, Any]:
     """Return a ResNet of 62 layers for small pictures."""
     blocks = [Block(16) for _ in range(30)]
-    net = nn.Sequential(nn.Conv2d(3, 16, 3), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 4))
+    net = nn.Sequential(
+        nn.Conv2d(3, 16, 3), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 4)
+    )
     return net, torch.randn(8, 3, 32, 32)
 
 
@@ -88,7 +93,10 @@ def main() -> int:
         ("ResNet-62", resnet(), 1, 3),
     ):
         train = step(net, x)
-        rounds = [(timed(train, nullcontext(), repeats), timed(train, copylab.watch(), repeats)) for _ in range(ROUNDS)]
+        rounds = [
+            (timed(train, nullcontext(), repeats), timed(train, copylab.watch(), repeats))
+            for _ in range(ROUNDS)
+        ]
         alone, watched = (min(times) * 1000 for times in zip(*rounds, strict=True))
         above += watched / alone > level
         print(

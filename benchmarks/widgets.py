@@ -22,7 +22,9 @@ TIMED = (
 def main() -> int:
     """Run the two that are timed."""
     command = [sys.executable, "-m", "pytest", "-q", "-s", *TIMED]
-    return subprocess.run(command, cwd=ROOT, env=os.environ | {"COPYLAB_TIMED": "1"}, check=False).returncode
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"COPYLAB_TIMED": "1"}, check=False
+    ).returncode
 
 
 if __name__ == "__main__":

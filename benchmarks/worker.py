@@ -37,7 +37,9 @@ def faults() -> int:
 class Worker:
     """The cases of one library, each made when it is first asked for and dropped when the next one comes."""
 
-    def __init__(self, make: Callable[[str], Callable[[], Any] | None], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, make: Callable[[str], Callable[[], Any] | None], clock: Callable[[], float]
+    ) -> None:
         self.make, self.clock = make, clock
         self.name, self.action = "", None
         self.calls: dict[str, int] = {}
@@ -90,7 +92,11 @@ def main() -> None:
         module = importlib.import_module(f"libraries.{library}_")
         about = module.start(threads)
     except Exception as error:  # noqa: BLE001 - whatever keeps a library from starting is told
-        print(json.dumps({"missing": f"{type(error).__name__}: {error}".splitlines()[0]}), file=answers, flush=True)
+        print(
+            json.dumps({"missing": f"{type(error).__name__}: {error}".splitlines()[0]}),
+            file=answers,
+            flush=True,
+        )
         return
     print(json.dumps({"about": about, "pid": os.getpid()}), file=answers, flush=True)
     worker = Worker(module.case, time.process_time if clock == "cpu" else time.perf_counter)

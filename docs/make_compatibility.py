@@ -16,7 +16,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 DOCUMENT = ROOT / "docs" / "compatibility.md"
 README = ROOT / "README.md"
-START, END = "<!-- compatibility: written by docs/make_compatibility.py -->", "<!-- end of compatibility -->"
+START, END = (
+    "<!-- compatibility: written by docs/make_compatibility.py -->",
+    "<!-- end of compatibility -->",
+)
 HEAD = """# What tinytorch has of PyTorch 2.13
 
 Made by `python docs/make_compatibility.py`; do not edit. A name of PyTorch's that is not listed raises PyTorch's own
@@ -42,10 +45,16 @@ def names(engine: str, place: str) -> set[str]:
     """The public names at a place; no submodules, and nothing from the standard library or NumPy."""
     where = at(engine, place)
     found = set()
-    for name in where.__all__ if engine == "tinytorch" and hasattr(where, "__all__") else dir(where):
+    for name in (
+        where.__all__ if engine == "tinytorch" and hasattr(where, "__all__") else dir(where)
+    ):
         value = getattr(where, name, None) if place != "torch.Tensor" else name
         home = getattr(value, "__module__", None) or ""
-        if not (name.startswith("_") or isinstance(value, ModuleType) or home.partition(".")[0] in _ELSEWHERE):
+        if not (
+            name.startswith("_")
+            or isinstance(value, ModuleType)
+            or home.partition(".")[0] in _ELSEWHERE
+        ):
             found.add(name)
     return found - {"viz"}
 

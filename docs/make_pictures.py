@@ -175,13 +175,23 @@ def shown(case: Case, engine: ModuleType) -> dict[str, Any]:
 
 def listing(case: Case) -> str:
     """The program as a reader would write it."""
-    words = [*case.pictures, *(["snapshot"] if case.then else []), *([] if case.name == "since" else ["explain"])]
+    words = [
+        *case.pictures,
+        *(["snapshot"] if case.then else []),
+        *([] if case.name == "since" else ["explain"]),
+    ]
     look = case.look
     lines = ["import torch", f"from copylab import {', '.join(words)}", "", case.code]
     if case.then:
         names = [part.strip() for part in case.look.split(",")]
-        first = ", ".join(part for part in names if f"\n{part.partition('=')[0]} = " not in f"\n{case.then}")
-        lines += [f"before = snapshot({first})", case.then, f"after = snapshot({case.look}, since=before)"]
+        first = ", ".join(
+            part for part in names if f"\n{part.partition('=')[0]} = " not in f"\n{case.then}"
+        )
+        lines += [
+            f"before = snapshot({first})",
+            case.then,
+            f"after = snapshot({case.look}, since=before)",
+        ]
         look = "after, since=before"
     return "\n".join([*lines, *(f"{kind}({look})" for kind in case.pictures)])
 
@@ -208,9 +218,13 @@ def files(engine: ModuleType) -> dict[str, str]:
         trouble = any(finding.kind in ("stale", "unseen write") for finding in said.findings)
         if trouble and case.name != "since":
             look = "after" if case.then else case.look
-            page.append(f"`print(explain({look}))` says, before backward is called:\n\n```text\n{said}\n```\n")
+            page.append(
+                f"`print(explain({look}))` says, before backward is called:\n\n```text\n{said}\n```\n"
+            )
         page.append(
-            "<details><summary>The same in words</summary>\n\n```text\n" + "\n\n".join(told) + "\n```\n\n</details>\n"
+            "<details><summary>The same in words</summary>\n\n```text\n"
+            + "\n\n".join(told)
+            + "\n```\n\n</details>\n"
         )
     made["pictures.md"] = "\n".join(page)
     return made

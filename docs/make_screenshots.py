@@ -125,7 +125,9 @@ SHOTS = {
     "predict": Shot((DETACHED,)),
     "predict-revealed": Shot((DETACHED,), fill),
     "exercise": Shot(
-        (PART, "part", "x = torch.arange(6)\nt = x[2:4]", "part.check()"), check, ".jp-Cell:nth-child(n+3)"
+        (PART, "part", "x = torch.arange(6)\nt = x[2:4]", "part.check()"),
+        check,
+        ".jp-Cell:nth-child(n+3)",
     ),
     "race": Shot(("from copylab import race\nrace()",), run),
 }
@@ -135,7 +137,10 @@ def clip(page: Page, selector: str) -> FloatRect:
     """The box around all that the selector finds."""
     boxes = [box for one in page.locator(selector).all() if (box := one.bounding_box())]
     x, y = min(box["x"] for box in boxes), min(box["y"] for box in boxes)
-    right, low = max(box["x"] + box["width"] for box in boxes), max(box["y"] + box["height"] for box in boxes)
+    right, low = (
+        max(box["x"] + box["width"] for box in boxes),
+        max(box["y"] + box["height"] for box in boxes),
+    )
     return {"x": x, "y": y, "width": right - x, "height": low - y}
 
 
@@ -144,14 +149,18 @@ def take(browser: Browser, lab: Lab, name: str, shot: Shot) -> None:
     context = browser.new_context(viewport={"width": 1100, "height": 3000}, color_scheme="light")
     watched = Watched(context.new_page())
     page = watched.page
-    watched.run_all(lab.address(write(lab.folder, f"{name}.ipynb", "import tinytorch as torch", *shot.cells)))
+    watched.run_all(
+        lab.address(write(lab.folder, f"{name}.ipynb", "import tinytorch as torch", *shot.cells))
+    )
     watched.ask("")
     expect(page.locator(LIVE).first).to_be_visible()
     shot.use(page)
     page.mouse.move(0, 0)
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
-        expect(page.locator("body")).to_have_attribute("data-jp-theme-light", str(theme == "light").lower())
+        expect(page.locator("body")).to_have_attribute(
+            "data-jp-theme-light", str(theme == "light").lower()
+        )
         page.wait_for_timeout(1000)  # for the colours to fade over, and the pictures of a step
         page.screenshot(path=FOLDER / f"{name}-{theme}.png", clip=clip(page, shot.takes))
     context.close()

@@ -32,7 +32,9 @@ def javascript() -> dict[str, ModuleType]:
         exports: Any = linker.instantiate(store, module).exports(store)
 
         def read(address: int, length: int) -> SimpleNamespace:
-            return SimpleNamespace(to_py=lambda: exports["memory"].read(store, address, address + length))
+            return SimpleNamespace(
+                to_py=lambda: exports["memory"].read(store, address, address + length)
+            )
 
         return SimpleNamespace(
             call=lambda name, *args: exports[name](store, *args),
@@ -84,7 +86,10 @@ def tries() -> dict[str, Callable[[], object]]:
         return y == 2
 
     def raced() -> bool:
-        return copylab.race(["clone", "detach"], [1, 100], engine=torch, rounds=2).run().ended == "finished"
+        return (
+            copylab.race(["clone", "detach"], [1, 100], engine=torch, rounds=2).run().ended
+            == "finished"
+        )
 
     def timed_out() -> bool:
         waits = "import time\nwhile True: time.sleep(0.01)"

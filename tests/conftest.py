@@ -30,7 +30,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark, missing in _NEEDS.items():
         if item.get_closest_marker(mark) and (reason := missing()):
             if REQUIRE_ALL:
-                pytest.fail(f"{reason}; COPYLAB_REQUIRE_ALL=1 lets nothing be skipped", pytrace=False)
+                pytest.fail(
+                    f"{reason}; COPYLAB_REQUIRE_ALL=1 lets nothing be skipped", pytrace=False
+                )
             pytest.skip(reason)
 
 

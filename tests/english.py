@@ -45,12 +45,16 @@ def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Yield what people read, with the name of its place."""
     for path in sorted((root / "notebooks").glob("*.ipynb")):
         yield path.relative_to(root).as_posix(), prose(path)
-    for path in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("notebooks/*.md")]):
+    for path in sorted(
+        [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("notebooks/*.md")]
+    ):
         yield path.relative_to(root).as_posix(), path.read_text("utf-8")
     template = root / "tinytorch" / "locale" / "copylab.pot"
     with template.open("rb") as file:
         said = [
-            form for message in read_po(file) for form in ([message.id] if isinstance(message.id, str) else message.id)
+            form
+            for message in read_po(file)
+            for form in ([message.id] if isinstance(message.id, str) else message.id)
         ]
     yield template.relative_to(root).as_posix(), "\n\n".join(said)
 

@@ -44,8 +44,13 @@ def normalise(notebook: dict[str, Any]) -> str:
     count = 0
     for cell in notebook["cells"]:
         # Of a cell's metadata only its tags stay, and whether JupyterLab shows its code folded.
-        tags, folded = cell["metadata"].get("tags"), cell["metadata"].get("jupyter", {}).get("source_hidden")
-        cell["metadata"] = ({"tags": tags} if tags else {}) | ({"jupyter": {"source_hidden": True}} if folded else {})
+        tags, folded = (
+            cell["metadata"].get("tags"),
+            cell["metadata"].get("jupyter", {}).get("source_hidden"),
+        )
+        cell["metadata"] = ({"tags": tags} if tags else {}) | (
+            {"jupyter": {"source_hidden": True}} if folded else {}
+        )
         cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
         if cell["cell_type"] != "code":
             continue
@@ -83,7 +88,9 @@ def execute(path: Path) -> dict[str, Any]:
         coalesce_streams=True,
     )
     with tempfile.TemporaryDirectory() as folder:
-        own = os.environ | {"COPYLAB_PROGRESS": str(Path(folder, "progress.json"))}  # not what somebody has solved here
+        own = os.environ | {
+            "COPYLAB_PROGRESS": str(Path(folder, "progress.json"))
+        }  # not what somebody has solved here
         done: dict[str, Any] = json.loads(nbformat.writes(client.execute(env=own)))  # type: ignore[no-untyped-call]
     return done
 
@@ -92,7 +99,9 @@ def main(argv: list[str] | None = None) -> int:
     """Run or check the lessons; see the module's text."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pattern", nargs="?", default="", help="only lessons whose name holds this")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if one is not in that form")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if one is not in that form"
+    )
     options = parser.parse_args(argv)
     status = 0
     for path in lessons(options.pattern):
@@ -101,7 +110,9 @@ def main(argv: list[str] | None = None) -> int:
         if new == old:
             continue
         if options.check:
-            print(f"{path.name} is not in the stored form; run: python tests/execute_notebooks.py {path.stem}")
+            print(
+                f"{path.name} is not in the stored form; run: python tests/execute_notebooks.py {path.stem}"
+            )
             status = 1
         else:
             path.write_text(new, encoding="utf-8", newline="\n")

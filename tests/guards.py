@@ -11,14 +11,39 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
 
-_NOT_OURS = {".git", ".hypothesis", ".venv", "course", "build", "dist", "node_modules", "test-results"}
-_TEXT = {".py", ".md", ".toml", ".cfg", ".ipynb", ".js", ".mjs", ".css", ".json", ".txt", ".out", ".svg", ""}
+_NOT_OURS = {
+    ".git",
+    ".hypothesis",
+    ".venv",
+    "course",
+    "build",
+    "dist",
+    "node_modules",
+    "test-results",
+}
+_TEXT = {
+    ".py",
+    ".md",
+    ".toml",
+    ".cfg",
+    ".ipynb",
+    ".js",
+    ".mjs",
+    ".css",
+    ".json",
+    ".txt",
+    ".out",
+    ".svg",
+    "",
+}
 
 
 def project_files(root: Path = ROOT) -> Iterator[Path]:
     """Yield the project's own text files: not what tools and environments leave behind."""
     for path in sorted(root.iterdir()):
-        if path.name in _NOT_OURS or path.name.endswith(("_cache", "__pycache__", ".egg-info", "_checkpoints")):
+        if path.name in _NOT_OURS or path.name.endswith(
+            ("_cache", "__pycache__", ".egg-info", "_checkpoints")
+        ):
             continue
         if path.is_dir():
             yield from project_files(path)
@@ -77,7 +102,9 @@ def _imported_from(node: ast.ImportFrom, package: str) -> str:
     return ".".join([*above, *([node.module] if node.module else [])])
 
 
-def _imports_that_run(tree: ast.AST, *, later: bool = True) -> Iterator[ast.Import | ast.ImportFrom]:
+def _imports_that_run(
+    tree: ast.AST, *, later: bool = True
+) -> Iterator[ast.Import | ast.ImportFrom]:
     """Yield the import statements that are not for type checkers alone; `later`: inside functions, too."""
     todo = [tree]
     while todo:
@@ -105,7 +132,9 @@ def import_circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
-def find_room_faults(packages: dict[str, Path], rooms: list[str], doors: dict[str, str]) -> list[str]:
+def find_room_faults(
+    packages: dict[str, Path], rooms: list[str], doors: dict[str, str]
+) -> list[str]:
     """Return the imports that go up, or into a room below past its face; those for type checkers alone are left out.
 
     rooms: dotted names, the lowest first; a module belongs to the room with the longest name that it begins with.
@@ -156,11 +185,17 @@ def spoken(files: Iterable[Path], words: dict[str, set[str]], root: Path = ROOT)
     found = []
     for path in files:
         tree, name = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(root).as_posix()
-        names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        names = {
+            n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        }
         names |= {ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
         taken = (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom))
         names |= {f"{n.module}.{alias.name}" for n in taken for alias in n.names}
-        found += [f"{name} has {word}" for word, where in words.items() if word in names and name not in where]
+        found += [
+            f"{name} has {word}"
+            for word, where in words.items()
+            if word in names and name not in where
+        ]
     return found
 
 
@@ -185,7 +220,9 @@ def find_file_access(path: Path) -> list[str]:
             # `path.replace(target)`, but not `text.replace(old, new)`.
             is_access = node.func.attr in ("replace", "rename") and len(node.args) == 1
         elif isinstance(node, ast.ImportFrom):
-            is_access = node.module in ("os", "shutil") and any(alias.name in _OF_A_MODULE for alias in node.names)
+            is_access = node.module in ("os", "shutil") and any(
+                alias.name in _OF_A_MODULE for alias in node.names
+            )
         else:
             is_access = isinstance(node, ast.Name) and node.id == "open"
         if is_access and isinstance(node, ast.expr | ast.stmt):
@@ -237,7 +274,11 @@ def _running(formula: ast.AST) -> Iterator[ast.AST]:
 def looked_up(path: Path, registry: str) -> list[str]:
     """Return where a file takes something out of a dictionary of names."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = (n for n in ast.walk(tree) if isinstance(n, ast.Subscript) and ast.unparse(n.value) == registry)
+    found = (
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Subscript) and ast.unparse(n.value) == registry
+    )
     return [f"{path.name} line {n.lineno}: {ast.unparse(n)}" for n in found]
 
 
@@ -253,7 +294,9 @@ def sh_blocks(markdown: str) -> list[str]:
 
 
 _FENCED = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-_LINKS = re.compile(r"\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*<?([^\s>]+)|(?:href|src)=[\"']([^\"']+)", re.MULTILINE)
+_LINKS = re.compile(
+    r"\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*<?([^\s>]+)|(?:href|src)=[\"']([^\"']+)", re.MULTILINE
+)
 
 
 def anchors(markdown: str, *, notebook: bool = False) -> set[str]:
@@ -261,7 +304,9 @@ def anchors(markdown: str, *, notebook: bool = False) -> set[str]:
     headings = re.findall(r"^#{1,6}\s+(.+?)\s*$", markdown, re.MULTILINE)
     if not notebook:
         headings = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
-    return {heading.replace(" ", "-") for heading in headings} | set(re.findall(r"<\w+ id=\"([^\"]+)\"", markdown))
+    return {heading.replace(" ", "-") for heading in headings} | set(
+        re.findall(r"<\w+ id=\"([^\"]+)\"", markdown)
+    )
 
 
 def broken_links(markdown: str, folder: Path, *, notebook: bool = False) -> list[str]:
@@ -293,21 +338,29 @@ TAGS = {
     "hide-input",
     "remove-cell",
 }
-_BANNED = re.compile(r"\b(?:Output|interact|interactive|interactive_output|clear_output)\(|display_id|update_display")
+_BANNED = re.compile(
+    r"\b(?:Output|interact|interactive|interactive_output|clear_output)\(|display_id|update_display"
+)
 _UNCHECKED = re.compile(r"NBVAL_(?:IGNORE_OUTPUT|SKIP)|NBVAL_VARIABLE_OUTPUT")
 
 
 def notebook_faults(notebook: dict) -> list[str]:
     """Return why nbval would not check all of a notebook, or could not: one line per fault."""
     faults = []
-    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code" and "".join(cell["source"]).strip()]
+    cells = [
+        cell
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code" and "".join(cell["source"]).strip()
+    ]
     if not cells:
         faults.append("no code cell")
     for number, cell in enumerate(cells, 1):
         source, tags = "".join(cell["source"]), set(cell.get("metadata", {}).get("tags", []))
         # nbval compares nothing where the count is missing; where it is there, missing outputs are a difference.
         if cell.get("execution_count") != number:
-            faults.append(f"code cell {number}: its stored run has the number {cell.get('execution_count')}")
+            faults.append(
+                f"code cell {number}: its stored run has the number {cell.get('execution_count')}"
+            )
         if tags - TAGS:
             faults.append(f"code cell {number}: unknown tags {sorted(tags - TAGS)}")
         if found := _BANNED.search(source):
@@ -341,7 +394,8 @@ def public(module: ModuleType) -> dict[str, object]:
     names = getattr(module, "__all__", None) or [
         name
         for name, value in vars(module).items()
-        if not name.startswith("_") and str(getattr(value, "__module__", "")).partition(".")[0] == home
+        if not name.startswith("_")
+        and str(getattr(value, "__module__", "")).partition(".")[0] == home
     ]
     return {name: getattr(module, name) for name in names}
 
@@ -353,8 +407,12 @@ def undocumented(module: ModuleType) -> list[str]:
         if inspect.isclass(value):
             parts = {f"{name}.{n}": v for n, v in vars(value).items() if not n.startswith("_")}
             kinds = (staticmethod, classmethod, property)
-            methods = {n: v for n, v in parts.items() if inspect.isroutine(v) or isinstance(v, kinds)}
-            bare += [n for n, v in methods.items() if not (getattr(v, "__doc__", None) or "").strip()]
+            methods = {
+                n: v for n, v in parts.items() if inspect.isroutine(v) or isinstance(v, kinds)
+            }
+            bare += [
+                n for n, v in methods.items() if not (getattr(v, "__doc__", None) or "").strip()
+            ]
             if not (vars(value).get("__doc__") or "").strip():
                 bare.append(name)
         elif inspect.isroutine(value) and not (value.__doc__ or "").strip():

@@ -121,13 +121,21 @@ HOSTS = {
     ),
     "nbclassic": Host(("nbclassic",), ("nbclassic", *_SERVER), "notebooks/book.ipynb", _CLASSIC),
     "voila": Host(("voila",), ("voila", "book.ipynb", "--no-browser", "--port={port}"), ""),
-    "marimo": Host(("marimo",), ("marimo", "run", "app.py", "--headless", "--no-token", "--port={port}"), ""),
+    "marimo": Host(
+        ("marimo",), ("marimo", "run", "app.py", "--headless", "--no-token", "--port={port}"), ""
+    ),
     "nbconvert": Host(("nbconvert",), _CONVERT, "book.html"),
     "nbconvert-classic": Host(("nbconvert",), (*_CONVERT, "--template=classic"), "book.html"),
     "nbconvert-dark": Host(("nbconvert",), (*_CONVERT, "--theme=dark"), "book.html"),
-    "nbconvert-slides": Host(("nbconvert",), ("nbconvert", "--to", "slides", "book.ipynb"), "book.slides.html"),
+    "nbconvert-slides": Host(
+        ("nbconvert",), ("nbconvert", "--to", "slides", "book.ipynb"), "book.slides.html"
+    ),
     "myst-nb": Host(
-        ("myst-nb", "furo"), ("sphinx", ".", "out"), "out/book.html", "", {"conf.py": COURSE.format("myst_nb", "furo")}
+        ("myst-nb", "furo"),
+        ("sphinx", ".", "out"),
+        "out/book.html",
+        "",
+        {"conf.py": COURSE.format("myst_nb", "furo")},
     ),
     "nbsphinx": Host(
         ("nbsphinx", "pydata-sphinx-theme"),
@@ -141,7 +149,10 @@ HOSTS = {
         ("-c", "from jupyter_book.cli.main import main; main()", "build", "."),
         "_build/html/book.html",
         "",
-        {"_config.yml": "execute:\n  execute_notebooks: 'off'\n", "_toc.yml": "format: jb-book\nroot: book\n"},
+        {
+            "_config.yml": "execute:\n  execute_notebooks: 'off'\n",
+            "_toc.yml": "format: jb-book\nroot: book\n",
+        },
     ),
 }
 
@@ -171,14 +182,23 @@ def alone(folder: Path, python: Path) -> dict[str, str]:
     """The variables of a host that is not to find what is the user's, or another environment's."""
     homes = ("HOME", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
-    return os.environ | {name: str(folder / ".home") for name in homes} | {"PATH": path, "PYTHONPATH": ""}
+    return (
+        os.environ
+        | {name: str(folder / ".home") for name in homes}
+        | {"PATH": path, "PYTHONPATH": ""}
+    )
 
 
 def app() -> str:
     """The notebook as marimo has it: a function for each cell."""
-    own = (source.replace("steps(code).live()", "steps(code)") for source in CELLS)  # which marimo shows live
+    own = (
+        source.replace("steps(code).live()", "steps(code)") for source in CELLS
+    )  # which marimo shows live
     first, *others = (re.sub("(?m)^", "    ", source) + "\n" for source in own)
-    cells = [f"def _():\n{first}    return {NAMES}\n", *(f"def _({NAMES}):\n{source}    return\n" for source in others)]
+    cells = [
+        f"def _():\n{first}    return {NAMES}\n",
+        *(f"def _({NAMES}):\n{source}    return\n" for source in others),
+    ]
     return "import marimo\napp = marimo.App()\n" + "".join(f"@app.cell\n{cell}" for cell in cells)
 
 
@@ -207,7 +227,9 @@ def shown(host: Host, folder: Path, python: Path) -> Iterator[str]:
         port = found.getsockname()[1]
     command = [str(python), *(word.format(port=port) for word in host.words)]
     with (folder / "log").open("w") as log:
-        server = subprocess.Popen(command, cwd=folder, env=alone(folder, python), stdout=log, stderr=log)
+        server = subprocess.Popen(
+            command, cwd=folder, env=alone(folder, python), stdout=log, stderr=log
+        )
     try:
         address = f"http://127.0.0.1:{port}/{host.page}"
         end = time.monotonic() + 120
@@ -248,7 +270,9 @@ def place(page: Page, kind: str) -> tuple[Locator, str]:
 
 def player(page: Page) -> str:
     """The player steps, and the table of `compare` is there."""
-    page.locator(".copylab-steps, .cl-player").locator("visible=true").first.scroll_into_view_if_needed()
+    page.locator(".copylab-steps, .cl-player").locator(
+        "visible=true"
+    ).first.scroll_into_view_if_needed()
     here, how = place(page, ".cl-player")
     here.get_by_role("button", name="Next step").first.click()
     here.get_by_text(re.compile("Step 2( |,)")).first.wait_for()
@@ -284,7 +308,9 @@ def prediction(page: Page) -> str:
     for entry in form.locator("input").all():
         entry.fill("no")
     form.get_by_role("button", name="Commit").click()
-    page.locator(".cl-headline", has_text=re.compile("[0-9] of [0-9] right")).locator("visible=true").first.wait_for()
+    page.locator(".cl-headline", has_text=re.compile("[0-9] of [0-9] right")).locator(
+        "visible=true"
+    ).first.wait_for()
     return how
 
 
@@ -308,7 +334,9 @@ CUT = """() => [...document.querySelectorAll(".cl-holder, img[src^='data:image/s
     return false;
 }).length"""
 TWICE = "twins => twins.filter((one) => one.getBoundingClientRect().height).length"
-FAILED = re.compile("Error displaying widget|Error creating widget|Failed to load|error-widget|Traceback")
+FAILED = re.compile(
+    "Error displaying widget|Error creating widget|Failed to load|error-widget|Traceback"
+)
 
 
 def look(page: Page) -> tuple[list[str], list[str]]:
@@ -320,11 +348,15 @@ def look(page: Page) -> tuple[list[str], list[str]]:
         except Error as error:
             words.append("no")
             wrong.append(f"{name}: {error.message.splitlines()[0]} {error.message[-300:]!r}")
-    if "live" == words[-1] == words[-2] and (twins := page.locator(".copylab-twin").evaluate_all(TWICE)):
+    if "live" == words[-1] == words[-2] and (
+        twins := page.locator(".copylab-twin").evaluate_all(TWICE)
+    ):
         wrong.append(f"{twins} stand there twice")
     for width in (1300, 700):
         page.set_viewport_size({"width": width, "height": 900})
-        for one in page.locator(".cl-player:visible").all():  # JupyterLab lays out what comes into view
+        for one in page.locator(
+            ".cl-player:visible"
+        ).all():  # JupyterLab lays out what comes into view
             one.scroll_into_view_if_needed()
         with contextlib.suppress(Error):  # a page may be laid out anew some frames later
             page.wait_for_function(f"() => !({CUT})()", timeout=3_000)
@@ -347,7 +379,9 @@ def try_out(name: str, page: Page, work: Path, *, dark: bool) -> bool:
             page.evaluate(IN_TIME.format(host.runs))
         if host.serves:
             with contextlib.suppress(Error):  # what is missing then is told below
-                page.get_by_role("button", name="Commit").locator("visible=true").wait_for(timeout=120_000)
+                page.get_by_role("button", name="Commit").locator("visible=true").wait_for(
+                    timeout=120_000
+                )
                 live_with(page, "form").first.wait_for(state="attached", timeout=20_000)
         words, wrong = look(page)
         if wrong and (kept := os.environ.get("COPYLAB_SHOTS")):
@@ -356,7 +390,9 @@ def try_out(name: str, page: Page, work: Path, *, dark: bool) -> bool:
     versions = {one["name"].lower().replace("_", "-"): one["version"] for one in known}
     packages = [re.split("[<>=]", one)[0] for one in host.packages if "setuptools" not in one]
     said = ", ".join(f"{one} {versions[one]}" for one in packages)
-    print(f"| {name}: {said} | real, {time.strftime('%Y-%m-%d')} | {' | '.join(words)} |", flush=True)
+    print(
+        f"| {name}: {said} | real, {time.strftime('%Y-%m-%d')} | {' | '.join(words)} |", flush=True
+    )
     for one in wrong:
         print(f"    wrong: {one}", flush=True)
     return not wrong
@@ -368,12 +404,16 @@ def main() -> int:
     parser.add_argument("hosts", nargs="*", metavar="HOST", help=", ".join(HOSTS))
     parser.add_argument("--dark", action="store_true", help="in a dark browser")
     options = parser.parse_args()
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
+    with (
+        sync_playwright() as playwright,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work,
+    ):
         browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
         fine = []
         for name in options.hosts or HOSTS:
             context = browser.new_context(
-                viewport={"width": 1300, "height": 900}, color_scheme="dark" if options.dark else "light"
+                viewport={"width": 1300, "height": 900},
+                color_scheme="dark" if options.dark else "light",
             )
             context.route(
                 re.compile(r"^https?://(?!127\.0\.0\.1)"), lambda route: route.abort()

@@ -33,8 +33,17 @@ def prose(path: Path) -> str:
 def defined(path: Path) -> dict[str, Any]:
     """Give the predictions and exercises that a lesson imports from its own module, by name."""
     names: dict[str, Any] = {}
-    for node in (n for c in code(path) for n in ast.walk(ast.parse(c.source)) if isinstance(n, ast.ImportFrom)):
+    for node in (
+        n
+        for c in code(path)
+        for n in ast.walk(ast.parse(c.source))
+        if isinstance(n, ast.ImportFrom)
+    ):
         if (node.module or "").startswith("copylab.lessons."):
             module = importlib.import_module(str(node.module))
-            names |= {alias.asname or alias.name: getattr(module, alias.name) for alias in node.names}
-    return {name: thing for name, thing in names.items() if isinstance(thing, Prediction | Exercise)}
+            names |= {
+                alias.asname or alias.name: getattr(module, alias.name) for alias in node.names
+            }
+    return {
+        name: thing for name, thing in names.items() if isinstance(thing, Prediction | Exercise)
+    }

@@ -25,7 +25,10 @@ from guards import ROOT
 
 TEMPLATE = ROOT / "tinytorch" / "locale" / "copylab.pot"
 FOLDERS = ("tinytorch", "widgets/copylab")
-OURS = ("tinytorch/viz/wording/catalogue.py", "widgets/copylab/ui/web/say.js")  # where the functions themselves stand
+OURS = (
+    "tinytorch/viz/wording/catalogue.py",
+    "widgets/copylab/ui/web/say.js",
+)  # where the functions themselves stand
 TEXTS = {"gettext": 1, "gettext_noop": 1, "_": 1, "ngettext": 2}
 """The functions that are given texts, and how many; `_` is what a long table calls gettext_noop."""
 LESSONS = "widgets/copylab/lessons/"
@@ -57,7 +60,11 @@ class Found:
         for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.*")):
             name = path.relative_to(root).as_posix()
             if path.suffix in (".py", ".js") and name not in OURS:
-                said = _python(path, name, self.faults) if path.suffix == ".py" else _script(path, name, self.faults)
+                said = (
+                    _python(path, name, self.faults)
+                    if path.suffix == ".py"
+                    else _script(path, name, self.faults)
+                )
                 for text in said:
                     self.texts.setdefault(text, set()).add(name)
 
@@ -67,19 +74,31 @@ def _python(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
         if name.startswith(LESSONS):
             yield from _data(call, name, faults)
         if isinstance(call, ast.Assign) and (name, getattr(call.targets[0], "id", "")) == TABLE:
-            yield from (str(one.value) for one in ast.walk(call.value) if isinstance(one, ast.Constant))
+            yield from (
+                str(one.value) for one in ast.walk(call.value) if isinstance(one, ast.Constant)
+            )
         function = call.func if isinstance(call, ast.Call) else None
         asked = getattr(function, "attr", getattr(function, "id", ""))
         if not isinstance(call, ast.Call) or asked not in TEXTS:
             continue
         texts = call.args[: TEXTS[asked]]
-        literal = [one.value for one in texts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        literal = [
+            one.value
+            for one in texts
+            if isinstance(one, ast.Constant) and isinstance(one.value, str)
+        ]
         if len(literal) == TEXTS[asked]:
             yield literal[0] if len(literal) == 1 else (literal[0], literal[1])
             given = {one.arg for one in call.keywords}
-            if asked not in ("gettext_noop", "_") and None not in given and (wrong := _holes(literal, given)):
+            if (
+                asked not in ("gettext_noop", "_")
+                and None not in given
+                and (wrong := _holes(literal, given))
+            ):
                 faults.append(f"{name}:{call.lineno}: {wrong}")
-        elif asked != "gettext" or not isinstance(texts[0], ast.Name | ast.Attribute | ast.Subscript):
+        elif asked != "gettext" or not isinstance(
+            texts[0], ast.Name | ast.Attribute | ast.Subscript
+        ):
             # A name may stand for what a table marks with gettext_noop; what is put together is in no catalogue.
             faults.append(f"{name}:{call.lineno}: {asked}() is to be given a text in quotes")
 
@@ -89,14 +108,19 @@ def _data(call: ast.AST, name: str, faults: list[str]) -> Iterator[str]:
     if not isinstance(call, ast.Call):
         return
     function = getattr(call.func, "attr", getattr(call.func, "id", ""))
-    given: dict[int | str | None, ast.expr] = {**dict(enumerate(call.args)), **{k.arg: k.value for k in call.keywords}}
+    given: dict[int | str | None, ast.expr] = {
+        **dict(enumerate(call.args)),
+        **{k.arg: k.value for k in call.keywords},
+    }
     wanted = DATA.get(function, DATA[""])
     for argument in (one for one in given if one in wanted):
         for one in _each(given[argument]):
             if isinstance(one, ast.Constant) and isinstance(one.value, str):
                 yield one.value
             elif isinstance(one, ast.JoinedStr | ast.BinOp):
-                faults.append(f"{name}:{one.lineno}: {argument} is to be a text in quotes, or a function that says it")
+                faults.append(
+                    f"{name}:{one.lineno}: {argument} is to be a text in quotes, or a function that says it"
+                )
     said = [given[place] for place in SAYS.get(function, ()) if place in given]
     faults += [
         f"{name}:{one.lineno}: {function}() is to be given what gettext says"
@@ -114,12 +138,23 @@ def _each(data: ast.expr) -> list[ast.expr]:
 
 def _holes(texts: list[str], given: set[str | None]) -> str:
     """What is wrong between the holes of texts and the values for them."""
-    holes = {hole for text in texts for _, hole, _, _ in string.Formatter().parse(text) if hole is not None}
+    holes = {
+        hole
+        for text in texts
+        for _, hole, _, _ in string.Formatter().parse(text)
+        if hole is not None
+    }
     if len(texts) == 2:
         holes -= {"number"}
     if not given:
-        holes = {hole for hole in holes if hole.isidentifier()}  # else a text about braces, which is left as it is
-    return f"{texts[0]!r} has {sorted(holes)} and is given {sorted(map(str, given))}" if holes != given else ""
+        holes = {
+            hole for hole in holes if hole.isidentifier()
+        }  # else a text about braces, which is left as it is
+    return (
+        f"{texts[0]!r} has {sorted(holes)} and is given {sorted(map(str, given))}"
+        if holes != given
+        else ""
+    )
 
 
 def _script(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
@@ -149,22 +184,37 @@ def wrong(root: Path = ROOT, template: Path = TEMPLATE) -> list[str]:
     """Return what is wrong in code, template and languages, a line for each."""
     found = Found(root)
     if not template.exists():
-        return [*found.faults, f"{template.name} is not there: write it with tests/make_catalogue.py"]
+        return [
+            *found.faults,
+            f"{template.name} is not there: write it with tests/make_catalogue.py",
+        ]
     stored = written(template)
-    lines = [f"{min(found.texts[text])}: not in {template.name}: {text!r}" for text in found.texts.keys() - stored]
-    lines += [f"{template.name}: no longer in the code: {text!r}" for text in stored.keys() - found.texts]
+    lines = [
+        f"{min(found.texts[text])}: not in {template.name}: {text!r}"
+        for text in found.texts.keys() - stored
+    ]
+    lines += [
+        f"{template.name}: no longer in the code: {text!r}" for text in stored.keys() - found.texts
+    ]
     lines += [
         f"{template.name}: {text!r} stands in {', '.join(sorted(places))}"
         for text, places in found.texts.items()
         if places != stored.get(text, places)
     ]
     again = ["Write it anew with tests/make_catalogue.py"] if lines else []
-    return [*found.faults, *sorted(lines), *again, *(line for one in languages(template) for line in untranslated(one))]
+    return [
+        *found.faults,
+        *sorted(lines),
+        *again,
+        *(line for one in languages(template) for line in untranslated(one)),
+    ]
 
 
 def write(root: Path = ROOT, template: Path = TEMPLATE) -> None:
     """Write the template."""
-    made = Catalog(project="copylab", version="", copyright_holder="the copylab authors", charset="utf-8")
+    made = Catalog(
+        project="copylab", version="", copyright_holder="the copylab authors", charset="utf-8"
+    )
     for text, places in Found(root).texts.items():
         made.add(text, locations=[(place, 0) for place in sorted(places)])
     template.parent.mkdir(parents=True, exist_ok=True)
@@ -207,10 +257,14 @@ def untranslated(path: Path) -> list[str]:
         else:
             wants = HOLE.findall(text if isinstance(text, str) else text[1])
             lines += [
-                f"holes differ: {one!r}, of {text!r}" for one in told if sorted(HOLE.findall(one)) != sorted(wants)
+                f"holes differ: {one!r}, of {text!r}"
+                for one in told
+                if sorted(HOLE.findall(one)) != sorted(wants)
             ]
     compiled = path.with_suffix(".mo")
-    if not lines and (not compiled.exists() or _said(compiled) != {text: _told(there[text]) for text in there}):
+    if not lines and (
+        not compiled.exists() or _said(compiled) != {text: _told(there[text]) for text in there}
+    ):
         lines.append(f"{compiled.name} is not made of {path.name}: run tests/make_catalogue.py")
     return [f"{path.parts[-3]}: {line}" for line in sorted(lines)]
 
@@ -230,5 +284,8 @@ if __name__ == "__main__":
         for path in languages():
             renew(path)
     found = wrong()
-    print("\n".join(found) or f"{len(written()):,} texts, in {len(languages())} languages beside English")
+    print(
+        "\n".join(found)
+        or f"{len(written()):,} texts, in {len(languages())} languages beside English"
+    )
     sys.exit(bool(found))

@@ -47,7 +47,10 @@ def solved(path: Path) -> dict[str, Any]:
     filters = [line for line in lines if line.startswith("warnings.")]
     head = "\n".join([*HEAD, *(["import warnings"] if filters else []), "from pathlib import Path"])
     cells = [
-        _text("title", f"# Solutions: {title}\n\nTry first: [the lesson](../{path.name}). [All solutions](README.md)"),
+        _text(
+            "title",
+            f"# Solutions: {title}\n\nTry first: [the lesson](../{path.name}). [All solutions](README.md)",
+        ),
         _code("import-engine", "import tinytorch as torch"),
         _code("import-tools", "\n\n".join([head, imports, ASIDE, *filters])),
     ]
@@ -143,14 +146,18 @@ def main(argv: list[str] | None = None) -> int:
     """Write or check the solutions; see the module's text."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pattern", nargs="?", default="", help="only those whose name holds this")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if one is not what it should be")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if one is not what it should be"
+    )
     options = parser.parse_args(argv)
     status = 0
     for path in lessons(options.pattern):
         target, made = FOLDER / path.name, solved(path)
         if options.check:
             if not target.exists() or unrun(read(target)) != unrun(made):
-                print(f"solutions/{path.name} is out of date; run: python tests/make_solutions.py {path.stem}")
+                print(
+                    f"solutions/{path.name} is out of date; run: python tests/make_solutions.py {path.stem}"
+                )
                 status = 1
             continue
         FOLDER.mkdir(exist_ok=True)
@@ -160,7 +167,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"stored solutions/{path.name}")
     if not options.check:
         (FOLDER / "README.md").write_text(index(), encoding="utf-8", newline="\n")
-        (FOLDER.parent / "cheat_sheet.html").write_text(cheatsheet.page(tinytorch), encoding="utf-8", newline="\n")
+        (FOLDER.parent / "cheat_sheet.html").write_text(
+            cheatsheet.page(tinytorch), encoding="utf-8", newline="\n"
+        )
     return status
 
 

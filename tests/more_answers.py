@@ -25,9 +25,7 @@ _IN = "for x in (1.0, 2.0, 3.0):\n"
 _W2 = "w = torch.tensor([2.0], requires_grad=True)\ny = (w * w).sum()\ny.backward()\n"
 _AGAIN = "\ny = (w * w).sum()\ny.backward()"
 _INDEPENDENT = "x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n"
-_RING = (
-    "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n    "
-)
+_RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n    "
 _LOAD = "layer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n"
 _SUM = "total = 0.0\nfor _ in range(3):\n    total = total + "
 _OUT = "out = a.exp()\n"
@@ -45,7 +43,11 @@ _ROW = "row = torch.tensor([1.0, 2.0])\n"
 _ARRAY = "import numpy as np\narray = np.array([1.0, 2.0])\n"
 _OLD = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n    loss = (w * w).sum()\n"
 _A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
-_LOSS = "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\n" + _IN + "    loss = ((w * x) ** 2).sum()\n"
+_LOSS = (
+    "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\n"
+    + _IN
+    + "    loss = ((w * x) ** 2).sum()\n"
+)
 _FULL = "w = torch.full((3,), 0.5, requires_grad=True)\n"
 _STATE = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n"
 _SQUARED = "\nloss = (w * w).sum()\nloss.backward()"
@@ -71,7 +73,11 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         },
     ),
     "start/twelve": (
-        ["y = x ** 2\ny.backward()", "y = x * 6 + x * 6\ny.backward()", "y = (x * 3).clone() * 4\ny.backward()"],
+        [
+            "y = x ** 2\ny.backward()",
+            "y = x * 6 + x * 6\ny.backward()",
+            "y = (x * 3).clone() * 4\ny.backward()",
+        ],
         {
             "y = x.detach() * 12": "requires no grad",
             "y = (x * 12).detach().requires_grad_()\ny.backward()": "no node that leads to x",
@@ -173,7 +179,11 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         },
     ),
     "detach/half": (
-        ["y = a * 3.0\ny.backward()", "y = a * a.item()\ny.backward()", "y = a.data * a\ny.backward()"],
+        [
+            "y = a * 3.0\ny.backward()",
+            "y = a * a.item()\ny.backward()",
+            "y = a.data * a\ny.backward()",
+        ],
         {
             "y = (a * a).detach()": "requires no grad",
             "y = a * a\ny.backward()\ny = a.detach() * 3": "requires no grad",
@@ -187,9 +197,11 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _PERCENT + "with torch.no_grad():\n    shown = out * 100",
         ],
         {
-            _PERCENT + "shown = out.data\nshown.mul_(100)\nout = a.sigmoid()\nshown = out.data": SEEN_TWICE,
+            _PERCENT
+            + "shown = out.data\nshown.mul_(100)\nout = a.sigmoid()\nshown = out.data": SEEN_TWICE,
             _PERCENT + "shown = out * 100": "its node is MulBackward0",
-            _PERCENT + "shown = torch.from_numpy(out.detach().numpy())\nshown.mul_(100)": SEEN_TWICE,
+            _PERCENT
+            + "shown = torch.from_numpy(out.detach().numpy())\nshown.mul_(100)": SEEN_TWICE,
         },
     ),
     "data/update": (
@@ -200,7 +212,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _UP + "loss.backward()\nw.data = w.data - 1.0": UNCOUNTED,
-            _UP + "loss.backward()\ng = w.grad\nw = (w - 1.0).detach().requires_grad_()\nw.grad = g": UNCOUNTED,
+            _UP
+            + "loss.backward()\ng = w.grad\nw = (w - 1.0).detach().requires_grad_()\nw.grad = g": UNCOUNTED,
             _UP + "w.data -= 1.0\nloss.backward()\nw.data += 0": NO_DIFFERENCE,
         },
     ),
@@ -211,7 +224,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _SILENT + "torch.from_numpy(x.detach().numpy())[0] = 100.0\ny.backward()",
         ],
         {
-            _SILENT + "y.backward()\nx.grad = torch.tensor([200.0])": "nothing shows that backward made it",
+            _SILENT
+            + "y.backward()\nx.grad = torch.tensor([200.0])": "nothing shows that backward made it",
             _SILENT + "y.backward()\nx.grad.fill_(200.0)": "nothing shows that backward made it",
             _SILENT
             + "y.backward()\nx = torch.tensor([100.0], requires_grad=True)\nx.grad = torch.tensor([200.0])": "no node that leads to x",
@@ -220,29 +234,44 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     "clone_detach/backup": (
         [
             _BIAS + "saved = [p.clone().detach() for p in layer.parameters()]" + _SEVEN,
-            _BIAS + "import copy\nsaved = [copy.deepcopy(p.data) for p in layer.parameters()]" + _SEVEN,
-            _BIAS + "with torch.no_grad():\n    saved = [p.clone() for p in layer.parameters()]" + _SEVEN,
+            _BIAS
+            + "import copy\nsaved = [copy.deepcopy(p.data) for p in layer.parameters()]"
+            + _SEVEN,
+            _BIAS
+            + "with torch.no_grad():\n    saved = [p.clone() for p in layer.parameters()]"
+            + _SEVEN,
         ],
         {
             _BIAS + "saved = [p.data for p in layer.parameters()]" + _SEVEN: SEEN_TWICE,
             _BIAS + "saved = list(layer.state_dict().values())" + _SEVEN: SEEN_TWICE,
-            _BIAS + "import copy\nsaved = copy.deepcopy(list(layer.parameters()))" + _SEVEN: "requires grad",
+            _BIAS
+            + "import copy\nsaved = copy.deepcopy(list(layer.parameters()))"
+            + _SEVEN: "requires grad",
         },
     ),
     "clone_detach/between": (
         [
-            _A.replace("a =", "x =") + "k = x.clone()\nc = k.data.clone()\nc += 10\nk.sum().backward()",
+            _A.replace("a =", "x =")
+            + "k = x.clone()\nc = k.data.clone()\nc += 10\nk.sum().backward()",
             _A.replace("a =", "x =") + "k = x.clone()\nc = k.detach() + 10\nk.sum().backward()",
-            _A.replace("a =", "x =") + "k = x.clone()\nc = torch.tensor(k.tolist())\nc += 10\nk.sum().backward()",
+            _A.replace("a =", "x =")
+            + "k = x.clone()\nc = torch.tensor(k.tolist())\nc += 10\nk.sum().backward()",
         ],
         {
-            _A.replace("a =", "x =") + "k = x.clone()\nc = k.data\nc += 10\nk.sum().backward()": SEEN_TWICE,
-            _A.replace("a =", "x =") + "k = x.clone()\nc = x.detach()\nc += 10\nk.sum().backward()": SEEN_TWICE,
-            _A.replace("a =", "x =") + "k = x.clone()\nc = k + 10\nk.sum().backward()": "its node is AddBackward0",
+            _A.replace("a =", "x =")
+            + "k = x.clone()\nc = k.data\nc += 10\nk.sum().backward()": SEEN_TWICE,
+            _A.replace("a =", "x =")
+            + "k = x.clone()\nc = x.detach()\nc += 10\nk.sum().backward()": SEEN_TWICE,
+            _A.replace("a =", "x =")
+            + "k = x.clone()\nc = k + 10\nk.sum().backward()": "its node is AddBackward0",
         },
     ),
     "copy_/screen": (
-        [_RING + "buffer[:] = frame", _RING + "buffer.fill_(float(step))", _RING + "screen[...] = frame"],
+        [
+            _RING + "buffer[:] = frame",
+            _RING + "buffer.fill_(float(step))",
+            _RING + "screen[...] = frame",
+        ],
         {
             _RING + "buffer.data = frame": UNCOUNTED,
             _RING + "buffer.data.copy_(frame)": UNCOUNTED,
@@ -259,7 +288,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _LOAD + "layer.weight.data = new.clone()": UNCOUNTED,
             _LOAD + "weight.data[:] = new": UNCOUNTED,
-            _LOAD + "with torch.no_grad():\n    weight = layer.weight = torch.nn.Parameter(new)": SEEN_TWICE,
+            _LOAD
+            + "with torch.no_grad():\n    weight = layer.weight = torch.nn.Parameter(new)": SEEN_TWICE,
             _LOAD + "weight = layer.weight = torch.nn.Parameter(new.clone())": UNCOUNTED,
         },
     ),
@@ -270,7 +300,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _STACK + "total = (w * torch.tensor([3.0, 4.0])).sum()\ntotal.backward()",
         ],
         {
-            _STACK + "total = torch.tensor(11.0, requires_grad=True)\ntotal.backward()": "no node that leads to w",
+            _STACK
+            + "total = torch.tensor(11.0, requires_grad=True)\ntotal.backward()": "no node that leads to w",
             _STACK
             + "total = torch.stack(parts).detach().sum().requires_grad_()\ntotal.backward()": "no node that leads to w",
             _STACK
@@ -356,7 +387,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _S + "h.data[h < 0.5] = 0.0\nloss = h.sum()\nloss.backward()": UNCOUNTED,
             _S + "h.data[h < 0.5] = 0.0\nh = h.clone()\nloss = h.sum()\nloss.backward()": UNCOUNTED,
-            _S + "torch.from_numpy(h.detach().numpy())[0] = 0.0\nloss = h.sum()\nloss.backward()": UNCOUNTED,
+            _S
+            + "torch.from_numpy(h.detach().numpy())[0] = 0.0\nloss = h.sum()\nloss.backward()": UNCOUNTED,
         },
     ),
     "in_place/running": (
@@ -364,16 +396,22 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _R
             + _IN
             + "    state = state.clone()\n    state += w * x\n    total = total + state * state\ntotal.backward()",
-            _R + _IN + "    state = state + w * x\n    total = total + state ** 2\ntotal.backward()",
+            _R
+            + _IN
+            + "    state = state + w * x\n    total = total + state ** 2\ntotal.backward()",
             _R
             + "state = w * torch.tensor([1.0, 3.0, 6.0])\ntotal = (state * state).sum(0, keepdim=True)\ntotal.backward()",
         ],
         {
-            _R + _IN + "    state = state + (w * x).detach()\n    total = total + state * state": "requires no grad",
+            _R
+            + _IN
+            + "    state = state + (w * x).detach()\n    total = total + state * state": "requires no grad",
             _R
             + _IN
             + "    state = (state + w * x).clone()\n    total = total + state * state.detach()\ntotal.backward()": "w.grad is [46]",
-            _R + _IN + "    state.data += x\n    total = total + state * state * w\ntotal.backward()": "w.grad is",
+            _R
+            + _IN
+            + "    state.data += x\n    total = total + state * state * w\ntotal.backward()": "w.grad is",
         },
     ),
     "in_place/rounds": (
@@ -390,14 +428,20 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "stop_gradient/frozen": (
         [
-            _AB + "with torch.no_grad():\n    middle = A(x)\nloss = (B(middle) - 1.0).pow(2).sum()" + _GO,
+            _AB
+            + "with torch.no_grad():\n    middle = A(x)\nloss = (B(middle) - 1.0).pow(2).sum()"
+            + _GO,
             _AB + "loss = (B(A(x).data) - 1.0).pow(2).sum()" + _GO,
             _AB + "loss = (B(A(x).clone().detach()) - 1.0).pow(2).sum()" + _GO,
         ],
         {
-            _AB + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()\nA.zero_grad()": "thrown away",
-            _AB + "loss = (B(A(x).clone()) - 1.0).pow(2).sum()" + _GO: "A parameter of A has a gradient",
-            _AB + "with torch.no_grad():\n    loss = (B(A(x)) - 1.0).pow(2).sum()": "A parameter of B has no gradient",
+            _AB
+            + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()\nA.zero_grad()": "thrown away",
+            _AB
+            + "loss = (B(A(x).clone()) - 1.0).pow(2).sum()"
+            + _GO: "A parameter of A has a gradient",
+            _AB
+            + "with torch.no_grad():\n    loss = (B(A(x)) - 1.0).pow(2).sum()": "A parameter of B has no gradient",
         },
     ),
     "stop_gradient/hidden": (
@@ -408,8 +452,10 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _HID + "    h = h * w.detach() + x": "w.grad is None",
-            _HID + "    h = (h * w + x).clone()\n    (h * h).backward(retain_graph=True)": "earlier rounds",
-            _HID + "    h = h.detach() * w + x\n    (h.detach() * h).backward()": "w.grad is 17.6562",
+            _HID
+            + "    h = (h * w + x).clone()\n    (h * h).backward(retain_graph=True)": "earlier rounds",
+            _HID
+            + "    h = h.detach() * w + x\n    (h.detach() * h).backward()": "w.grad is 17.6562",
         },
     ),
     "stop_gradient/goal": (
@@ -439,7 +485,12 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         },
     ),
     "beyond/mask": (
-        [_MASK + "x.clamp_(min=0)", _MASK + "x *= x > 0", _MASK + "x.relu_()", _MASK + "x.masked_fill_(x < 0, 0.0)"],
+        [
+            _MASK + "x.clamp_(min=0)",
+            _MASK + "x *= x > 0",
+            _MASK + "x.relu_()",
+            _MASK + "x.masked_fill_(x < 0, 0.0)",
+        ],
         {
             _MASK + "x.data[x < 0] = 0.0": UNCOUNTED,
             _MASK + "x = torch.where(x < 0, torch.zeros(4), x)": UNCOUNTED,
@@ -450,12 +501,18 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         [
             _SEED + "best = {k: v.clone() for k, v in layer.state_dict().items()}" + _TRAIN,
             _SEED + "best = {k: v.detach().clone() for k, v in layer.named_parameters()}" + _TRAIN,
-            _SEED + "best = {k: torch.tensor(v.tolist()) for k, v in layer.state_dict().items()}" + _TRAIN,
+            _SEED
+            + "best = {k: torch.tensor(v.tolist()) for k, v in layer.state_dict().items()}"
+            + _TRAIN,
         ],
         {
-            _SEED + "best = {k: v.detach() for k, v in layer.named_parameters()}" + _TRAIN: NO_DIFFERENCE,
+            _SEED
+            + "best = {k: v.detach() for k, v in layer.named_parameters()}"
+            + _TRAIN: NO_DIFFERENCE,
             _SEED + "best = copy.copy(layer.state_dict())" + _TRAIN: SEEN_TWICE,
-            _SEED + "best = copy.deepcopy(dict(layer.named_parameters()))" + _TRAIN: "requires grad",
+            _SEED
+            + "best = copy.deepcopy(dict(layer.named_parameters()))"
+            + _TRAIN: "requires grad",
             _SEED + "best = {k: v.data for k, v in layer.named_parameters()}" + _TRAIN: SEEN_TWICE,
         },
     ),
@@ -505,7 +562,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _LAYER
             + 'best = {"weight": layer.weight.item()}'
             + _TRAIN: "is of the type float, and a tensor is asked for",
-            _LAYER + "best = {k: v.detach() for k, v in layer.named_parameters()}" + _TRAIN: SEEN_TWICE,
+            _LAYER
+            + "best = {k: v.detach() for k, v in layer.named_parameters()}"
+            + _TRAIN: SEEN_TWICE,
             _LAYER + "best = {k: v.data for k, v in layer.named_parameters()}" + _TRAIN: SEEN_TWICE,
             _LAYER + "import copy\nbest = copy.copy(layer.state_dict())" + _TRAIN: NO_DIFFERENCE,
         },
@@ -519,18 +578,22 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _ARRAY + "data = torch.as_tensor(array)\narray[:] = 0.0": NO_DIFFERENCE,
             _ARRAY + "data = torch.from_numpy(array).detach()\narray[:] = 0.0": NO_DIFFERENCE,
-            _ARRAY + "data = torch.from_numpy(array).view(2)\narray[:] = 0.0": "looks at the memory of array",
+            _ARRAY
+            + "data = torch.from_numpy(array).view(2)\narray[:] = 0.0": "looks at the memory of array",
         },
     ),
     "clinic/scaled": (
         [
             "w = torch.nn.Parameter(torch.tensor([3.0, 4.0]) * 0.1)" + _SQUARED,
             "w = torch.tensor([3.0, 4.0]).mul_(0.1).requires_grad_()" + _SQUARED,
-            "w = torch.tensor([3.0, 4.0], requires_grad=True)\nwith torch.no_grad():\n    w *= 0.1" + _SQUARED,
+            "w = torch.tensor([3.0, 4.0], requires_grad=True)\nwith torch.no_grad():\n    w *= 0.1"
+            + _SQUARED,
         ],
         {
-            "w = (torch.tensor([3.0, 4.0], requires_grad=True) * 0.1).requires_grad_()" + _SQUARED: NO_DIFFERENCE,
-            "w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nw.retain_grad()" + _SQUARED: "is not a leaf",
+            "w = (torch.tensor([3.0, 4.0], requires_grad=True) * 0.1).requires_grad_()"
+            + _SQUARED: NO_DIFFERENCE,
+            "w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nw.retain_grad()"
+            + _SQUARED: "is not a leaf",
             "start = torch.tensor([3.0, 4.0], requires_grad=True)\nw = start * 0.1"
             + _SQUARED
             + "\nw = start": "w shows [3, 4]",
@@ -566,20 +629,25 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     "clinic/rounds": (
         [
             _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad = None",
-            _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad.clone())\n    w.grad.zero_()",
+            _ROUNDS
+            + "    (w * x).sum().backward()\n    grads.append(w.grad.clone())\n    w.grad.zero_()",
             _ROUNDS + "    grads += torch.autograd.grad((w * x).sum(), w)",
         ],
         {
             _ROUNDS
             + "    torch.optim.SGD([w]).zero_grad(set_to_none=False)\n    (w * x).sum().backward()\n    grads.append(w.grad)": "are one tensor",
-            _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad.detach())\n    w.grad.zero_()": SEEN_TWICE,
+            _ROUNDS
+            + "    (w * x).sum().backward()\n    grads.append(w.grad.detach())\n    w.grad.zero_()": SEEN_TWICE,
             _ROUNDS
             + "    (w * x).sum().backward()\n    grads.append(w.grad - len(grads))": "grads shows [[1], [2], [4]]",
         },
     ),
     "clinic/optimizer": (
         [
-            _OPT + "layer.load_state_dict({'weight': torch.tensor([[4.0]])})\n" + _ROUND + "    opt.step()",
+            _OPT
+            + "layer.load_state_dict({'weight': torch.tensor([[4.0]])})\n"
+            + _ROUND
+            + "    opt.step()",
             _OPT + "layer.weight.data = torch.tensor([[4.0]])\n" + _ROUND + "    opt.step()",
             "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nlayer.weight = torch.nn.Parameter(torch.tensor([[4.0]]))\n"
             "opt = torch.optim.SGD(layer.parameters(), lr=0.25)\n" + _ROUND + "    opt.step()",
@@ -605,15 +673,18 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _A + "h = torch.add(a.exp(), 1)\nh.sum().backward()",
         ],
         {
-            _A + "h = a.exp()\ntorch.from_numpy(h.detach().numpy())[:] += 1\nh.sum().backward()": "a.grad is [3.71828",
+            _A
+            + "h = a.exp()\ntorch.from_numpy(h.detach().numpy())[:] += 1\nh.sum().backward()": "a.grad is [3.71828",
             _A + "h = a.exp()\nh.data.add_(1)\nh.sum().backward()": "a.grad is [3.71828",
-            _A + "h = (a.exp().detach() + 1).requires_grad_()\nh.sum().backward()": "no node that leads to a",
+            _A
+            + "h = (a.exp().detach() + 1).requires_grad_()\nh.sum().backward()": "no node that leads to a",
         },
     ),
     "clinic/update": (
         [
             _OLD + "    loss.backward()\n    w.detach().sub_(0.1 * w.grad)",
-            _OLD + "    loss.backward()\n    with torch.no_grad():\n        w.copy_(w - 0.1 * w.grad)",
+            _OLD
+            + "    loss.backward()\n    with torch.no_grad():\n        w.copy_(w - 0.1 * w.grad)",
             "w = torch.tensor([4.0], requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor _ in range(2):\n    opt.zero_grad()\n    (w * w).sum().backward()\n    opt.step()",
         ],
         {
@@ -656,7 +727,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _STATE + "    h = h.item() * w\n    h.backward()",
         ],
         {
-            _STATE + "    h = h * w\n    h.backward(retain_graph=True)\n    h = h.clone()": "w.grad is 2.75",
+            _STATE
+            + "    h = h * w\n    h.backward(retain_graph=True)\n    h = h.clone()": "w.grad is 2.75",
             _STATE + "    h = h * w\nh.backward()": "w.grad is 0.75",
             _STATE + "    h = h * w.detach()": "w.grad is None",
         },

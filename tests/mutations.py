@@ -91,8 +91,8 @@ MUTATIONS = (
     Mutation(
         "a leaf that requires grad is not written in place",
         "tinytorch/graph/history.py",
-        "    if t._edge is None and needs_grad(t):  # of a view",
-        "    if False:  # of a view",
+        "    if t._edge is None and needs_grad(t):",
+        "    if False:",
         _PROGRAM.format("covered/nn_dropout_and_init"),
     ),
     Mutation(
@@ -197,7 +197,9 @@ def failing(tree: Path, tests: Iterable[str]) -> str:
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tree, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stdout + done.stderr)
     return done.stdout if done.returncode else ""
@@ -218,14 +220,20 @@ def copied(tree: Path) -> Path:
     """Copy what a checkout holds into a new folder, and return that."""
     own = [ROOT / name for name in (".git", ".venv", "course")]
     without = shutil.ignore_patterns("__pycache__", ".*_cache", "node_modules")
-    shutil.copytree(ROOT, tree, ignore=lambda at, names: without(at, names) | {n for n in names if Path(at, n) in own})
+    shutil.copytree(
+        ROOT,
+        tree,
+        ignore=lambda at, names: without(at, names) | {n for n in names if Path(at, n) in own},
+    )
     return tree
 
 
 def main() -> int:
     """Try the mutations and say of each whether it was noticed."""
     parser = argparse.ArgumentParser(description="Break rules one at a time; do the tests notice?")
-    parser.add_argument("name", nargs="?", default="", help="a part of the names of the files to break")
+    parser.add_argument(
+        "name", nargs="?", default="", help="a part of the names of the files to break"
+    )
     name = parser.parse_args().name
     chosen = [one for one in MUTATIONS if name in one.file]
     if not chosen:

@@ -19,8 +19,14 @@ from copylab.course.grading import assign
 
 def nbgrader(folder: Path, *words: str) -> None:
     """Run a command of nbgrader in a folder. Raises CalledProcessError, with what it said, where it fails."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # it calls alembic by name
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PATH": path, "HOME": str(folder)}
+    path = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ["PATH"]]
+    )  # it calls alembic by name
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PATH": path,
+        "HOME": str(folder),
+    }
     command = [sys.executable, "-m", "nbgrader", *words]
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
 

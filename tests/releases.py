@@ -64,4 +64,7 @@ CLAMP_GRADIENT_CHANGED = (2, 14)
 
 def differs_at_bounds(code: str) -> bool:
     """Whether the installed release has another gradient for `code` where a number equals a bound of `clamp`."""
-    return installed_release() >= CLAMP_GRADIENT_CHANGED and re.search(r"\bcl(amp|ip)_?\(", code) is not None
+    return (
+        installed_release() >= CLAMP_GRADIENT_CHANGED
+        and re.search(r"\bcl(amp|ip)_?\(", code) is not None
+    )

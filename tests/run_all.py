@@ -32,10 +32,24 @@ KEPT_VARIABLES = (
     "PATH",
     "HOME",
     "TMPDIR",
-    *("SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PATHEXT", "COMSPEC", "TEMP", "TMP"),
+    *(
+        "SYSTEMROOT",
+        "USERPROFILE",
+        "APPDATA",
+        "LOCALAPPDATA",
+        "PROGRAMDATA",
+        "PATHEXT",
+        "COMSPEC",
+        "TEMP",
+        "TMP",
+    ),
 )
 """The variables of the environment that the checks may see; those of the last line are Windows's."""
-SMOKE_TESTS = ("tests/viz", "tests/widgets", "tests/test_readme.py")  # of what asks whether PyTorch is there
+SMOKE_TESTS = (
+    "tests/viz",
+    "tests/widgets",
+    "tests/test_readme.py",
+)  # of what asks whether PyTorch is there
 
 
 @dataclass
@@ -70,7 +84,9 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> int | None:
     """Run a module of this Python from the top folder and return its exit status, None if it had to be stopped."""
     command, variables = [sys.executable, "-m", *arguments], clean_environment() | (env or {})
     try:
-        return subprocess.run(command, cwd=ROOT, env=variables, check=False, timeout=MINUTES * 60).returncode
+        return subprocess.run(
+            command, cwd=ROOT, env=variables, check=False, timeout=MINUTES * 60
+        ).returncode
     except subprocess.TimeoutExpired:
         return None
 
@@ -84,14 +100,18 @@ def check(*arguments: str) -> Result:
     return Result(failed=1, remarks=[f"{name}: see above"]) if status else Result(passed=1)
 
 
-def pytest(*arguments: str, env: dict[str, str] | None = None, report: Path | None = None) -> Result:
+def pytest(
+    *arguments: str, env: dict[str, str] | None = None, report: Path | None = None
+) -> Result:
     """Run pytest and read its counts from its own report, xdist and nbval included; `report` is where that stays."""
     with tempfile.TemporaryDirectory() as folder:
         report = report or Path(folder, "report.xml")
         more = shlex.split(os.environ.get("COPYLAB_PYTEST_OPTIONS", ""))
         status = run("pytest", "-q", f"--junit-xml={report}", *arguments, *more, env=env)
         if status not in (0, 1) or not report.exists():
-            why = {None: f"stopped after {MINUTES} minutes", 5: "no tests were found"}.get(status, f"exit {status}")
+            why = {None: f"stopped after {MINUTES} minutes", 5: "no tests were found"}.get(
+                status, f"exit {status}"
+            )
             result = read_report(report) if report.exists() else Result()
             result.add(Result(failed=1, remarks=[f"pytest {' '.join(arguments)}: {why}"]))
             return result
@@ -110,7 +130,9 @@ def read_report(report: Path) -> Result:
             result.failed += 1
         elif skipped is not None:
             reason = skipped.get("message")
-            if reason == "collection skipped":  # a whole file: the text is a tuple that ends with why
+            if (
+                reason == "collection skipped"
+            ):  # a whole file: the text is a tuple that ends with why
                 reason = ast.literal_eval(skipped.text or "['']")[-1].removeprefix("Skipped: ")
             result.skipped[reason or "no reason given"] += 1
         else:
@@ -185,7 +207,9 @@ def notebooks_torch() -> Result:
             return Result(skipped=Counter({missing: sum(lesson.cells for lesson in swapped)}))
         result = nbval(copies)
     left_out = [f"{lesson.left_out} in {lesson.name}" for lesson in swapped if lesson.left_out]
-    result.remarks.append(f"cells left out because they are tagged {LEFT_OUT}: {', '.join(left_out) or 'none'}")
+    result.remarks.append(
+        f"cells left out because they are tagged {LEFT_OUT}: {', '.join(left_out) or 'none'}"
+    )
     return result
 
 
@@ -216,11 +240,15 @@ def summary(results: dict[str, tuple[Result, float]], require_all: bool) -> tupl
         skipped = result.skipped.total()
         lines.append(f"{name:<16}{result.passed:>8}{result.failed:>8}{skipped:>9}{seconds:>9.1f}")
         total.add(result)
-    lines += [f"{name}: {remark}" for name, (result, _) in results.items() for remark in result.remarks]
+    lines += [
+        f"{name}: {remark}" for name, (result, _) in results.items() for remark in result.remarks
+    ]
     if total.skipped:
         lines.append("\nNOT CHECKED:")
         for name, (result, _) in results.items():
-            lines += [f"  {name}, {count} of them: {reason}" for reason, count in result.skipped.items()]
+            lines += [
+                f"  {name}, {count} of them: {reason}" for reason, count in result.skipped.items()
+            ]
     skipped = total.skipped.total()
     if require_all and skipped:
         lines.append("COPYLAB_REQUIRE_ALL=1 lets nothing be skipped, so they count as failed.")

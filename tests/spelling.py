@@ -20,7 +20,11 @@ AS_THEY_WRITE = "tests/programs"  # what people write, as they write it
 def readable(root: Path) -> list[Path]:
     """Return the files of a project that codespell can read as they are, by their path from its top folder."""
     paths = (path.relative_to(root) for path in project_files(root))
-    return [path for path in paths if path.suffix in KINDS and not path.as_posix().startswith(AS_THEY_WRITE)]
+    return [
+        path
+        for path in paths
+        if path.suffix in KINDS and not path.as_posix().startswith(AS_THEY_WRITE)
+    ]
 
 
 def written(root: Path, folder: Path) -> list[Path]:
@@ -41,7 +45,9 @@ def misspelt(root: Path = ROOT) -> list[str]:
         files = [*map(str, readable(root)), *map(str, written(root, Path(folder)))]
         command = [sys.executable, "-m", "codespell_lib", "--quiet-level=35", "--check-hidden"]
         command += ["--toml", str(ROOT / "pyproject.toml"), *files]
-        run = subprocess.run(command, cwd=root, capture_output=True, text=True, encoding="utf-8", check=False)
+        run = subprocess.run(
+            command, cwd=root, capture_output=True, text=True, encoding="utf-8", check=False
+        )
         # It ends with the number of misspellings, up to 255; 64 and more may also be an error of its own.
         if run.returncode and not run.stdout:
             raise RuntimeError(f"codespell did not run: {run.stderr.strip()}")

@@ -44,14 +44,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def fails(names: list[str], arguments: list[str], folder: Path) -> bool:
     """Whether a test fails in these surroundings. KeyError for one that is not known."""
     tree = copied(folder / ("Übungen, 张量 (copy 2)" if "folder" in names else "copylab"))
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests"))}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests"))
+    }
     for name in names:
         environment |= SURROUNDINGS[name]
     if "home" in names:
         (folder / "file").touch()
         environment["HOME"] = str(folder / "file" / "home")
-    if "german" in names and shutil.which("localedef"):  # few machines have it; without it the names alone are German
-        subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], check=True)
+    if "german" in names and shutil.which(
+        "localedef"
+    ):  # few machines have it; without it the names alone are German
+        subprocess.run(
+            ["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], check=True
+        )
         environment["LOCPATH"] = str(folder)
     if "order" in names:
         environment.setdefault("COPYLAB_ORDER", str(random.randrange(10**6)))

@@ -40,7 +40,9 @@ def swap_notebook(notebook: dict) -> tuple[dict, int]:
         else:
             source, count = _ENGINE.subn(r"\1import torch", "".join(cell["source"]))
             if other := _OTHER.search(source):
-                raise ValueError(f"cannot swap {other.group().strip()!r}: lessons import the engine as torch")
+                raise ValueError(
+                    f"cannot swap {other.group().strip()!r}: lessons import the engine as torch"
+                )
             swaps += count
             cells.append(cell | {"source": source})
     if swaps == 0 and any(cell["cell_type"] == "code" for cell in cells):
@@ -62,5 +64,7 @@ def swap_folder(source: Path, target: Path) -> list[Swapped]:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
         path.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
-        done.append(Swapped(name, sum(cell["cell_type"] == "code" for cell in notebook["cells"]), left_out))
+        done.append(
+            Swapped(name, sum(cell["cell_type"] == "code" for cell in notebook["cells"]), left_out)
+        )
     return done

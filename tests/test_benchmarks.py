@@ -49,20 +49,37 @@ def test_every_row_of_the_readme_was_measured() -> None:
 
 
 def test_ratios_are_taken_within_a_round() -> None:
-    found = report.summary(sample(torch=[1.0, 2.0, 4.0], tinytorch=[0.5, 1.5, 1.0], numpy=[0.5, 0.5, 0.5]))
+    found = report.summary(
+        sample(torch=[1.0, 2.0, 4.0], tinytorch=[0.5, 1.5, 1.0], numpy=[0.5, 0.5, 0.5])
+    )
     row = found["cases"]["ops/add/1"]
     assert row["torch"]["seconds"] == 2.0
-    assert row["tinytorch"]["to torch"] == [0.375, 0.5, 0.625]  # of 0.5, 0.75 and 0.25: not of the medians, 1 / 2
+    assert row["tinytorch"]["to torch"] == [
+        0.375,
+        0.5,
+        0.625,
+    ]  # of 0.5, 0.75 and 0.25: not of the medians, 1 / 2
     assert row["tinytorch"]["to numpy"] == [1.5, 2.0, 2.5]
     assert "to torch" not in row["torch"]
     assert (
-        report.summary(sample(torch=[2.0], tinytorch=[1.0]))["cases"]["ops/add/1"]["tinytorch"]["to torch"] == [0.5] * 3
+        report.summary(sample(torch=[2.0], tinytorch=[1.0]))["cases"]["ops/add/1"]["tinytorch"][
+            "to torch"
+        ]
+        == [0.5] * 3
     )
 
 
 def test_it_runs(tmp_path: Path) -> None:
-    libraries = (run.Library("tinytorch", "tinytorch"), run.Library("numpy", "numpy"), run.Library("none", "nothing"))
-    names = [("ops/add, no grad/1", False), ("copies/detach/10", True), ("chain/forward + backward/10", False)]
+    libraries = (
+        run.Library("tinytorch", "tinytorch"),
+        run.Library("numpy", "numpy"),
+        run.Library("none", "nothing"),
+    )
+    names = [
+        ("ops/add, no grad/1", False),
+        ("copies/detach/10", True),
+        ("chain/forward + backward/10", False),
+    ]
     results = report.summary(run.measure(names, 2, libraries))
     assert results["errors"] == {}
     assert list(results["missing"]) == ["none"]
@@ -92,7 +109,11 @@ def test_a_case_that_fails_is_told() -> None:
 @pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
 def test_every_case_is_there_in_both_engines(engine: str) -> None:
     torch = importlib.import_module(engine)
-    names = [f"{group}/{what}/1" for group in ("copies", "views", "ops") for what in torchlike.names(group)]
+    names = [
+        f"{group}/{what}/1"
+        for group in ("copies", "views", "ops")
+        for what in torchlike.names(group)
+    ]
     assert len(names) > 60
     for name in [*names, "network/step/2", "chain/forward + backward/5"]:
         torchlike.build(torch, name)()

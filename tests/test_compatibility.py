@@ -33,8 +33,14 @@ def test_what_the_document_names_is_there() -> None:
 
 @pytest.mark.torch
 def test_the_documents_are_current() -> None:
-    def compared(text: str) -> str:  # another release has more names or fewer, of which tinytorch need have none
-        return text if installed_release() == FOLLOWED else re.sub(r"\| \d+ \|$", "|", text, flags=re.MULTILINE)
+    def compared(
+        text: str,
+    ) -> str:  # another release has more names or fewer, of which tinytorch need have none
+        return (
+            text
+            if installed_release() == FOLLOWED
+            else re.sub(r"\| \d+ \|$", "|", text, flags=re.MULTILINE)
+        )
 
     for path, text in make.pages().items():
         stored = path.read_text(encoding="utf-8")
@@ -52,7 +58,9 @@ def test_nothing_public_is_made_up() -> None:
 def test_what_is_missing_says_so(place: str) -> None:
     where = make.at("tinytorch", place)
     assert not hasattr(where, "surely_nothing")
-    with pytest.raises(AttributeError, match=f"module '{place}' has no attribute 'surely_nothing'") as error:
+    with pytest.raises(
+        AttributeError, match=f"module '{place}' has no attribute 'surely_nothing'"
+    ) as error:
         _ = where.surely_nothing
     assert "tinytorch has no 'surely_nothing'" in error.value.__notes__[0]
 
@@ -64,6 +72,8 @@ def test_what_a_tensor_lacks_says_so() -> None:
     t = tinytorch.ones(1)
     for name in absent:
         assert not hasattr(tinytorch.Tensor, name)
-        with pytest.raises(AttributeError, match=f"^'Tensor' object has no attribute '{name}'") as error:
+        with pytest.raises(
+            AttributeError, match=f"^'Tensor' object has no attribute '{name}'"
+        ) as error:
             getattr(t, name)
         assert f"tinytorch has no '{name}'" in error.value.__notes__[0]

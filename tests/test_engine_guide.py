@@ -65,7 +65,12 @@ def passed_through(rule: Rule) -> set[tuple[str, Path]]:
             transcript(program, "tinytorch")
         finally:
             sys.setprofile(None)
-    names = {(part, Path(file).resolve()) for file, name in seen if "tinytorch" in file for part in name.split(".")}
+    names = {
+        (part, Path(file).resolve())
+        for file, name in seen
+        if "tinytorch" in file
+        for part in name.split(".")
+    }
     return names & set(rule.places)
 
 
@@ -91,7 +96,10 @@ def steps() -> list[tuple[list[Path], set[str]]]:
     parts = re.split(r"^\d+\. ", text, flags=re.MULTILINE)[1:]
     called = {"create_graph", "copy_", "to"}  # what users call
     return [
-        ([GUIDE.parent / where for where in _STEP.findall(part)], set(re.findall(r"`(\w+)`", part)) - called)
+        (
+            [GUIDE.parent / where for where in _STEP.findall(part)],
+            set(re.findall(r"`(\w+)`", part)) - called,
+        )
         for part in parts
     ]
 
@@ -108,16 +116,25 @@ def test_the_guide_says_how_long_the_way_is() -> None:
     for files, names in steps():
         for source in (f.read_text(encoding="utf-8") for f in files):
             whole += len(source.splitlines())
-            found = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+            found = [
+                n
+                for n in ast.walk(ast.parse(source))
+                if isinstance(n, ast.FunctionDef | ast.ClassDef)
+            ]
             spans = [range(n.lineno, (n.end_lineno or 0) + 1) for n in found if n.name in names]
             named += len(set().union(*spans))
-    said = [int(n.replace(",", "")) for n in re.findall(r"some ([\d,]+)\s+lines", GUIDE.read_text(encoding="utf-8"))]
+    said = [
+        int(n.replace(",", ""))
+        for n in re.findall(r"some ([\d,]+)\s+lines", GUIDE.read_text(encoding="utf-8"))
+    ]
     assert said == pytest.approx([whole, named], rel=0.1)
 
 
 def test_what_is_nowhere_is_noticed() -> None:
     program, file = "../tests/programs/rules/r30_printing.out", "../tinytorch/tensor.py"
-    (rule,) = rules(f"| a rule | [r30]({program}) | `nowhere`, `_own_storage` in [tensor.py]({file}) |\n")
+    (rule,) = rules(
+        f"| a rule | [r30]({program}) | `nowhere`, `_own_storage` in [tensor.py]({file}) |\n"
+    )
     assert [p.exists() for p in rule.programs] == [True]
     assert [name for name, path in rule.places if not defines(path, name)] == ["nowhere"]
     assert passed_through(rule) == set()

@@ -54,7 +54,12 @@ def test_what_people_read_has_none_of_them() -> None:
 
 def test_lessons_widgets_and_docs_are_read() -> None:
     places = {place for place, _ in texts()}
-    assert places >= {"notebooks/14_clinic.ipynb", "tinytorch/locale/copylab.pot", "README.md", "docs/widgets/steps.md"}
+    assert places >= {
+        "notebooks/14_clinic.ipynb",
+        "tinytorch/locale/copylab.pot",
+        "README.md",
+        "docs/widgets/steps.md",
+    }
 
 
 def test_a_place_is_named_with_its_fault() -> None:

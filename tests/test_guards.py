@@ -68,34 +68,49 @@ UPWARD = {
 
 MECHANISM = ("schema", "calling", "define", "kernels", "layout")
 LISTS = tuple(
-    f"tinytorch.ops.{p.stem}" for p in sorted((ROOT / "tinytorch" / "ops").glob("[a-z]*.py")) if p.stem not in MECHANISM
+    f"tinytorch.ops.{p.stem}"
+    for p in sorted((ROOT / "tinytorch" / "ops").glob("[a-z]*.py"))
+    if p.stem not in MECHANISM
 )
 KEPT_APART: dict[str, tuple[str, ...]] = {
     "tinytorch.ops.kernels": ("tinytorch.autograd", "tinytorch.tensor", *LISTS),
     "tinytorch.base.strides": ("tinytorch.autograd", "tinytorch.tensor", *LISTS),
     "tinytorch.ops.schema": LISTS,
     "tinytorch.ops.calling": LISTS,
-    "tinytorch.ops.define": tuple(name for name in LISTS if not name.endswith("memory")),  # it resizes `out=`
+    "tinytorch.ops.define": tuple(
+        name for name in LISTS if not name.endswith("memory")
+    ),  # it resizes `out=`
     "tinytorch.base.storage": ("tinytorch.tensor", "tinytorch.autograd", "tinytorch.ops"),
 }
 """A kernel never mentions autograd, the parser never mentions an operation: not inside a function either."""
 
-_VIZ = {f"tinytorch/viz/{name}.py" for name in ("__init__", "diagnose/explanation", "render/memory_svg", "read/reader")}
+_VIZ = {
+    f"tinytorch/viz/{name}.py"
+    for name in ("__init__", "diagnose/explanation", "render/memory_svg", "read/reader")
+}
 NOT_SAID: dict[str, set[str]] = {
-    "sys._getframe": {"tinytorch/base/errors.py", *_VIZ},  # a warning points at the user's line; pictures name tensors
+    "sys._getframe": {
+        "tinytorch/base/errors.py",
+        *_VIZ,
+    },  # a warning points at the user's line; pictures name tensors
     "sys._current_frames": set(),
     "inspect.currentframe": set(),
     "inspect.stack": set(),
     "traceback.extract_stack": {"tinytorch/graph/modes.py"},  # which says where a node was made
     "sys.getrefcount": set(),
     "gc.get_referrers": {"tinytorch/base/storage.py"},  # tensors follow to memory that was resized
-    "exec": {"tinytorch/ops/calling.py"},  # plain calls are written out, as dataclasses write out theirs
+    "exec": {
+        "tinytorch/ops/calling.py"
+    },  # plain calls are written out, as dataclasses write out theirs
     "eval": set(),
     "compile": {"tinytorch/ops/calling.py"},
 }
 """What reads frames and references or makes code, and the files that may."""
 
-THROUGH_SAFE_FILES = [*(ROOT / "widgets/copylab/course").glob("*.py"), ROOT / "widgets/copylab/quiz/progress.py"]
+THROUGH_SAFE_FILES = [
+    *(ROOT / "widgets/copylab/course").glob("*.py"),
+    ROOT / "widgets/copylab/quiz/progress.py",
+]
 """What works in folders of a learner's own, where a stranger may have put links and pipes."""
 
 OPTIONS = {name for name, p in inspect.signature(op).parameters.items() if p.kind is p.KEYWORD_ONLY}
@@ -113,7 +128,9 @@ def test_tinytorch_loads_numpy_and_nothing_else() -> None:
         # NumPy's compiled parts also make modules that come from no file.
         "print(json.dumps([n for n, m in sys.modules.items() if n not in before and getattr(m, '__file__', None)]))"
     )
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     loaded = json.loads(answer.stdout)
     assert "numpy" in loaded
     assert not guards.strangers(loaded, {"numpy", "tinytorch"}, sys.stdlib_module_names)
@@ -121,7 +138,9 @@ def test_tinytorch_loads_numpy_and_nothing_else() -> None:
 
 
 def test_strangers_are_noticed() -> None:
-    assert guards.strangers(["json.decoder", "numpy.linalg", "scipy.sparse"], {"numpy"}, ["json"]) == {"scipy"}
+    assert guards.strangers(
+        ["json.decoder", "numpy.linalg", "scipy.sparse"], {"numpy"}, ["json"]
+    ) == {"scipy"}
 
 
 def test_rooms_import_the_faces_of_rooms_below() -> None:
@@ -164,10 +183,14 @@ def test_the_engine_reads_frames_and_makes_code_in_few_places() -> None:
 def test_a_frame_that_is_read_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "odd.py"
     file.write_text(
-        "import sys\nfrom gc import get_referrers\nsys._getframe(1)\nm.eval()\ndef eval(): ...\n", encoding="utf-8"
+        "import sys\nfrom gc import get_referrers\nsys._getframe(1)\nm.eval()\ndef eval(): ...\n",
+        encoding="utf-8",
     )
     words = {"sys._getframe": set[str](), "gc.get_referrers": set[str](), "eval": set[str]()}
-    assert guards.spoken([file], words, tmp_path) == ["odd.py has sys._getframe", "odd.py has gc.get_referrers"]
+    assert guards.spoken([file], words, tmp_path) == [
+        "odd.py has sys._getframe",
+        "odd.py has gc.get_referrers",
+    ]
     assert guards.spoken([file], {"sys._getframe": {"odd.py"}}, tmp_path) == []
 
 
@@ -181,7 +204,9 @@ def test_only_a_run_executes_code() -> None:
 
 def test_code_that_is_executed_elsewhere_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "odd.py"
-    file.write_text("import re\nre.compile('a')\nexec(compile('a = 1', 'odd', 'exec'))\n", encoding="utf-8")
+    file.write_text(
+        "import re\nre.compile('a')\nexec(compile('a = 1', 'odd', 'exec'))\n", encoding="utf-8"
+    )
     found = guards.spoken([file], {"exec": set(), "eval": set(), "compile": {"run.py"}}, tmp_path)
     assert found == ["odd.py has exec", "odd.py has compile"]
 
@@ -213,7 +238,9 @@ def test_a_file_that_is_opened_elsewhere_is_noticed(tmp_path: Path) -> None:
 def test_only_op_sets_attributes_of_another_modules_class() -> None:
     define = ROOT / "tinytorch" / "ops" / "define.py"
     assert guards.foreign_attributes(define)
-    assert [found for path in ENGINE if path != define for found in guards.foreign_attributes(path)] == []
+    assert [
+        found for path in ENGINE if path != define for found in guards.foreign_attributes(path)
+    ] == []
 
 
 def test_a_formula_says_nothing_of_numpy() -> None:
@@ -254,10 +281,16 @@ def test_circles_are_noticed(tmp_path: Path) -> None:
     (tmp_path / "low.py").write_text("def f():\n    from .top import g\n", encoding="utf-8")
     (tmp_path / "top.py").write_text("import box.low\n", encoding="utf-8")
     (tmp_path / "typed.py").write_text(
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .top import g\n", encoding="utf-8"
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .top import g\n",
+        encoding="utf-8",
     )
     graph = guards.import_graph({"box": tmp_path})
-    assert graph == {"box": {"box.top"}, "box.low": {"box.top"}, "box.top": {"box.low"}, "box.typed": set()}
+    assert graph == {
+        "box": {"box.top"},
+        "box.low": {"box.top"},
+        "box.top": {"box.low"},
+        "box.typed": set(),
+    }
     assert set(guards.import_circle(graph)) == {"box.low", "box.top"}
     assert guards.import_graph({"box": tmp_path}, later=False)["box.low"] == set()
     assert guards.reaches(graph, {"box.low": ("box.top",)}) == ["box.low imports box.top"]
@@ -267,7 +300,17 @@ def test_circles_are_noticed(tmp_path: Path) -> None:
 
 
 def test_no_path_of_this_machine() -> None:
-    ordinary = {"/", "/tmp", "/root", "/home", "/usr", "/usr/local", "/opt", "/mnt", tempfile.gettempdir()}
+    ordinary = {
+        "/",
+        "/tmp",
+        "/root",
+        "/home",
+        "/usr",
+        "/usr/local",
+        "/opt",
+        "/mnt",
+        tempfile.gettempdir(),
+    }
     folders = {str(folder) for folder in (ROOT, ROOT.parent, Path.home(), sys.prefix)} - ordinary
     found = {
         path.relative_to(ROOT).as_posix(): lines
@@ -304,10 +347,14 @@ def test_every_link_of_a_page_leads_somewhere() -> None:
     }
     found = {}
     for page in [*PAGES, *NOTEBOOKS]:
-        translated = page.parents[1].name == "translations"  # what they hold is shown beside the others
+        translated = (
+            page.parents[1].name == "translations"
+        )  # what they hold is shown beside the others
         text = guards.prose(page) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
         folder = page.parents[2] if translated else page.parent
-        if broken := guards.broken_links(text, folder, notebook=translated or page.suffix == ".ipynb"):
+        if broken := guards.broken_links(
+            text, folder, notebook=translated or page.suffix == ".ipynb"
+        ):
             found[page.relative_to(ROOT).as_posix()] = broken
     assert found == {}
 
@@ -321,9 +368,9 @@ def test_links_that_lead_nowhere_are_noticed(tmp_path: Path) -> None:
     )
     broken = ["gone.svg", "there.md#gone", "#two", "#One", "gone.png", "gone.txt"]
     assert guards.broken_links(page, tmp_path) == broken
-    assert guards.broken_links('# One\n[c](#one) [j](#One) [l](#two)\n<a id="two"></a>', tmp_path, notebook=True) == [
-        "#one"
-    ]
+    assert guards.broken_links(
+        '# One\n[c](#one) [j](#One) [l](#two)\n<a id="two"></a>', tmp_path, notebook=True
+    ) == ["#one"]
     assert "there.md" in guards.broken_links(page, tmp_path / "elsewhere")
 
 
@@ -360,7 +407,10 @@ def code_cell(source: str, count: int | None, *tags: str, **rest: object) -> dic
         (code_cell("clear_output()", 1), "clear_output("),
         (code_cell("# NBVAL_IGNORE_OUTPUT\n1", 1), "turns the comparison off"),
         (code_cell("1", 1, "nbval-skip"), "unknown tags"),
-        (code_cell("1 / 0", 1, outputs=[{"output_type": "error", "ename": "ZeroDivisionError"}]), "without the tag"),
+        (
+            code_cell("1 / 0", 1, outputs=[{"output_type": "error", "ename": "ZeroDivisionError"}]),
+            "without the tag",
+        ),
         ({"cell_type": "markdown", "source": "text"}, "no code cell"),
     ],
 )
@@ -400,5 +450,8 @@ def test_public_names_are_documented(name: str) -> None:
 
 def test_a_missing_docstring_is_noticed() -> None:
     module = ModuleType("sample")
-    exec("def f(): pass\nclass C:\n    'Doc.'\n    def m(self): pass\n    def _p(self): pass\n", vars(module))
+    exec(
+        "def f(): pass\nclass C:\n    'Doc.'\n    def m(self): pass\n    def _p(self): pass\n",
+        vars(module),
+    )
     assert guards.undocumented(module) == ["sample.f", "sample.C.m"]

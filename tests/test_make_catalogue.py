@@ -32,7 +32,10 @@ TEXTS = {
 
 
 def project(root: Path, code: str = CODE, script: str = SCRIPT) -> Path:
-    for name, text in {"tinytorch/viz/a.py": code, "widgets/copylab/player/web/a.js": script}.items():
+    for name, text in {
+        "tinytorch/viz/a.py": code,
+        "widgets/copylab/player/web/a.js": script,
+    }.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     return root
@@ -76,12 +79,17 @@ def test_the_data_of_a_lesson_holds_texts(tmp_path: Path) -> None:
     ("code", "fault"),
     [
         ('exercise("a", f"Do {it}")', "1 is to be a text in quotes, or a function that says it"),
-        ('value("x", wrong={"1": "a" + b})', "wrong is to be a text in quotes, or a function that says it"),
+        (
+            'value("x", wrong={"1": "a" + b})',
+            "wrong is to be a text in quotes, or a function that says it",
+        ),
         ('Fact(x, "x is 1")', "Fact() is to be given what gettext says"),
         ('fact.but(f"x is {x}")', "but() is to be given what gettext says"),
     ],
 )
-def test_what_a_lesson_says_in_no_catalogue_is_noticed(tmp_path: Path, code: str, fault: str) -> None:
+def test_what_a_lesson_says_in_no_catalogue_is_noticed(
+    tmp_path: Path, code: str, fault: str
+) -> None:
     assert lesson(tmp_path, code).faults == [f"widgets/copylab/lessons/one.py:1: {fault}"]
 
 
@@ -134,10 +142,18 @@ def test_what_is_not_translated_is_noticed(tmp_path: Path) -> None:
         "de: to be looked at: 'Run {name}'",
     ]
     text = (
-        path.read_text("utf-8").replace("{nummer}", "{number}").replace("{what}", "{name}").replace("#, fuzzy, ", "#, ")
+        path.read_text("utf-8")
+        .replace("{nummer}", "{number}")
+        .replace("{what}", "{name}")
+        .replace("#, fuzzy, ", "#, ")
     )
-    path.write_text(text.replace('msgstr ""\n\n', 'msgstr "so"\n\n').rstrip().removesuffix('""') + '"so"\n', "utf-8")
-    assert wrong(root, template) == ["de: copylab.mo is not made of copylab.po: run tests/make_catalogue.py"]
+    path.write_text(
+        text.replace('msgstr ""\n\n', 'msgstr "so"\n\n').rstrip().removesuffix('""') + '"so"\n',
+        "utf-8",
+    )
+    assert wrong(root, template) == [
+        "de: copylab.mo is not made of copylab.po: run tests/make_catalogue.py"
+    ]
     renew(path)
     assert wrong(root, template) == []
 
@@ -189,7 +205,12 @@ def test_what_tables_hold_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = copylab.CopyLab(method="detach", engine=tinytorch)
     for act in (lab.loss, lab.write, lab.backward, lab.help, race.help):
         act()
-    shown: list[Any] = [lab, race, copylab.compare("clone", engine=tinytorch), copylab.steps(code, engine=tinytorch)]
+    shown: list[Any] = [
+        lab,
+        race,
+        copylab.compare("clone", engine=tinytorch),
+        copylab.steps(code, engine=tinytorch),
+    ]
     shown += [copylab.predict(code, engine=tinytorch)]
     for one in shown:
         assert one.text

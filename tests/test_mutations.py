@@ -14,7 +14,9 @@ def test_each_can_be_made_and_has_its_test(mutation: Mutation) -> None:
     ast.parse(mutated(text, mutation))
     file, _, name = mutation.test.partition("::")
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    assert name.partition("[")[0] in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert name.partition("[")[0] in [
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef)
+    ]
 
 
 def project(folder: Path) -> Path:

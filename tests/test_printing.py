@@ -48,7 +48,10 @@ STORED = [
     (np.array([7], np.int32), "tensor([7], dtype=torch.int32)"),
     (np.zeros(23, np.float32), f"tensor([{', '.join(['0.'] * 23)}])"),
     (np.arange(1001), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
-    (np.zeros((2, 2, 1), np.float32), "tensor([[[0.],\n         [0.]],\n\n        [[0.],\n         [0.]]])"),
+    (
+        np.zeros((2, 2, 1), np.float32),
+        "tensor([[[0.],\n         [0.]],\n\n        [[0.],\n         [0.]]])",
+    ),
 ]
 
 
@@ -63,7 +66,10 @@ def test_suffixes_and_where_they_wrap() -> None:
     assert repr(x + 0) == "tensor([1.], grad_fn=<AddBackward0>)"
     assert repr(tinytorch.ones(1, device="cuda")) == "tensor([1.], device='cuda:0')"
     wide = tinytorch.zeros(23, dtype=tinytorch.float64, requires_grad=True) + 0
-    assert repr(wide) == f"tensor([{', '.join(['0.'] * 23)}],\n       dtype=torch.float64, grad_fn=<AddBackward0>)"
+    assert (
+        repr(wide)
+        == f"tensor([{', '.join(['0.'] * 23)}],\n       dtype=torch.float64, grad_fn=<AddBackward0>)"
+    )
 
 
 def test_format() -> None:

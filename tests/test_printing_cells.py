@@ -13,7 +13,11 @@ from printing_cells import CELLS
 
 def _text(output: dict[str, Any]) -> str:
     """What an output says: printed, in pieces that may end within a line, or shown by `display`, as a line."""
-    return "".join(output["text"]) if "text" in output else "".join(output["data"]["text/plain"]) + "\n"
+    return (
+        "".join(output["text"])
+        if "text" in output
+        else "".join(output["data"]["text/plain"]) + "\n"
+    )
 
 
 def test_each_cell_shows_what_its_backward_prints(tmp_path: Path) -> None:

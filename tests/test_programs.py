@@ -69,8 +69,14 @@ def test_changes_hold_from_their_release_on(tmp_path: Path) -> None:
     program.with_suffix(".2.14.diff").write_text("@@\n-1\n+3\n", encoding="utf-8")
     assert [stored_change(program, (2, minor)) for minor in (6, 13)] == ["", ""]
     assert [stored_change(program, (2, minor)) for minor in (14, 15)] == ["@@\n-1\n+3\n"] * 2
-    assert store_change(program, (2, 15), ">>> a\n1\n>>> b\n2\n") == change_file(program, (2, 15)), "as 2.13 again"
-    assert [stored_change(program, (2, minor)) for minor in (14, 15, 16)] == ["@@\n-1\n+3\n", "", ""]
+    assert store_change(program, (2, 15), ">>> a\n1\n>>> b\n2\n") == change_file(
+        program, (2, 15)
+    ), "as 2.13 again"
+    assert [stored_change(program, (2, minor)) for minor in (14, 15, 16)] == [
+        "@@\n-1\n+3\n",
+        "",
+        "",
+    ]
     assert store_change(program, (2, 15), ">>> a\n1\n>>> b\n2\n") is None, "it is known"
     assert change(">>> a\n1\n", ">>> a\n2\n") == "@@\n >>> a\n-1\n+2\n"
 
@@ -78,7 +84,11 @@ def test_changes_hold_from_their_release_on(tmp_path: Path) -> None:
 def test_errors_are_said_as_the_release_says_them() -> None:
     said = "RuntimeError: Negation, the `-` operator, on a bool tensor is not supported."
     assert [reword(said, release) for release in ((2, 6), (2, 13))] == [said, said]
-    assert reword(said, (2, 14)) == reword(said, (3, 0)) == said.replace("RuntimeError", "NotImplementedError")
+    assert (
+        reword(said, (2, 14))
+        == reword(said, (3, 0))
+        == said.replace("RuntimeError", "NotImplementedError")
+    )
     other = "RuntimeError: The size of tensor a (2) must match the size of tensor b (3)"
     assert reword(other, (2, 14)) == other
     assert read_release("2.14.1+cpu") == (2, 14)
@@ -98,12 +108,21 @@ def test_a_program_stands_once() -> None:
 
 
 def test_what_is_typed_is_read_from_what_is_seen() -> None:
-    script = '"""What it shows."""\nimport torch\n\n# twice\n@f\ndef g():\n\n    return 1\na = 1; a\n'
+    script = (
+        '"""What it shows."""\nimport torch\n\n# twice\n@f\ndef g():\n\n    return 1\na = 1; a\n'
+    )
     prompts = ">>> # What it shows.\n>>> import torch\n>>> # twice\n"
     prompts += ">>> @f\n... def g():\n...\n...     return 1\n>>> a = 1; a\n"
     assert typed(script) == prompts
     found = [text for _, text in statements(prompts + "1\n... more\n>>> a\n")]
-    assert found == ["# What it shows.", "import torch", "# twice", "@f\ndef g():\n\n    return 1", "a = 1; a", "a"]
+    assert found == [
+        "# What it shows.",
+        "import torch",
+        "# twice",
+        "@f\ndef g():\n\n    return 1",
+        "a = 1; a",
+        "a",
+    ]
 
 
 def test_a_transcript_notices_what_differs(tmp_path: Path) -> None:
@@ -124,8 +143,12 @@ def test_an_ordered_dict_is_the_same_in_either_spelling(
     version: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.version_info", version)
-    pairs = ">>> d\nOrderedDict([('a', tensor([1.,\n        2.])), ('b', {'c': 1})])\n>>> [1]\n[1]\n"
-    like_a_dict = ">>> d\nOrderedDict({'a': tensor([1.,\n        2.]), 'b': {'c': 1}})\n>>> [1]\n[1]\n"
+    pairs = (
+        ">>> d\nOrderedDict([('a', tensor([1.,\n        2.])), ('b', {'c': 1})])\n>>> [1]\n[1]\n"
+    )
+    like_a_dict = (
+        ">>> d\nOrderedDict({'a': tensor([1.,\n        2.]), 'b': {'c': 1}})\n>>> [1]\n[1]\n"
+    )
     assert bool(differences(pairs, like_a_dict)) is (version < (3, 12))
     assert differences(pairs, pairs.replace("2.", "3."))
     assert differences(pairs, pairs.replace("\n[1]", "\n(1)"))

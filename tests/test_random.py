@@ -38,7 +38,11 @@ STORED = [
     ("empty(1000, dtype=torch.float64).uniform_(-0.3, 0.7, generator=g)", "7171e5a805931c69", 2000),
     ("empty(1000, dtype=torch.float16).uniform_(generator=g)", "48f7c44800788fa9", 1000),
     ("empty(1003).normal_(0.5, 2.0, generator=g)", "129515e0611cc4f8", 1019),
-    ("empty(1003, dtype=torch.float64).normal_(0.5, 2.0, generator=g).float()", "df68120e59d1d882", 2038),
+    (
+        "empty(1003, dtype=torch.float64).normal_(0.5, 2.0, generator=g).float()",
+        "df68120e59d1d882",
+        2038,
+    ),
     ("empty(1003, dtype=torch.float16).normal_(0.5, 2.0, generator=g)", "dac721c6d2571b72", 1008),
     ("empty(20, 50).t().normal_(generator=g)", "0a24f630b3be85c7", 2000),
     ("empty(1000).bernoulli_(0.3, generator=g)", "f982a44bee19ffbe", 2000),
@@ -60,7 +64,10 @@ def test_numbers_and_draws_are_what_torch_gave(call: str, values: str, draws: in
 
 
 def some_normals(gen: Any) -> list[Any]:
-    return [tinytorch.empty(n, dtype=tinytorch.float64).normal_(generator=gen).tolist() for n in (2, 17, 700)]
+    return [
+        tinytorch.empty(n, dtype=tinytorch.float64).normal_(generator=gen).tolist()
+        for n in (2, 17, 700)
+    ]
 
 
 def test_a_state_brings_everything_back_the_spare_normal_too() -> None:
@@ -91,7 +98,10 @@ def test_states_that_are_none() -> None:
     gen, bytes_ = tinytorch.Generator(), tinytorch.uint8
     for bad, error in (
         (tinytorch.zeros(5056), "RNG state must be a torch.ByteTensor"),
-        (tinytorch.zeros(3, dtype=bytes_), "Expected a CPUGeneratorImplState of size 5056 but found the input"),
+        (
+            tinytorch.zeros(3, dtype=bytes_),
+            "Expected a CPUGeneratorImplState of size 5056 but found the input",
+        ),
     ):
         with pytest.raises((TypeError, RuntimeError), match=error):
             gen.set_state(bad)
@@ -123,13 +133,17 @@ def some_tensor(rng: random.Random, dtypes: list[str]) -> str:
     if rng.random() < 0.65:
         shape = [rng.choice([rng.randint(0, 40), rng.choice([100, 623, 624, 625, 1000])])]
     order = rng.sample(range(len(shape)), len(shape))
-    turned = rng.choice(["", "", f".permute({order})", "".join(f"[{':, ' * d}::2]" for d in range(len(shape)))])
+    turned = rng.choice(
+        ["", "", f".permute({order})", "".join(f"[{':, ' * d}::2]" for d in range(len(shape)))]
+    )
     return f"torch.zeros({shape}, dtype=torch.{rng.choice(dtypes)}){turned}"
 
 
 def some_call(rng: random.Random) -> str:
     """A call that draws from `g`."""
-    name = rng.choice(["normal_"] * 3 + ["uniform_", "random_from_", "bernoulli_"] * 2 + ["randperm"])
+    name = rng.choice(
+        ["normal_"] * 3 + ["uniform_", "random_from_", "bernoulli_"] * 2 + ["randperm"]
+    )
     t = some_tensor(rng, FLOATS if name in {"normal_", "uniform_"} else NUMBERS)
     if name == "uniform_":
         low, high = rng.choice([(0.0, 1.0), sorted((some_number(rng), some_number(rng)))])
@@ -150,7 +164,11 @@ def outcome(call: str, engine: Any, gen: Any) -> tuple[Any, ...]:
     except (RuntimeError, NotImplementedError) as error:
         return type(error).__name__, str(error)
     a = drawn.contiguous().numpy()
-    return str(drawn.dtype), tuple(drawn.shape), a.round(12).tolist() if a.itemsize == 8 else a.tobytes()
+    return (
+        str(drawn.dtype),
+        tuple(drawn.shape),
+        a.round(12).tolist() if a.itemsize == 8 else a.tobytes(),
+    )
 
 
 @pytest.mark.torch
@@ -179,4 +197,7 @@ def test_states_travel_to_torch_and_back() -> None:
     theirs.set_state(torch.from_numpy(mine.get_state().numpy()))
     torch.empty(700).normal_(generator=theirs)
     mine.set_state(tinytorch.from_numpy(theirs.get_state().numpy()))
-    assert tinytorch.empty(9).normal_(generator=mine).tolist() == torch.empty(9).normal_(generator=theirs).tolist()
+    assert (
+        tinytorch.empty(9).normal_(generator=mine).tolist()
+        == torch.empty(9).normal_(generator=theirs).tolist()
+    )

@@ -14,7 +14,9 @@ from execute_notebooks import execute
 from guards import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", README, re.MULTILINE | re.DOTALL)
+EXAMPLES = re.findall(
+    r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", README, re.MULTILINE | re.DOTALL
+)
 CHECKED = re.findall(r"^    (pytest --nbval .*)$", README, re.MULTILINE)
 NOTEBOOK = "my_notebook.ipynb"
 # The engine is imported under the watch; a line that wrote is in another cell; a cell is there twice.
@@ -65,23 +67,33 @@ def test_examples_and_paths_are_found() -> None:
     assert {"tinytorch/", "CONTRIBUTING.md"} <= set(PATHS)
 
 
-@pytest.mark.parametrize("engine", ["import tinytorch as torch", pytest.param("import torch", marks=pytest.mark.torch)])
+@pytest.mark.parametrize(
+    "engine", ["import tinytorch as torch", pytest.param("import torch", marks=pytest.mark.torch)]
+)
 @pytest.mark.parametrize(("source", "printout"), EXAMPLES)
-def test_example_prints_what_the_readme_shows(source: str, printout: str, engine: str, tmp_path: Path) -> None:
+def test_example_prints_what_the_readme_shows(
+    source: str, printout: str, engine: str, tmp_path: Path
+) -> None:
     program = tmp_path / "example.py"
     program.write_text(source.replace("import torch", engine), encoding="utf-8")
-    answer = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, check=False
+    )
     assert answer.stderr == ""
     assert answer.stdout == printout
 
 
-@pytest.mark.parametrize("path", sorted(set(PATHS) - {"course/"}))  # that one is made by the course command
+@pytest.mark.parametrize(
+    "path", sorted(set(PATHS) - {"course/"})
+)  # that one is made by the course command
 def test_what_it_names_is_there(path: str) -> None:
     assert (ROOT / path).exists()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["import tinytorch as torch", pytest.param("import torch", marks=pytest.mark.torch)])
+@pytest.mark.parametrize(
+    "engine", ["import tinytorch as torch", pytest.param("import torch", marks=pytest.mark.torch)]
+)
 def test_a_notebook_can_be_checked_as_it_says(engine: str, tmp_path: Path) -> None:
     (command,) = CHECKED
     words = shlex.split(command)
@@ -99,5 +111,7 @@ def test_a_notebook_can_be_checked_as_it_says(engine: str, tmp_path: Path) -> No
     assert "In[2], line 2  t.data.mul_(2)" in text
     assert "ipykernel_" not in text
     for folder in [*folders, folders[0]]:
-        ran = subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, check=False)
+        ran = subprocess.run(
+            [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, check=False
+        )
         assert f"{len(cells)} passed" in ran.stdout, ran.stdout + ran.stderr

@@ -20,7 +20,9 @@ The end.
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("test_release", ROOT / "tools" / "test_release.py")
+    spec = importlib.util.spec_from_file_location(
+        "test_release", ROOT / "tools" / "test_release.py"
+    )
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -39,7 +41,12 @@ def test_rows_stand_newest_release_first(tool: ModuleType) -> None:
     page = tool.put_row(PAGE, tool.Row("2.10.0", "3.11.7", "2026-12-01", 21, 0, 0, "none"))
     page = tool.put_row(page, tool.Row("2.9.0", "3.13.0", "2026-12-01", 21, 0, 0, "none"))
     rows = [(row.release, row.python) for row in tool.read_rows(page)]
-    assert rows == [("2.14.1", "3.11.7"), ("2.10.0", "3.11.7"), ("2.9.0", "3.13.0"), ("2.9.0", "3.11.7")]
+    assert rows == [
+        ("2.14.1", "3.11.7"),
+        ("2.10.0", "3.11.7"),
+        ("2.9.0", "3.13.0"),
+        ("2.9.0", "3.11.7"),
+    ]
     assert page.endswith("|\n\nThe end.\n")
 
 

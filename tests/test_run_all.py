@@ -19,17 +19,24 @@ REPORT = """<testsuites><testsuite name="pytest">
 def test_report_is_counted(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     report.write_text(REPORT, encoding="utf-8")
-    assert run_all.read_report(report) == Result(passed=1, failed=2, skipped=Counter({"no torch": 2}))
+    assert run_all.read_report(report) == Result(
+        passed=1, failed=2, skipped=Counter({"no torch": 2})
+    )
 
 
 def test_a_file_that_is_skipped_says_why(tmp_path: Path) -> None:
-    (tmp_path / "test_one.py").write_text('import pytest\npytest.skip("no torch", allow_module_level=True)\n')
+    (tmp_path / "test_one.py").write_text(
+        'import pytest\npytest.skip("no torch", allow_module_level=True)\n'
+    )
     (tmp_path / "test_two.py").write_text("def test(): pass\n")
     assert run_all.pytest(str(tmp_path)) == Result(passed=1, skipped=Counter({"no torch": 1}))
 
 
 def test_summary_says_what_was_not_checked() -> None:
-    results = {"unit": (Result(passed=3, skipped=Counter({"no torch": 2})), 1.0), "lint": (Result(passed=1), 0.1)}
+    results = {
+        "unit": (Result(passed=3, skipped=Counter({"no torch": 2})), 1.0),
+        "lint": (Result(passed=1), 0.1),
+    }
     text, status = summary(results, require_all=False)
     assert status == 0
     assert text.splitlines()[-1] == "4 passed, 0 failed, 2 skipped"
@@ -43,7 +50,9 @@ def test_where_all_is_required_a_skip_is_a_failure() -> None:
     assert text.splitlines()[-1] == "3 passed, 2 failed, 0 skipped"
 
 
-@pytest.mark.parametrize("results", [{"unit": (Result(passed=3, failed=1), 1.0)}, {"unit": (Result(), 1.0)}])
+@pytest.mark.parametrize(
+    "results", [{"unit": (Result(passed=3, failed=1), 1.0)}, {"unit": (Result(), 1.0)}]
+)
 def test_failures_and_nothing_at_all_fail(results: dict) -> None:
     assert summary(results, require_all=False)[1] == 1
 

@@ -22,7 +22,12 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     (tmp_path / "pyproject.toml").write_text("one", encoding="utf-8")
     (tmp_path / "constraints.txt").write_text("numpy==2", encoding="utf-8")
     python = tmp_path / ".venv" / "bin" / "python"
-    places = {"ROOT": tmp_path, "VENV": tmp_path / ".venv", "PYTHON": python, "STAMP": tmp_path / ".venv" / "stamp"}
+    places = {
+        "ROOT": tmp_path,
+        "VENV": tmp_path / ".venv",
+        "PYTHON": python,
+        "STAMP": tmp_path / ".venv" / "stamp",
+    }
     places["CONSTRAINTS"] = tmp_path / "constraints.txt"
     for name, value in places.items():
         monkeypatch.setattr(module, name, value)
@@ -36,7 +41,9 @@ def installed(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     targets: list[str] = []
     start.VENV.mkdir()
     monkeypatch.setattr(start, "make_venv", lambda: None)
-    monkeypatch.setattr(start, "install_packages", lambda *options: targets.append(options[-1].partition("[")[2]))
+    monkeypatch.setattr(
+        start, "install_packages", lambda *options: targets.append(options[-1].partition("[")[2])
+    )
     return targets
 
 
@@ -47,7 +54,9 @@ def test_a_second_run_installs_nothing(start: ModuleType, installed: list[str]) 
     assert installed == ["course,test]"]
 
 
-def test_what_is_new_is_added_and_nothing_is_taken_away(start: ModuleType, installed: list[str]) -> None:
+def test_what_is_new_is_added_and_nothing_is_taken_away(
+    start: ModuleType, installed: list[str]
+) -> None:
     start.set_up("course")
     start.set_up("test")
     (start.ROOT / "pyproject.toml").write_text("two", encoding="utf-8")
@@ -65,16 +74,23 @@ def test_a_setup_that_failed_is_tried_again(start: ModuleType, installed: list[s
     assert installed == ["course]"]
 
 
-def test_other_versions_are_installed_when_the_constraints_change(start: ModuleType, installed: list[str]) -> None:
+def test_other_versions_are_installed_when_the_constraints_change(
+    start: ModuleType, installed: list[str]
+) -> None:
     start.set_up("course")
     start.CONSTRAINTS.write_text("numpy==3", encoding="utf-8")
     start.set_up("course")
     assert installed == ["course]", "course]"]
 
 
-@pytest.mark.parametrize(("version", "is_constrained"), [((3, 11), True), ((3, 14), True), ((3, 99), False)])
+@pytest.mark.parametrize(
+    ("version", "is_constrained"), [((3, 11), True), ((3, 14), True), ((3, 99), False)]
+)
 def test_a_python_newer_than_the_constraints_takes_the_newest_packages(
-    start: ModuleType, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], is_constrained: bool
+    start: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    version: tuple[int, int],
+    is_constrained: bool,
 ) -> None:
     given: list[str] = []
     start.VENV.mkdir()
@@ -94,11 +110,15 @@ raise SystemExit({status})
 """
 
 
-def test_an_installation_shows_how_far_it_is(start: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_installation_shows_how_far_it_is(
+    start: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
     progress = start.run_with_progress(sys.executable, "-c", INSTALLER.format(status=0))
     assert progress.succeeded
     assert progress.describe() == "  1 packages  Collecting numpy>=2.0 (from copylab)"
-    assert capsys.readouterr().out.startswith("   0 s  ")  # at once, not after the first ten seconds
+    assert capsys.readouterr().out.startswith(
+        "   0 s  "
+    )  # at once, not after the first ten seconds
 
 
 def test_an_installation_that_fails_shows_what_the_installer_said(
@@ -111,7 +131,9 @@ def test_an_installation_that_fails_shows_what_the_installer_said(
     assert "WARNING: a mirror was slow" in capsys.readouterr().err
 
 
-def test_without_pip_the_way_out_is_said(start: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pip_the_way_out_is_said(
+    start: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(start, "works", lambda *_: False)
     with pytest.raises(SystemExit, match="apt install python3-venv"):
         start.bring_pip()
@@ -127,7 +149,9 @@ def test_a_command_that_fails_stops_with_a_sentence(start: ModuleType) -> None:
 def test_an_old_python_is_told_so() -> None:
     # The file as an old Python would see it: only the version it is told differs.
     program = "import sys; sys.version_info = (3, 8, 0); sys.argv = ['start.py']; exec(open('start.py').read())"
-    answer = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert answer.returncode == 1
     assert "needs Python 3.11 or newer, this is Python 3.8" in answer.stderr
 

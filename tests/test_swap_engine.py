@@ -9,14 +9,23 @@ from swap_engine import LEFT_OUT, Swapped, swap_folder, swap_notebook
 
 def notebook(*sources: str | list[str], tags: dict[int, str] | None = None) -> dict:
     cells = [
-        {"cell_type": "code", "source": source, "metadata": {"tags": [tag] if (tag := (tags or {}).get(n)) else []}}
+        {
+            "cell_type": "code",
+            "source": source,
+            "metadata": {"tags": [tag] if (tag := (tags or {}).get(n)) else []},
+        }
         for n, source in enumerate(sources)
     ]
-    return {"cells": [{"cell_type": "markdown", "source": "import tinytorch as torch"}, *cells], "nbformat": 4}
+    return {
+        "cells": [{"cell_type": "markdown", "source": "import tinytorch as torch"}, *cells],
+        "nbformat": 4,
+    }
 
 
 def test_the_import_is_swapped_and_nothing_else() -> None:
-    before = notebook(["import numpy as np\n", "import tinytorch as torch\n"], "torch.ones(2)  # tinytorch says")
+    before = notebook(
+        ["import numpy as np\n", "import tinytorch as torch\n"], "torch.ones(2)  # tinytorch says"
+    )
     after, left_out = swap_notebook(before)
     assert [cell["source"] for cell in after["cells"]] == [
         "import tinytorch as torch",
@@ -41,7 +50,9 @@ def test_pictures_are_no_engine() -> None:
     assert after["cells"][1]["source"] == "import torch\nfrom tinytorch.viz import memory"
 
 
-@pytest.mark.parametrize("source", ["x = 1", "import tinytorch", "import tinytorch as torch\nfrom tinytorch import nn"])
+@pytest.mark.parametrize(
+    "source", ["x = 1", "import tinytorch", "import tinytorch as torch\nfrom tinytorch import nn"]
+)
 def test_what_would_go_on_running_on_tinytorch_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match="swap"):
         swap_notebook(notebook(source))

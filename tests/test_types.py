@@ -36,7 +36,9 @@ class Report(NamedTuple):
 def run_mypy(folder: Path, *options: str) -> dict[str, Report]:
     """Check all files of a folder as a user does, in it and without this project's configuration."""
     files = sorted(path.name for path in folder.glob("*.py"))
-    cache = f"--cache-dir={folder.parent / 'mypy'}"  # shared: most of the time goes into NumPy's stubs
+    cache = (
+        f"--cache-dir={folder.parent / 'mypy'}"  # shared: most of the time goes into NumPy's stubs
+    )
     command = [sys.executable, "-m", "mypy", "--config-file=", cache, *options, *files]
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert found.returncode in (0, 1), found.stdout + found.stderr
@@ -57,7 +59,9 @@ def run_pyright(folder: Path) -> dict[str, Report]:
     for said in json.loads(found.stdout)["generalDiagnostics"]:
         report, line = reports[Path(said["file"]).name], said["range"]["start"]["line"] + 1
         if match := re.fullmatch(r'Type of ".*" is "(.*)"', said["message"]):
-            report.revealed[line] = match[1].replace("int | float | bool", "int | float")  # as mypy simplifies it
+            report.revealed[line] = match[1].replace(
+                "int | float | bool", "int | float"
+            )  # as mypy simplifies it
         else:
             report.errors[line].append(said["message"])
     return reports
@@ -71,7 +75,9 @@ def without_modules(name: str) -> str:
 def expected(name: str, engine: str = "tinytorch") -> dict[int, str]:
     """The types in the comments of a program, by line."""
     found = {}
-    for number, line in enumerate((TYPED / f"{name}.py").read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(
+        (TYPED / f"{name}.py").read_text(encoding="utf-8").splitlines(), 1
+    ):
         if match := re.search(r"reveal_type\(.*\)  # (.*?)(?: \(PyTorch: (.*)\))?$", line):
             found[number] = match[2] if match[2] and engine == "torch" else match[1]
     return found
@@ -82,12 +88,16 @@ def copy_programs(folder: Path, names: tuple[str, ...], engine: str = "tinytorch
     for name in names:
         text = (TYPED / f"{name}.py").read_text(encoding="utf-8")
         if engine == "torch":
-            text = text.replace("import tinytorch as torch", "import torch").replace("tinytorch", "torch")
+            text = text.replace("import tinytorch as torch", "import torch").replace(
+                "tinytorch", "torch"
+            )
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
 
 
 # A test with pyright would be skipped in most environments: its wheel loads the program when it first runs.
-CHECKERS: dict[str, Callable[[Path], dict[str, Report]]] = {"mypy": lambda folder: run_mypy(folder, "--strict")}
+CHECKERS: dict[str, Callable[[Path], dict[str, Report]]] = {
+    "mypy": lambda folder: run_mypy(folder, "--strict")
+}
 if shutil.which("pyright"):
     CHECKERS["pyright"] = run_pyright
 
@@ -99,7 +109,11 @@ def test_stub_is_made_of_the_declarations() -> None:
 
 def test_stub_declares_nothing_that_is_not_there() -> None:
     found = ast.parse(make_stubs.TARGET.read_text(encoding="utf-8")).body
-    (of_tensor,) = (node for node in found if isinstance(node, ast.ClassDef) and node.name == "DeclaredOperations")
+    (of_tensor,) = (
+        node
+        for node in found
+        if isinstance(node, ast.ClassDef) and node.name == "DeclaredOperations"
+    )
     for owner, body in ((tinytorch, found), (tinytorch.Tensor, of_tensor.body)):
         names = {node.name for node in body if isinstance(node, ast.FunctionDef)}
         assert len(names) > 100
@@ -137,13 +151,27 @@ def names_of(module: ModuleType) -> list[str]:
 
 @pytest.mark.slow
 def test_every_public_name_has_a_type(tmp_path: Path) -> None:
-    modules = ("", ".nn", ".nn.functional", ".nn.init", ".optim", ".autograd", ".autograd.graph", ".cuda", ".viz")
+    modules = (
+        "",
+        ".nn",
+        ".nn.functional",
+        ".nn.init",
+        ".optim",
+        ".autograd",
+        ".autograd.graph",
+        ".cuda",
+        ".viz",
+    )
     lines = ["import copylab", "import tinytorch.viz", "x = tinytorch.ones(2)"]
     for module in modules:
         inner = f"tinytorch{module}"
-        lines += [f"reveal_type({inner}.{name})" for name in names_of(importlib.import_module(inner))]
+        lines += [
+            f"reveal_type({inner}.{name})" for name in names_of(importlib.import_module(inner))
+        ]
     lines += [f"reveal_type(copylab.{name})" for name in names_of(copylab)]
-    lines += [f"reveal_type(x.{name})" for name in dir(tinytorch.Tensor) if not name.startswith("_")]
+    lines += [
+        f"reveal_type(x.{name})" for name in dir(tinytorch.Tensor) if not name.startswith("_")
+    ]
     (tmp_path / "names.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
     report = run_mypy(tmp_path, "--strict")["names.py"]
     assert report.errors == {}
@@ -167,7 +195,9 @@ def test_types_are_those_of_pytorch(tmp_path: Path) -> None:
         assert reports[f"{name}.py"] == Report({}, expected(name, "torch")), name
     ours, theirs = reports["rows_tinytorch.py"], reports["rows_torch.py"]
     start = len(head) + 2
-    numbers_copied = {start + i for i, row in enumerate(rows) if row.startswith("t.copy_(2")}  # PyTorch runs them
+    numbers_copied = {
+        start + i for i, row in enumerate(rows) if row.startswith("t.copy_(2")
+    }  # PyTorch runs them
     assert set(theirs.errors) - set(ours.errors) == numbers_copied
     assert set(ours.errors) <= set(theirs.errors)
     assert len(ours.revealed) == len(rows) > 900

@@ -41,7 +41,11 @@ def test_wheel_holds_engine_widgets_and_lessons(wheel: Path) -> None:
     assert {"tinytorch/__init__.py", "copylab/__init__.py"} <= here
     assert any(name.startswith("copylab/notebooks/") and name.endswith(".ipynb") for name in here)
     assert {name for name in names if ".dist-info/" not in name} == here
-    assert {name.rpartition("/")[2] for name in names - here} >= {"METADATA", "LICENSE", "entry_points.txt"}
+    assert {name.rpartition("/")[2] for name in names - here} >= {
+        "METADATA",
+        "LICENSE",
+        "entry_points.txt",
+    }
 
 
 def test_no_file_is_in_it_twice(wheel: Path) -> None:
@@ -74,8 +78,16 @@ def test_the_index_shows_nothing_that_leads_nowhere(wheel: Path) -> None:
     links = re.findall(r"\]\(([^)]*)\)|(?:src|href|srcset)=", shown)
     assert [link for link in links if not link.startswith("https:")] == []
     assert 'pip install "copylab[course]"' in shown
-    assert not any(word in shown for word in ("start.py", "<!-- not", "In an environment of your own", "## How fast"))
-    for heading in ("## Who it is for", "## Another tinytorch", "## What tinytorch has of PyTorch", "## 0.1.0"):
+    assert not any(
+        word in shown
+        for word in ("start.py", "<!-- not", "In an environment of your own", "## How fast")
+    )
+    for heading in (
+        "## Who it is for",
+        "## Another tinytorch",
+        "## What tinytorch has of PyTorch",
+        "## 0.1.0",
+    ):
         assert heading in shown
 
 
@@ -121,7 +133,9 @@ def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
         + "\nfrom tinytorch.viz.wording import catalogue; catalogue.use('zh'); print(catalogue.gettext('Memory'))"
     )
     command = [sys.executable, "-X", "utf8", "-I", "-S", "-c", speaks, *paths]
-    answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, cwd=tmp_path)
+    answer = subprocess.run(
+        command, capture_output=True, encoding="utf-8", check=True, cwd=tmp_path
+    )
     assert answer.stdout.splitlines()[-1] == "\u5185\u5b58"
 
 
@@ -158,7 +172,17 @@ def test_users_of_the_wheel_have_types(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(packages)
     (tmp_path / "user.py").write_text(USERS_FILE, encoding="utf-8")
     interpreter = f"--python-executable={tmp_path}/env/bin/python"
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path}", interpreter]
-    answer = subprocess.run([*command, "user.py"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file=",
+        f"--cache-dir={tmp_path}",
+        interpreter,
+    ]
+    answer = subprocess.run(
+        [*command, "user.py"], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
     assert re.findall(r'Revealed type is "(.*)"', answer.stdout) == REVEALED
     assert answer.stdout.endswith("Success: no issues found in 1 source file\n")

@@ -20,7 +20,9 @@ OPEN = "untranslated"
 
 def write(entries: dict[str, Entry]) -> str:
     """Return the catalogue with these entries."""
-    return "\n".join(f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items())
+    return "\n".join(
+        f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items()
+    )
 
 
 def everything(name: str = "*") -> list[Path]:
@@ -51,7 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Write a catalogue for a translator, or say what is missing."""
     parser = argparse.ArgumentParser(description="Catalogues for translators.")
     parser.add_argument("language", help="its code, for example zh or ko")
-    parser.add_argument("lesson", nargs="?", help="for example 02_clone or glossary; without it all are looked at")
+    parser.add_argument(
+        "lesson", nargs="?", help="for example 02_clone or glossary; without it all are looked at"
+    )
     options = parser.parse_args(arguments)
     status = 0
     for path in everything(options.lesson or "*"):

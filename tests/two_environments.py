@@ -67,7 +67,9 @@ def show(source: str, name: str, names: dict[str, Any]) -> list[str]:
         try:
             exec(compile(tree, name, "exec"), names)
             if last is not None:
-                store(eval(compile(ast.Expression(cast("ast.Expr", last).value), name, "eval"), names))
+                store(
+                    eval(compile(ast.Expression(cast("ast.Expr", last).value), name, "eval"), names)
+                )
         except Exception as error:  # noqa: BLE001 - lessons raise on purpose; what they have by then is looked at
             shown.append(f"{type(error).__name__}: {error}")
     return shown
@@ -97,7 +99,9 @@ def digests() -> dict[str, str]:
         before = None
         for number, source in enumerate(cells, 1):
             told = show(source, f"{name}, cell {number}", names)
-            now = snapshot({key: value for key, value in names.items() if key != "display"}, since=before)
+            now = snapshot(
+                {key: value for key, value in names.items() if key != "display"}, since=before
+            )
             keep(f"{name}, cell {number}: shows {len(told)}", told)
             keep(f"{name}, cell {number}: looked at", pictures(now, before))
             before = now
@@ -135,13 +139,19 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print(__doc__)
         return 2
-    asked = [(python, dot, *ask(python, dot=dot)) for python in (sys.executable, *arguments) for dot in (True, False)]
+    asked = [
+        (python, dot, *ask(python, dot=dot))
+        for python in (sys.executable, *arguments)
+        for dot in (True, False)
+    ]
     first = asked[0][3]
     differ = 0
     for python, dot, said, made in asked:
         other = [name for name in first if made.get(name) != first[name]]
         differ += len(other)
-        print(f"{python} ({said}; {'PATH as it is' if dot else 'empty PATH'}): {len(made)} looks, {len(other)} differ")
+        print(
+            f"{python} ({said}; {'PATH as it is' if dot else 'empty PATH'}): {len(made)} looks, {len(other)} differ"
+        )
         for name in other:
             print(f"  {name}")
     return 1 if differ else 0

@@ -67,7 +67,12 @@ def told_by(widget: Any) -> list[str]:
     told = [widget.text, widget.html]
     widget._ipython_display_()
     for output in outputs:
-        told += [part for kind in sorted(output) for part in (kind, output[kind]) if isinstance(part, str)]
+        told += [
+            part
+            for kind in sorted(output)
+            for part in (kind, output[kind])
+            if isinstance(part, str)
+        ]
     widget.close()
     return [*told, f"{len(models())} models left"]
 
@@ -77,20 +82,32 @@ def models() -> Mapping[str, Any]:
     from ipywidgets import Widget
     from ipywidgets.widgets import widget
 
-    found: Mapping[str, Any] = vars(widget)["_instances"] if hasattr(widget, "_instances") else Widget.widgets
+    found: Mapping[str, Any] = (
+        vars(widget)["_instances"] if hasattr(widget, "_instances") else Widget.widgets
+    )
     return found
 
 
 def versions() -> str:
     """What matters to widgets in this environment."""
-    installed = {found.metadata["Name"].lower(): found.version for found in importlib.metadata.distributions()}
+    installed = {
+        found.metadata["Name"].lower(): found.version
+        for found in importlib.metadata.distributions()
+    }
     names = ("ipywidgets", "anywidget", "ipython", "numpy", "torch")
-    return ", ".join([f"Python {sys.version.split()[0]}", *(f"{name} {installed.get(name, '-')}" for name in names)])
+    return ", ".join(
+        [
+            f"Python {sys.version.split()[0]}",
+            *(f"{name} {installed.get(name, '-')}" for name in names),
+        ]
+    )
 
 
 def ask(python: str) -> tuple[str, dict[str, str]]:
     """The versions and digests of one Python."""
-    done = subprocess.run([python, __file__, "--digest"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [python, __file__, "--digest"], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(f"{python} failed:\n{done.stderr}")
     print(done.stderr, end="", file=sys.stderr)

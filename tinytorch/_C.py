@@ -28,4 +28,11 @@ _autograd = SimpleNamespace(
     _unsafe_set_version_counter=unsafe_set_version_counter,
 )
 
-__all__ = ["TensorBase", "_autograd", "_functions", "_set_grad_enabled", "is_grad_enabled", "is_inference_mode_enabled"]
+__all__ = [
+    "TensorBase",
+    "_autograd",
+    "_functions",
+    "_set_grad_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+]

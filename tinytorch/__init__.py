@@ -12,15 +12,26 @@ from typing import TYPE_CHECKING, Any
 from .base import dtypes as _dtypes, random as random
 from .graph import enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad
 from .graph import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
-from .graph import is_anomaly_enabled as is_anomaly_enabled, set_anomaly_enabled as set_anomaly_enabled
+from .graph import (
+    is_anomaly_enabled as is_anomaly_enabled,
+    set_anomaly_enabled as set_anomaly_enabled,
+)
 from .graph import is_grad_enabled as is_grad_enabled, set_grad_enabled as set_grad_enabled
 from .graph import is_inference_mode_enabled as is_inference_mode_enabled
 from .base import device as device
-from .base import dtype as dtype, get_default_dtype as get_default_dtype, set_default_dtype as set_default_dtype
+from .base import (
+    dtype as dtype,
+    get_default_dtype as get_default_dtype,
+    set_default_dtype as set_default_dtype,
+)
 from .base import is_warn_always_enabled as is_warn_always_enabled, missing as _missing
 from .base import set_warn_always as set_warn_always
 from .base import set_printoptions as set_printoptions
-from .base import Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state
+from .base import (
+    Generator as Generator,
+    default_generator as default_generator,
+    get_rng_state as get_rng_state,
+)
 from .base import initial_seed as initial_seed, manual_seed as manual_seed, seed as seed
 from .base import set_rng_state as set_rng_state
 from .base import UntypedStorage as UntypedStorage

@@ -14,7 +14,9 @@ from typing import Any
 
 from .base import HAS_NOT
 
-_SPECS: dict[str, ModuleSpec | None] = {}  # of modules that are just being imported under the other name
+_SPECS: dict[
+    str, ModuleSpec | None
+] = {}  # of modules that are just being imported under the other name
 
 
 class TorchImporter:

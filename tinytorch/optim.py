@@ -44,10 +44,14 @@ class Optimizer(metaclass=ShownAs):
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         """Add parameters with options of their own. TypeError for non-tensors, ValueError for non-leaves."""
-        group["params"] = params = [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
+        group["params"] = params = (
+            [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
+        )
         for p in params:
             if not isinstance(p, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but one of the params is {typename(p)}"
+                )
             if not (p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, value in self.defaults.items():
@@ -90,14 +94,20 @@ class Optimizer(metaclass=ShownAs):
         numbers = {p: i for i, p in enumerate(self._params())}
         groups = [{**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[p] for p in g["params"]]}
                   for g in self.param_groups]  # fmt: skip
-        return {"state": {numbers.get(p, p): s for p, s in self.state.items()}, "param_groups": groups}
+        return {
+            "state": {numbers.get(p, p): s for p, s in self.state.items()},
+            "param_groups": groups,
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over a state dict. ValueError if the groups do not fit."""
         groups = deepcopy(state_dict["param_groups"])
         if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(own["params"]) != len(g["params"]) for own, g in zip(self.param_groups, groups, strict=True)):
+        if any(
+            len(own["params"]) != len(g["params"])
+            for own, g in zip(self.param_groups, groups, strict=True)
+        ):
             raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")  # fmt: skip
         params = dict(zip([n for g in groups for n in g["params"]], self._params(), strict=True))
         for own, g in zip(self.param_groups, groups, strict=True):
@@ -134,7 +144,9 @@ class SGD(Optimizer):
 
     shown_as = "torch.optim.sgd.SGD"
 
-    def __init__(self, params: Parameters, lr: float = 1e-3, momentum: float = 0, *, weight_decay: float = 0) -> None:
+    def __init__(
+        self, params: Parameters, lr: float = 1e-3, momentum: float = 0, *, weight_decay: float = 0
+    ) -> None:
         _check((lr >= 0.0, "learning rate", lr), (momentum >= 0.0, "momentum value", momentum),
                (weight_decay >= 0.0, "weight_decay value", weight_decay))  # fmt: skip
         super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": 0, "weight_decay": weight_decay,
@@ -174,14 +186,20 @@ class Adam(Optimizer):
         state = self.state[p]
         if not state:
             with no_grad():
-                state.update(step=fresh(np.zeros((), np.float32)), exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
+                state.update(
+                    step=fresh(np.zeros((), np.float32)),
+                    exp_avg=zeros_like(p),
+                    exp_avg_sq=zeros_like(p),
+                )
         (beta1, beta2), lr = group["betas"], float(group["lr"])
         _add_scaled(state["step"], np.float32(1), 1)
         step = float(state["step"]._data)
         average, square = state["exp_avg"], state["exp_avg_sq"]
         _add_scaled(average, grad - average._data, 1 - beta1)
         np.multiply(square._data, beta2, square._data)
-        _add_scaled(square, grad * (1 - beta2) * grad, 1, writes=2)  # in this order halves do not overflow
+        _add_scaled(
+            square, grad * (1 - beta2) * grad, 1, writes=2
+        )  # in this order halves do not overflow
         root = np.sqrt(square._data)
         root /= (1 - beta2**step) ** 0.5
         root += group["eps"]

@@ -29,10 +29,14 @@ from .graph import warn_of_hooks
 from .ops import over_storage
 from .tensor import Layout, Size, Tensor
 
-_Storage = tuple[UntypedStorage, dtypes.dtype]  # with the type of its elements, by which files name it
+_Storage = tuple[
+    UntypedStorage, dtypes.dtype
+]  # with the type of its elements, by which files name it
 
 
-def rebuild_tensor(storage: _Storage, offset: int, size: tuple, stride: tuple, requires_grad: bool, *_: Any) -> Tensor:
+def rebuild_tensor(
+    storage: _Storage, offset: int, size: tuple, stride: tuple, requires_grad: bool, *_: Any
+) -> Tensor:
     """A tensor that looks at a storage."""
     kind = storage[1].np
     n, steps = kind.itemsize, tuple([k * kind.itemsize for k in stride])
@@ -43,7 +47,9 @@ def rebuild_tensor(storage: _Storage, offset: int, size: tuple, stride: tuple, r
     return out.requires_grad_() if requires_grad else out
 
 
-def rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict | None = None) -> Tensor:
+def rebuild_parameter(
+    data: Tensor, requires_grad: bool, hooks: Any, state: dict | None = None
+) -> Tensor:
     """A parameter, with what was set on it."""
     made = nn.Parameter(data, requires_grad)
     made.__dict__.update(state or {})
@@ -66,7 +72,10 @@ _FUNCTIONS: dict[Any, tuple[str, str]] = {
     rebuild_from_type: ("torch._tensor", "_rebuild_from_type_v2"),
 }
 # classes by which files name what storages hold: `torch.FloatStorage`
-_STORAGES = {d: type(d.tensor_type.replace("Tensor", "Storage"), (), {"__module__": "torch"}) for d in dtypes.ALL}
+_STORAGES = {
+    d: type(d.tensor_type.replace("Tensor", "Storage"), (), {"__module__": "torch"})
+    for d in dtypes.ALL
+}
 _BY_NAME: dict[tuple[str, str], Any] = {
     **{place: f for f, place in _FUNCTIONS.items()},
     ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter,
@@ -76,7 +85,9 @@ _BY_NAME: dict[tuple[str, str], Any] = {
     ("torch.nn.parameter", "Parameter"): nn.Parameter,
     ("_codecs", "encode"): lambda text, encoding: text.encode("latin1"),  # as pickle has bytes
     ("builtins", "bytearray"): lambda data=b"", _="": bytearray(
-        data.encode("latin1") if isinstance(data, str) else b"".join([data])  # never so many bytes as a number says
+        data.encode("latin1")
+        if isinstance(data, str)
+        else b"".join([data])  # never so many bytes as a number says
     ),
 }
 _OPCODES = b"\x80.cRb\x81aesu(t\x85\x86\x87N\x89\x88)]}\x8fJKMGXUQhjqr\x8a"  # those that PyTorch's reader knows
@@ -92,7 +103,9 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, (dtypes.dtype, FunctionType)):
             return obj.called if isinstance(obj, dtypes.dtype) else obj.__qualname__
-        if isinstance(obj, (Generator, UntypedStorage, Layout)):  # which PyTorch would not read from what pickle writes
+        if isinstance(
+            obj, (Generator, UntypedStorage, Layout)
+        ):  # which PyTorch would not read from what pickle writes
             raise TypeError(f"cannot pickle '{type_name(obj)}' object")
         if not isinstance(obj, Tensor):
             return NotImplemented
@@ -103,7 +116,10 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
         else:
             warn_of_hooks(obj)
             storage = obj.untyped_storage(), obj.dtype
-            make, args = rebuild_tensor, (storage, obj.storage_offset(), tuple(obj.shape), obj.stride(), *grads)
+            make, args = (
+                rebuild_tensor,
+                (storage, obj.storage_offset(), tuple(obj.shape), obj.stride(), *grads),
+            )
         if state or type(obj) not in (Tensor, nn.Parameter):
             return rebuild_from_type, (make, type(obj), args, state)
         return make, args
@@ -114,7 +130,9 @@ class _Writer(pickle._Pickler):  # type: ignore[name-defined]
         s, d = obj
         key, before = self.storages.setdefault(s, (str(len(self.storages)), d))
         if before is not d and s.nbytes():
-            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same data as different types"
+            )
         return "storage", _STORAGES[d], key, str(s.device), s.nbytes() // d.itemsize
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
@@ -134,7 +152,9 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) 
     writer.dump(obj)
     with zipfile.ZipFile(f, "w") as archive:
         parts = {"data.pkl": pickled.getvalue(), "byteorder": b"little", "version": b"3\n"}
-        for name, content in (parts | {f"data/{k}": s._bytes().data for s, (k, _) in writer.storages.items()}).items():
+        for name, content in (
+            parts | {f"data/{k}": s._bytes().data for s, (k, _) in writer.storages.items()}
+        ).items():
             archive.writestr(f"archive/{name}", content)
 
 
@@ -142,7 +162,10 @@ _REFUSED = "Weights only load failed. This file can still be loaded, to do so yo
 
 _NO_ZIP = (zipfile.BadZipFile, NotImplementedError, ValueError, ArithmeticError, struct.error)
 _DAMAGED = (*_NO_ZIP, LookupError, SystemError, AttributeError, TypeError, EOFError, zlib.error)
-_DEEP, _MANY = 100, 1_000_000  # tuples in a tuple: hashing what is nested may take for ever, or the stack
+_DEEP, _MANY = (
+    100,
+    1_000_000,
+)  # tuples in a tuple: hashing what is nested may take for ever, or the stack
 
 
 class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
@@ -158,19 +181,29 @@ class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
             raise ValueError(f"Unknown endianness type: {order.decode(errors='replace')}")
         self.swapped = order.decode() != sys.byteorder
         self.storages: dict[str, UntypedStorage] = {}
-        self.nested: dict[int, tuple[int, int, tuple]] = {}  # tuples by id: how deep, how many in it
+        self.nested: dict[
+            int, tuple[int, int, tuple]
+        ] = {}  # tuples by id: how deep, how many in it
 
     def find_class(self, module: str, name: str) -> Any:
-        module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))  # since Python 2
+        module, name = NAME_MAPPING.get(
+            (module, name), (IMPORT_MAPPING.get(module, module), name)
+        )  # since Python 2
         found = _BY_NAME.get((module, name))
         if found is not None:
             return found
         if module == "torch":  # a dtype that PyTorch alone has
-            raise pickle.UnpicklingError(f"module 'torch' has no attribute '{name}'. {HAS_NOT.format(name)}")
+            raise pickle.UnpicklingError(
+                f"module 'torch' has no attribute '{name}'. {HAS_NOT.format(name)}"
+            )
         return self.foreign(module, name)
 
     def foreign(self, module: str, name: str) -> Any:
-        return getattr(nn, name) if module.startswith("torch.nn.") else super().find_class(module, name)
+        return (
+            getattr(nn, name)
+            if module.startswith("torch.nn.")
+            else super().find_class(module, name)
+        )
 
     def persistent_load(self, pid: Any) -> _Storage:
         _, kind, key, where, n = pid
@@ -192,7 +225,9 @@ class _ReaderOfWeights(_Reader):
     """Makes tensors and plain containers, with the opcodes that these need; calls what makes them and nothing else."""
 
     def foreign(self, module: str, name: str) -> Any:
-        raise pickle.UnpicklingError(_REFUSED.format(name if module == "builtins" else f"{module}.{name}"))
+        raise pickle.UnpicklingError(
+            _REFUSED.format(name if module == "builtins" else f"{module}.{name}")
+        )
 
     def load_reduce(self) -> None:
         args, make = self.stack.pop(), self.stack.pop()
@@ -221,10 +256,14 @@ class _ReaderOfWeights(_Reader):
 
 
 for _code in b"t\x85\x86\x87":
-    _ReaderOfWeights.dispatch[_code] = partial(_ReaderOfWeights.load_nested, read=_ReaderOfWeights.dispatch[_code])
+    _ReaderOfWeights.dispatch[_code] = partial(
+        _ReaderOfWeights.load_nested, read=_ReaderOfWeights.dispatch[_code]
+    )
 
 
-def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any) -> Any:
+def load(
+    f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any
+) -> Any:
     """Read what `save` wrote, here or in PyTorch; pickle.UnpicklingError for anything but tensors and plain containers.
 
     `map_location`: the device to put tensors on, or a function of storage and device. `weights_only=False` makes
@@ -244,4 +283,6 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None, 
         try:
             return _ReaderOfWeights(archive, map_location).load()
         except _DAMAGED as error:
-            raise pickle.UnpicklingError(f"this file cannot be read ({type_name(error)}: {error})") from error
+            raise pickle.UnpicklingError(
+                f"this file cannot be read ({type_name(error)}: {error})"
+            ) from error

@@ -99,7 +99,9 @@ def _as_size(position: int, n: Any) -> int:
     if not isinstance(n, float) and hasattr(n, "__index__"):
         with contextlib.suppress(TypeError):
             return n.__index__()
-    raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')")
+    raise TypeError(
+        f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(n)}')"
+    )
 
 
 class Layout(metaclass=ShownAs):
@@ -142,7 +144,9 @@ class readonly(property, Generic[_Read]):  # stands where `property` does
         self.name = name
 
     def __set__(self, t: Any, value: Any) -> None:
-        raise AttributeError(f"attribute '{self.name}' of 'torch._C.TensorBase' objects is not writable")
+        raise AttributeError(
+            f"attribute '{self.name}' of 'torch._C.TensorBase' objects is not writable"
+        )
 
     def __delete__(self, t: Any) -> None:
         self.__set__(t, None)
@@ -187,7 +191,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """The same memory and version counter, without history."""
-        t = _new(Tensor)  # as `_looking` does it, written out like `data`: no calls are as common here
+        t = _new(
+            Tensor
+        )  # as `_looking` does it, written out like `data`: no calls are as common here
         t._data = self._data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
@@ -288,13 +294,17 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         """Where element 0 lies; 0 if empty."""
         return self._data.size and address(self._data)
 
-    dtype: readonly[dtypes.dtype] = readonly(lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type.")
+    dtype: readonly[dtypes.dtype] = readonly(
+        lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type."
+    )
 
     device: readonly[devices.device] = readonly(device_of, doc="Where the storage lies.")
     is_cuda: readonly[bool] = readonly(
         lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device."
     )
-    is_cpu: readonly[bool] = readonly(lambda self: self.device is CPU, doc="Whether the storage lies on the CPU.")
+    is_cpu: readonly[bool] = readonly(
+        lambda self: self.device is CPU, doc="Whether the storage lies on the CPU."
+    )
     is_sparse: readonly[bool] = readonly(lambda self: False, doc="Never.")
     is_quantized: readonly[bool] = readonly(lambda self: False, doc="Never.")
     is_meta: readonly[bool] = readonly(lambda self: False, doc="Never.")
@@ -355,7 +365,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         lambda self: self.grad_fn is None, doc="Whether no recorded operation made this tensor."
     )
     output_nr: readonly[int] = readonly(
-        lambda self: 0 if self._edge is None else self._edge[1], doc="Which output of its node it is."
+        lambda self: 0 if self._edge is None else self._edge[1],
+        doc="Which output of its node it is.",
     )
     retains_grad: readonly[bool] = readonly(
         lambda t: bool(t._meta and t._meta.retains), doc="Whether a non-leaf keeps its grad."
@@ -372,11 +383,17 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             raise RuntimeError("requires_grad must be a bool")
         if self._edge is not None:
             advice = "" if value else " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."  # fmt: skip
-            raise RuntimeError("you can only change requires_grad flags of leaf variables." + advice)
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables." + advice
+            )
         if value and self._data.dtype.kind != "f":
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients"
+            )
         if value and self.is_inference() and not MODES.here.inference:
-            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+            )
         if value or self._meta is not None:
             meta(self).requires_grad = value
 
@@ -429,7 +446,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
         if self.requires_grad and value._data.dtype.kind != "f":
-            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype"
+            )
         before = expectation(self)
         self._storage, self._data = value._own_storage(), value._data
         exchanged(self, before)
@@ -447,7 +466,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         if self._view is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")  # fmt: skip
         if self._edge is not None:
-            meta(self).detached = next_number()  # nodes made before this may have saved it with its history
+            meta(
+                self
+            ).detached = next_number()  # nodes made before this may have saved it with its history
             self._edge = None
         if self._meta is not None:
             self._meta.requires_grad = False
@@ -480,7 +501,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     def item(self) -> int | float | bool:
         """The one element as a Python number. RuntimeError for any other count of elements."""
         if self._data.size != 1:
-            raise RuntimeError(f"a Tensor with {self._data.size} elements cannot be converted to Scalar")
+            raise RuntimeError(
+                f"a Tensor with {self._data.size} elements cannot be converted to Scalar"
+            )
         return self._data.item()
 
     def tolist(self) -> Any:
@@ -543,8 +566,12 @@ def as_result(data: Any) -> np.ndarray:
     """What a kernel gave as an array; an empty one of its own gets torch's strides."""
     if type(data) is not _ndarray:
         data = np.asarray(data)
-    if not data.size and data.base is None:  # NumPy gives empty arrays strides of 0, torch those of the shape
-        data = _ndarray(data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize))
+    if (
+        not data.size and data.base is None
+    ):  # NumPy gives empty arrays strides of 0, torch those of the shape
+        data = _ndarray(
+            data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize)
+        )
     return data
 
 

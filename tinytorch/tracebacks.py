@@ -21,7 +21,9 @@ def shorten() -> None:
         shell.set_custom_exc((Exception,), _show)
 
 
-def _show(shell: Any, kind: type, error: BaseException, _: object, tb_offset: int | None = None) -> None:
+def _show(
+    shell: Any, kind: type, error: BaseException, _: object, tb_offset: int | None = None
+) -> None:
     for one in [*_chain(error)]:
         one.__traceback__ = without_own(one.__traceback__)
         inner = one.__context__  # NumPy's error, say, of which ours speaks
@@ -43,6 +45,8 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
         frames.append(traceback)
         traceback = traceback.tb_next
     kept = [one for one in frames if not one.tb_frame.f_code.co_filename.startswith(HERE)]
-    for one, following in zip(kept, [*kept[1:], None], strict=False):  # of none there is no following either
+    for one, following in zip(
+        kept, [*kept[1:], None], strict=False
+    ):  # of none there is no following either
         one.tb_next = following
     return kept[0] if kept else None

@@ -68,7 +68,13 @@ TYPES = {
     "SymInt[]": "Sequence[_int]",
     "PyObject": "Any",
 }
-RETURNS = {"Tensor": "Tensor", "Tensor[]": "tuple[Tensor, ...]", "bool": "_bool", "int": "_int", "ScalarType": "_dtype"}
+RETURNS = {
+    "Tensor": "Tensor",
+    "Tensor[]": "tuple[Tensor, ...]",
+    "bool": "_bool",
+    "int": "_int",
+    "ScalarType": "_dtype",
+}
 
 # What is written in Python, and methods whose result depends on an argument or is no tensor, which schemas do not say.
 BY_HAND = {
@@ -95,8 +101,13 @@ BY_HAND = {
     ),
 }
 BY_HAND_AS_FUNCTIONS = {
-    **{name: tuple(s.replace("(self", "(input: Tensor") for s in BY_HAND[name]) for name in ("nonzero", "norm")},
-    "split": ("(tensor: Tensor, split_size_or_sections: _int | _Sizes, dim: _int = 0) -> tuple[Tensor, ...]",),
+    **{
+        name: tuple(s.replace("(self", "(input: Tensor") for s in BY_HAND[name])
+        for name in ("nonzero", "norm")
+    },
+    "split": (
+        "(tensor: Tensor, split_size_or_sections: _int | _Sizes, dim: _int = 0) -> tuple[Tensor, ...]",
+    ),
 }
 
 _WITH_NUMBER = ("(self, other: Tensor | _Scalar) -> Tensor",)
@@ -110,14 +121,19 @@ PROTOCOLS = {
         for side in ("", "r", "i")
     },
     **{f"__{side}{name}__": _WITH_BITS for name in ("and", "or", "xor") for side in ("", "r", "i")},
-    **dict.fromkeys(("__neg__", "__pos__", "__abs__", "__invert__", "__copy__"), ("(self) -> Tensor",)),
+    **dict.fromkeys(
+        ("__neg__", "__pos__", "__abs__", "__invert__", "__copy__"), ("(self) -> Tensor",)
+    ),
     "__matmul__": ("(self, other: Tensor) -> Tensor",),
     **dict.fromkeys(
-        ("__eq__", "__ne__"), ("(self, other: Tensor | _Scalar) -> Tensor", "(self, other: object) -> _bool")
+        ("__eq__", "__ne__"),
+        ("(self, other: Tensor | _Scalar) -> Tensor", "(self, other: object) -> _bool"),
     ),
     "__contains__": ("(self, element: Any, /) -> _bool",),
     "__getitem__": ("(self, indices: _Index | tuple[_Index, ...], /) -> Tensor",),
-    "__setitem__": ("(self, indices: _Index | tuple[_Index, ...], value: Tensor | _Number, /) -> None",),
+    "__setitem__": (
+        "(self, indices: _Index | tuple[_Index, ...], value: Tensor | _Number, /) -> None",
+    ),
     "__array__": ("(self, dtype: Any = None) -> np.ndarray",),
     "__array_wrap__": ("(self, array: np.ndarray) -> Tensor",),
     "__deepcopy__": ("(self, memo: dict[_int, Any]) -> Tensor",),
@@ -140,7 +156,9 @@ def argument(p: Param, name: str, numbers: bool) -> str:
     text = f"{name}: {type_of(p, numbers)}"
     if p.default is REQUIRED:
         return text
-    plain = p.default is None or (isinstance(p.default, (bool, float, int, str)) and p.kind != "ScalarType")
+    plain = p.default is None or (
+        isinstance(p.default, (bool, float, int, str)) and p.kind != "ScalarType"
+    )
     return f"{text} = {p.default!r}" if plain else f"{text} = ..."
 
 
@@ -178,11 +196,16 @@ def written(s: Signature, result: str) -> Iterator[str]:
 def definition(name: str, signatures: Iterable[str], indent: str = "") -> Iterator[str]:
     """The lines of a function or method of one signature or several."""
     signatures = tuple(dict.fromkeys(signatures))
-    of_object = name in ("__eq__", "__ne__")  # whose other method is wider, and whose second overload is
+    of_object = name in (
+        "__eq__",
+        "__ne__",
+    )  # whose other method is wider, and whose second overload is
     for i, signature in enumerate(signatures):
         if len(signatures) > 1:
             yield f"{indent}@overload" + "  # type: ignore[override]" * (of_object and not i)
-        yield f"{indent}def {name}{signature}: ..." + "  # type: ignore[overload-overlap]" * (of_object and not i)
+        yield f"{indent}def {name}{signature}: ..." + "  # type: ignore[overload-overlap]" * (
+            of_object and not i
+        )
 
 
 def methods() -> Iterator[str]:
@@ -223,7 +246,9 @@ def functions() -> Iterator[str]:
         if name in {d.tensor_type for d in ALL}:
             yield f"class {name}(Tensor): ..."
         else:
-            yield from definition(name, BY_HAND_AS_FUNCTIONS.get(name) or signatures_of(name, False))
+            yield from definition(
+                name, BY_HAND_AS_FUNCTIONS.get(name) or signatures_of(name, False)
+            )
     for name in BY_NAME:
         yield f"{name}: _dtype"
 

@@ -32,14 +32,17 @@ def make_environment(folder: Path, torch: str | None) -> str:
 
 def list_newer(python: str) -> list[str]:
     """Return what the environment has in other releases than constraints.txt, a line for each."""
-    listed = subprocess.run([python, "-m", "pip", "freeze", "--all"], check=True, capture_output=True, text=True)
+    listed = subprocess.run(
+        [python, "-m", "pip", "freeze", "--all"], check=True, capture_output=True, text=True
+    )
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     constrained = {line.partition(" ;")[0] for line in lines if "==" in line}
     names = {line.partition("==")[0] for line in constrained}
     return [
         line
         for line in listed.stdout.lower().splitlines()
-        if line.replace("_", "-").partition("==")[0] in names and line.replace("_", "-") not in constrained
+        if line.replace("_", "-").partition("==")[0] in names
+        and line.replace("_", "-") not in constrained
     ]
 
 

@@ -24,12 +24,34 @@ HEAD = """\
 def resolve_newest() -> str:
     """Return the newest releases that fit together, a line for each. CalledProcessError if none do."""
     with tempfile.TemporaryDirectory() as folder:
-        python = str(Path(folder, "Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
+        python = str(
+            Path(folder, "Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+        )
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
-        command = [python, "-m", "uv", "pip", "compile", "pyproject.toml", "--extra", "course", "--extra", "test"]
-        options = ["--universal", "--python-version", "3.11", "--no-annotate", "--no-header", "--quiet"]
-        resolved = subprocess.run([*command, *options], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+        command = [
+            python,
+            "-m",
+            "uv",
+            "pip",
+            "compile",
+            "pyproject.toml",
+            "--extra",
+            "course",
+            "--extra",
+            "test",
+        ]
+        options = [
+            "--universal",
+            "--python-version",
+            "3.11",
+            "--no-annotate",
+            "--no-header",
+            "--quiet",
+        ]
+        resolved = subprocess.run(
+            [*command, *options], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+        )
     return resolved.stdout
 
 

@@ -49,7 +49,9 @@ def read_rows(page: str) -> list[Row]:
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and cells[0][0].isdigit():
             release, python, date, passed, failed, failed_widgets, changed = cells
-            rows.append(Row(release, python, date, int(passed), int(failed), int(failed_widgets), changed))
+            rows.append(
+                Row(release, python, date, int(passed), int(failed), int(failed_widgets), changed)
+            )
     return rows
 
 
@@ -60,7 +62,9 @@ def put_row(page: str, row: Row) -> str:
         return [int(part) for part in version.split(".")]
 
     rows = [old for old in read_rows(page) if old[:2] != row[:2]]
-    rows = sorted([*rows, row], key=lambda row: (number(row.release), number(row.python)), reverse=True)
+    rows = sorted(
+        [*rows, row], key=lambda row: (number(row.release), number(row.python)), reverse=True
+    )
     kept = [line for line in page.splitlines() if not (line.startswith("| ") and line[2].isdigit())]
     at = next(i for i, line in enumerate(kept) if line.startswith("|---")) + 1
     return "\n".join([*kept[:at], *(row.write_line() for row in rows), *kept[at:]]) + "\n"
@@ -80,7 +84,15 @@ def prepare_environment(version: str) -> Path:
     has_it = f"import importlib.metadata as m, sys; sys.exit(m.version('torch').partition('+')[0] != {version!r})"
     if not start.works(str(start.PYTHON), "-c", has_it):
         print(f"Installing PyTorch {version} into {start.VENV} ...", flush=True)
-        start.do("install PyTorch", str(start.PYTHON), "-m", "pip", "install", "--quiet", f"torch=={version}")
+        start.do(
+            "install PyTorch",
+            str(start.PYTHON),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            f"torch=={version}",
+        )
     return start.PYTHON
 
 
@@ -122,21 +134,44 @@ def run_installed_release(write: bool) -> int:
     print(
         f"\nPyTorch {release} prints another text than 2.13 in {len(changed)} programs: {', '.join(changed) or 'none'}"
     )
-    print("".join(f"NOT CHECKED, {count} of them: {reason}\n" for reason, count in result.skipped.items()), end="")
+    print(
+        "".join(
+            f"NOT CHECKED, {count} of them: {reason}\n" for reason, count in result.skipped.items()
+        ),
+        end="",
+    )
     print("\n".join(result.remarks), end="\n" if result.remarks else "")
     if write:
         today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-        cell = f"{len(changed)}: " + ", ".join(f"`{name}`" for name in changed) if changed else "none"
-        row = Row(release, platform.python_version(), today, result.passed, result.failed, failures.widgets, cell)
-        PAGE.write_text(put_row(PAGE.read_text(encoding="utf-8"), row), encoding="utf-8", newline="\n")
+        cell = (
+            f"{len(changed)}: " + ", ".join(f"`{name}`" for name in changed) if changed else "none"
+        )
+        row = Row(
+            release,
+            platform.python_version(),
+            today,
+            result.passed,
+            result.failed,
+            failures.widgets,
+            cell,
+        )
+        PAGE.write_text(
+            put_row(PAGE.read_text(encoding="utf-8"), row), encoding="utf-8", newline="\n"
+        )
     print(f"{result.passed} passed, {result.failed} failed, {result.skipped.total()} skipped")
     return 1 if result.failed or not result.passed else 0
 
 
 def main(arguments: list[str]) -> int:
     """Do what the command line says; see the top of this file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("version", nargs="?", help="the release to run on, such as 2.14.1; default: the one installed")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "version",
+        nargs="?",
+        help="the release to run on, such as 2.14.1; default: the one installed",
+    )
     parser.add_argument("--write", action="store_true", help="note the run in docs/releases.md")
     options = parser.parse_args(arguments)
     if options.version is None:

@@ -42,7 +42,9 @@ def _step(batch: int) -> Any:
         w1, b1, w2, b2 = parameters
         scores = np.maximum(inputs @ w1 + b1, 0) @ w2 + b2
         shifted = scores - np.max(scores, 1, keepdims=True)
-        return -np.mean((shifted - np.log(np.sum(np.exp(shifted), 1, keepdims=True)))[rows, classes])
+        return -np.mean(
+            (shifted - np.log(np.sum(np.exp(shifted), 1, keepdims=True)))[rows, classes]
+        )
 
     slopes = grad(loss)
 

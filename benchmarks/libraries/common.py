@@ -22,7 +22,11 @@ def training(batch: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """The parameters of the network, a batch of its inputs, and their classes."""
     rng = np.random.default_rng(0)
     parameters = [rng.standard_normal(shape).astype(np.float32) * 0.05 for shape in SHAPES]
-    return parameters, rng.standard_normal((batch, 784)).astype(np.float32), rng.integers(0, 10, batch)
+    return (
+        parameters,
+        rng.standard_normal((batch, 784)).astype(np.float32),
+        rng.integers(0, 10, batch),
+    )
 
 
 def chain(x: Any, count: int, clear: Callable[[], None] = lambda: None) -> Callable[[], None]:
@@ -38,7 +42,9 @@ def chain(x: Any, count: int, clear: Callable[[], None] = lambda: None) -> Calla
     return run
 
 
-def chosen(name: str, makers: dict[str, Callable[[int], Any]], *, longest_chain: int = 10_000) -> Any:
+def chosen(
+    name: str, makers: dict[str, Callable[[int], Any]], *, longest_chain: int = 10_000
+) -> Any:
     """The action of a case named "group/what/size", or None; `makers` has "network", "chain" and tables of actions."""
     group, what, size = name.split("/")
     n = int(size)

@@ -30,4 +30,6 @@ def _ops(n: int) -> dict[str, Any]:
 
 def case(name: str) -> Any:
     """The action of a case, or None."""
-    return chosen(name, {"chain": lambda count: chain(Value(1.0), count), "ops": _ops, "size": _ops})
+    return chosen(
+        name, {"chain": lambda count: chain(Value(1.0), count), "ops": _ops, "size": _ops}
+    )

@@ -105,5 +105,12 @@ def _chain(count: int) -> Any:
 
 def case(name: str) -> Any:
     """The action of a case, or None."""
-    makers = {"network": _step, "chain": _chain, "copies": _copies, "views": _views, "ops": _ops, "size": _ops}
+    makers = {
+        "network": _step,
+        "chain": _chain,
+        "copies": _copies,
+        "views": _views,
+        "ops": _ops,
+        "size": _ops,
+    }
     return chosen(name, makers)

@@ -120,7 +120,10 @@ def _step(batch: int) -> Any:
     rng = np.random.default_rng(0)
     w1, w2 = (rng.standard_normal(s).astype(np.float32) * 0.05 for s in ((784, 128), (128, 10)))
     b1, b2 = np.zeros(128, np.float32), np.zeros(10, np.float32)
-    inputs, classes = rng.standard_normal((batch, 784)).astype(np.float32), rng.integers(0, 10, batch)
+    inputs, classes = (
+        rng.standard_normal((batch, 784)).astype(np.float32),
+        rng.integers(0, 10, batch),
+    )
     rows, rate = np.arange(batch), np.float32(0.01)
 
     def step() -> None:
@@ -132,7 +135,12 @@ def _step(batch: int) -> Any:
         p[rows, classes] -= 1
         p *= np.float32(1 / batch)
         to_hidden = p @ w2.T * (hidden > 0)
-        for value, grad in ((w2, hidden.T @ p), (b2, p.sum(0)), (w1, inputs.T @ to_hidden), (b1, to_hidden.sum(0))):
+        for value, grad in (
+            (w2, hidden.T @ p),
+            (b2, p.sum(0)),
+            (w1, inputs.T @ to_hidden),
+            (b1, to_hidden.sum(0)),
+        ):
             value -= rate * grad
 
     return step
@@ -140,4 +148,6 @@ def _step(batch: int) -> Any:
 
 def case(name: str) -> Any:
     """The action of a case, or None."""
-    return chosen(name, {"network": _step, "copies": _copies, "views": _views, "ops": _ops, "size": _ops})
+    return chosen(
+        name, {"network": _step, "copies": _copies, "views": _views, "ops": _ops, "size": _ops}
+    )

@@ -30,7 +30,13 @@ def _text(source: str) -> dict[str, object]:
 
 
 def _code(source: str) -> dict[str, object]:
-    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+    return {
+        "cell_type": "code",
+        "metadata": {},
+        "source": source,
+        "outputs": [],
+        "execution_count": None,
+    }
 
 
 def stepping(program: str = PROGRAM, engine: str = "tinytorch") -> tuple[str, str]:
@@ -42,6 +48,10 @@ def page_of(notebook: Path, folder: Path) -> str:
     """Convert a notebook as it is stored to a page that asks the network for nothing. Gives its address."""
     out = folder / "page.html"
     command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(notebook)]
-    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
+    nowhere = [
+        "--HTMLExporter.mathjax_url=",
+        "--HTMLExporter.require_js_url=",
+        "--HTMLExporter.jquery_url=",
+    ]
     subprocess.run([*command, *nowhere], check=True, capture_output=True)
     return out.as_uri()

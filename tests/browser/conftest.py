@@ -79,7 +79,9 @@ class Lab:
 
     def api(self, path: str, method: str = "GET") -> bytes:
         request = urllib.request.Request(
-            f"{self.url}/api/{path}", method=method, headers={"Authorization": f"token {self.token}"}
+            f"{self.url}/api/{path}",
+            method=method,
+            headers={"Authorization": f"token {self.token}"},
         )
         with urllib.request.urlopen(request, timeout=10) as answer:
             return bytes(answer.read())
@@ -104,8 +106,12 @@ def serving(home: Path, folder: Path) -> Iterator[Lab]:
     lab = Lab(f"http://127.0.0.1:{_free_port()}", secrets.token_hex(16), folder)
     own = {"HOME": home, "IPYTHONDIR": home / "ipython", "JUPYTER_CONFIG_DIR": home / "config"}
     own |= {"JUPYTER_DATA_DIR": home / "data", "JUPYTER_RUNTIME_DIR": home / "runtime"}
-    path = os.pathsep.join(filter(None, [*(p for p in sys.path if p), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | {name: str(value) for name, value in own.items()} | {"PYTHONPATH": path}
+    path = os.pathsep.join(
+        filter(None, [*(p for p in sys.path if p), os.environ.get("PYTHONPATH")])
+    )
+    environment = (
+        os.environ | {name: str(value) for name, value in own.items()} | {"PYTHONPATH": path}
+    )
     command = [
         sys.executable,
         "-m",
@@ -121,7 +127,9 @@ def serving(home: Path, folder: Path) -> Iterator[Lab]:
     trusted.mkdir(parents=True)
     command += [f"--NotebookNotary.data_dir={trusted}"]
     with (home / "log").open("w") as log:
-        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
     try:
         _wait(lambda: lab.api("status"), server, home / "log")
         yield lab
@@ -161,7 +169,10 @@ def _wait(ask: Callable[[], object], server: subprocess.Popen[bytes], log: Path)
 
 # What Jupyter's page says of its own: it asks for the list of kernels now and then, and its server trips where one
 # ends meanwhile; and it asks a kernel that is restarted how its debugger stands.
-_OF_JUPYTER = (("status of 500", "/api/kernels?"), ("Could not restore the debugger state", "/static/lab/"))
+_OF_JUPYTER = (
+    ("status of 500", "/api/kernels?"),
+    ("Could not restore the debugger state", "/static/lab/"),
+)
 
 
 @dataclass
@@ -177,7 +188,9 @@ class Watched:
         self.page.on("request", self._request)
 
     def _error(self, error: Error) -> None:
-        if error.message not in _OF_NOTEBOOK or "/static/notebook/notebook_core" not in (error.stack or ""):
+        if error.message not in _OF_NOTEBOOK or "/static/notebook/notebook_core" not in (
+            error.stack or ""
+        ):
             self.wrong.append(f"error: {error}")
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -205,7 +218,9 @@ class Watched:
 
     def do(self, command: str) -> None:
         """Have the page do one of its commands; comes back when it is done."""
-        self.page.evaluate("(command) => window.jupyterapp.commands.execute(command).then(() => {})", command)
+        self.page.evaluate(
+            "(command) => window.jupyterapp.commands.execute(command).then(() => {})", command
+        )
 
     def run_all(self, address: str) -> None:
         """Open a notebook and run all its cells; comes back when they are done."""

@@ -61,7 +61,11 @@ def by_keyboard(page: Page, table: Locator) -> None:
     sort = table.get_by_role("columnheader", name="shares memory").get_by_role("button")
     head = table.get_by_role("columnheader", name="shares memory")
     sort.focus()
-    for key, said, first in (("Enter", "ascending", "="), ("Space", "descending", "clone"), ("Enter", "none", "=")):
+    for key, said, first in (
+        ("Enter", "ascending", "="),
+        ("Space", "descending", "clone"),
+        ("Enter", "none", "="),
+    ):
         page.keyboard.press(key)
         expect(head).to_have_attribute("aria-sort", said)
         expect(sort).to_be_focused()
@@ -90,7 +94,9 @@ def by_keyboard(page: Page, table: Locator) -> None:
     page.keyboard.press("Space")  # all columns
     expect(table.get_by_role("columnheader", name="keeps strides")).to_be_visible()
     page.keyboard.press("Space")
-    expect(table.get_by_role("columnheader", name="keeps strides")).to_have_count(0)  # hidden, so not there
+    expect(table.get_by_role("columnheader", name="keeps strides")).to_have_count(
+        0
+    )  # hidden, so not there
 
     table.locator("td > button[tabindex='0']").focus()
     assert focused(page) == (".data", "same_tensor")
@@ -114,7 +120,9 @@ def by_keyboard(page: Page, table: Locator) -> None:
     program = table.get_by_role("region", name="The program that proves it")
     expect(program).to_contain_text("y = x.data\nbefore = x._version")
     expect(status).to_have_text(
-        re.compile(rf"^3 of {len(METHODS)} ways\. \.data: Do x and y share a version counter\? no\. It printed: False")
+        re.compile(
+            rf"^3 of {len(METHODS)} ways\. \.data: Do x and y share a version counter\? no\. It printed: False"
+        )
     )
     page.keyboard.press("Escape")
     expect(program).to_have_count(0)
@@ -140,7 +148,9 @@ def test_live_by_keyboard(watched: Watched, front: Lab) -> None:
     kind = table.get_by_label("x is")
     kind.focus()
     page.keyboard.type("plain")
-    expect(table.get_by_role("status")).to_have_text(re.compile(r"^\d+ answers changed with the source"))
+    expect(table.get_by_role("status")).to_have_text(
+        re.compile(r"^\d+ answers changed with the source")
+    )
     expect(kind).to_be_focused()
     expect(table.locator("pre").first).to_have_text("x = torch.tensor([1., 2., 3.])")
     changed = cell(table, "clone", "grad_fn")
@@ -155,11 +165,16 @@ def test_by_mouse_in_both_themes(watched: Watched, lab: Lab) -> None:
     watched.run_all(lab.address(name))
     table = live(page)
     cell(table, "clone", "backward after a write").get_by_role("button").click()
-    expect(table.get_by_role("region", name="The program that proves it")).to_contain_text("# saves x for backward")
+    expect(table.get_by_role("region", name="The program that proves it")).to_contain_text(
+        "# saves x for backward"
+    )
     for dark in (False, True):
         if dark:
             go_dark(page)
-        for found, what in ((table, "backgroundColor"), (table.locator("td.cl-bad").first, "backgroundColor")):
+        for found, what in (
+            (table, "backgroundColor"),
+            (table.locator("td.cl-bad").first, "backgroundColor"),
+        ):
             assert (luminance(found, what) < 0.5) is dark
         assert (luminance(table.locator("td.cl-yes").first, "color") > 0.5) is dark
         check_axe(page)
@@ -184,13 +199,17 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     lab.close_sessions()
 
-    page.goto(lab.address(name))  # without the view, and without a kernel that knows it: the stored table does it all
+    page.goto(
+        lab.address(name)
+    )  # without the view, and without a kernel that knows it: the stored table does it all
     twin = page.locator(".copylab-twin .copylab-compare")
     expect(twin).to_be_visible()
     by_keyboard(page, twin)
 
     text = (lab.folder / name).read_text("utf-8")
-    (lab.folder / "compare-foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    (lab.folder / "compare-foreign.ipynb").write_text(
+        text.replace("import tinytorch", "import  tinytorch"), "utf-8"
+    )
     page.goto(lab.address("compare-foreign.ipynb"))
     row = page.get_by_role("row", name=".data")
     expect(row).to_contain_text("wrong, and no error")
@@ -198,7 +217,9 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     summary.focus()
     page.keyboard.press("Enter")
     page.locator("summary", has_text="Do x and y share memory?").locator("visible=true").click()
-    expect(page.get_by_text("print(start <= y.data_ptr() < end)").locator("visible=true")).to_be_visible()
+    expect(
+        page.get_by_text("print(start <= y.data_ptr() < end)").locator("visible=true")
+    ).to_be_visible()
 
     converted = page_of(lab.folder / name, tmp_path)
     page.context.set_offline(True)

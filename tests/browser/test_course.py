@@ -58,25 +58,39 @@ def course(lab: Lab) -> Path:
 def before_anything_runs(page: Page, lesson: dict[str, Any]) -> None:
     """No answer is seen: all that is asked has no output yet, no fold is open, and what can be stepped is live."""
     things = asked(lesson)
-    for cell, shown in zip(lesson["cells"], page.locator(".jp-Notebook .jp-Cell").all(), strict=True):
+    for cell, shown in zip(
+        lesson["cells"], page.locator(".jp-Notebook .jp-Cell").all(), strict=True
+    ):
         tags = cell["metadata"].get("tags", ())
-        if "".join(cell["source"]).removesuffix(".check()") in things or "answer" in tags or "questioned" in tags:
+        if (
+            "".join(cell["source"]).removesuffix(".check()") in things
+            or "answer" in tags
+            or "questioned" in tags
+        ):
             expect(shown.locator(".jp-OutputArea-output")).to_have_count(0)
-    expect(page.locator(".jp-MarkdownCell details[open], .cl-reveal, .cl-predict, .copylab-predict")).to_have_count(0)
-    programs = [thing.code.splitlines() for thing in things.values() if isinstance(thing, Prediction)]
+    expect(
+        page.locator(".jp-MarkdownCell details[open], .cl-reveal, .cl-predict, .copylab-predict")
+    ).to_have_count(0)
+    programs = [
+        thing.code.splitlines() for thing in things.values() if isinstance(thing, Prediction)
+    ]
     for player in page.locator(".cl-player").all():
         expect(player).to_have_attribute("data-step", "1")
         assert player.locator(".cl-listing").first.locator("code").all_inner_texts() not in programs
 
 
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
-def test_a_lesson_as_a_learner_takes_it(watched: Watched, lab: Lab, course: Path, path: Path) -> None:
+def test_a_lesson_as_a_learner_takes_it(
+    watched: Watched, lab: Lab, course: Path, path: Path
+) -> None:
     page = watched.page
     watched.open(lab.address(f"course/{path.name}"))
     before_anything_runs(page, read(path))
     laid = digest((course / path.name).read_bytes())
     watched.do("docmanager:save")
-    assert digest((course / path.name).read_bytes()) == laid, "who only opened a lesson changed nothing"
+    assert digest((course / path.name).read_bytes()) == laid, (
+        "who only opened a lesson changed nothing"
+    )
     watched.do("notebook:run-all-cells")
     solved = sources(FOLDER / path.name)
 
@@ -97,5 +111,7 @@ def test_a_lesson_as_a_learner_takes_it(watched: Watched, lab: Lab, course: Path
     tasks = [name.removeprefix("answer-") for name in solved if name.startswith("answer-")]
     assert len(cells) == len(tasks)
     for cell, name in zip(cells, tasks, strict=True):
-        solve(page, cell["id"], "\n".join([solved.get(f"start-{name}", ""), solved[f"answer-{name}"]]))
+        solve(
+            page, cell["id"], "\n".join([solved.get(f"start-{name}", ""), solved[f"answer-{name}"]])
+        )
     expect(page.locator(".jp-OutputArea-output", has_text="Right: ")).to_have_count(len(tasks))

@@ -89,7 +89,9 @@ def test_the_task_needs_no_kernel(watched: Watched, lab: Lab) -> None:
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     lab.close_sessions()
     text = (lab.folder / name).read_text("utf-8")
-    (lab.folder / "foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    (lab.folder / "foreign.ipynb").write_text(
+        text.replace("import tinytorch", "import  tinytorch"), "utf-8"
+    )
     for opened in (name, "foreign.ipynb"):  # trusted, and not
         page.goto(lab.address(opened))
         task = page.locator(".jp-OutputArea-output", has_text="t shall show <i>[2, 3]</i>.")
@@ -107,7 +109,9 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     """Fill in, commit, read, solve, check: the opening lesson with its real definitions."""
     folder = lab.folder / "taken"
     folder.mkdir()
-    (folder / ".copylab.json").write_text("{}", encoding="utf-8")  # a course's folder, where progress is kept
+    (folder / ".copylab.json").write_text(
+        "{}", encoding="utf-8"
+    )  # a course's folder, where progress is kept
     shutil.copy(NOTEBOOKS / "00_start.ipynb", folder)
     page = watched.page
     watched.run_all(lab.address("taken/00_start.ipynb"))
@@ -127,10 +131,20 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     expect(recorded.locator(".cl-headline")).to_have_text("All 7 right.")
 
     run_cell(page, "x = torch.arange(6.0)\nt = x[2:]", "x = torch.tensor([0.0, 1.0, 2.0")
-    expect(page.get_by_text("Not yet: t shows [2, 3, 4, 5], and [2, 3] is asked for.")).to_be_visible()
-    run_cell(page, "x = torch.tensor(6.0, requires_grad=True)\ny = x * x\ny.backward()", "x = torch.tensor(6.0")
-    expect(page.get_by_role("group", name="Exercise 1").locator(".cl-status")).to_have_text("✖ Not yet")
-    expect(page.get_by_text("Right: y leads back to x through its nodes. x.grad is 12.")).to_be_visible()
+    expect(
+        page.get_by_text("Not yet: t shows [2, 3, 4, 5], and [2, 3] is asked for.")
+    ).to_be_visible()
+    run_cell(
+        page,
+        "x = torch.tensor(6.0, requires_grad=True)\ny = x * x\ny.backward()",
+        "x = torch.tensor(6.0",
+    )
+    expect(page.get_by_role("group", name="Exercise 1").locator(".cl-status")).to_have_text(
+        "✖ Not yet"
+    )
+    expect(
+        page.get_by_text("Right: y leads back to x through its nodes. x.grad is 12.")
+    ).to_be_visible()
     kept = json.loads((folder / "copylab-progress.json").read_text("utf-8"))
     assert kept["predictions"]["start/recorded"]["right"] == 7
     assert {key: note["state"] for key, note in kept["exercises"].items()} == {

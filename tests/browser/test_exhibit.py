@@ -36,7 +36,9 @@ sign
 
 
 def test_view_and_twin(watched: Watched, lab: Lab) -> None:
-    name = write(lab.folder, "sign.ipynb", SIGN, "sign.panel.html = sign.link(3); sign.panel.says = 'three'")
+    name = write(
+        lab.folder, "sign.ipynb", SIGN, "sign.panel.html = sign.link(3); sign.panel.says = 'three'"
+    )
     page = watched.page
     watched.run_all(lab.address(name))
     twin = page.locator(".copylab-twin")
@@ -68,7 +70,9 @@ DEAD = "jupyter-widgets-disconnected"
 ERROR = '<div class="jupyter-widgets jupyter-widgets-error-widget">Click to show javascript error.</div>'
 PAGE = '<div class="jp-OutputArea-child">{0}</div><div class="jp-OutputArea-child">{1}</div>'
 LAB = f'<div class="jp-NotebookPanel">{PAGE}</div>'
-CLASSIC = '<div id="notebook"><div class="output_area">{0}</div><div class="output_area">{1}</div></div>'
+CLASSIC = (
+    '<div id="notebook"><div class="output_area">{0}</div><div class="output_area">{1}</div></div>'
+)
 SPHINX = '<div class="cell_output"><div class="output">{0}</div><div class="output">{1}</div></div>'
 CODE = '<div class="output_container"><div>{0}</div></div><div class="output_container"><div>{1}</div></div>'
 COLAB = (
@@ -86,23 +90,36 @@ COLAB = (
         *((host, "", ERROR, "twin") for host in (LAB, PAGE, CLASSIC, SPHINX, COLAB)),
     ],
 )
-def test_one_of_both_is_seen(watched: Watched, host: str, state: str, inside: str, seen: str) -> None:
+def test_one_of_both_is_seen(
+    watched: Watched, host: str, state: str, inside: str, seen: str
+) -> None:
     view = f'<div class="jupyter-widgets {state} cl-live">{inside}</div>'
     page = watched.page
-    page.set_content(f"<style>{style()}</style>" + host.format(view, '<div class="copylab-twin">the twin</div>'))
+    page.set_content(
+        f"<style>{style()}</style>" + host.format(view, '<div class="copylab-twin">the twin</div>')
+    )
     expect(page.locator(".cl-live")).to_be_visible(visible=seen == "view")
     expect(page.locator(".copylab-twin")).to_be_visible(visible=seen == "twin")
 
 
 @pytest.mark.parametrize(
-    "said", ["data-theme='{}'", "theme='{}'", "class='{}'", "class='quarto-{}'", "data-jp-theme-light='{}'"]
+    "said",
+    [
+        "data-theme='{}'",
+        "theme='{}'",
+        "class='{}'",
+        "class='quarto-{}'",
+        "data-jp-theme-light='{}'",
+    ],
 )
 def test_a_page_that_says_its_theme_is_believed(watched: Watched, said: str) -> None:
     page = watched.page
     for theme, other, jupyter in (("dark", "light", "false"), ("light", "dark", "true")):
         page.emulate_media(color_scheme="dark" if other == "dark" else "light")
         mark = said.format(jupyter if "jp-" in said else theme)
-        page.set_content(f"<html><body {mark}><style>{style()}</style><div class='cl-panel'>a</div></body></html>")
+        page.set_content(
+            f"<html><body {mark}><style>{style()}</style><div class='cl-panel'>a</div></body></html>"
+        )
         assert page.locator(".cl-panel").evaluate("e => getComputedStyle(e).colorScheme") == theme
 
 
@@ -124,7 +141,11 @@ def test_a_view_in_a_shadow_tree_follows_the_page(watched: Watched, theme: str) 
             }
             return [...schemes, root.querySelectorAll("style").length, document.head.querySelectorAll("style").length];
         }""",
-        ["const render = ({ el }) => { el.innerHTML = '<p class=cl-panel></p>'; };\n" + web("ui/live.js"), style()],
+        [
+            "const render = ({ el }) => { el.innerHTML = '<p class=cl-panel></p>'; };\n"
+            + web("ui/live.js"),
+            style(),
+        ],
     )
     assert made == [theme, theme, 1, 0], "one sheet for both views, where they are"
 

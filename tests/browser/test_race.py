@@ -18,7 +18,9 @@ STUCK = 'race({"stuck": "import time; time.sleep(60)"}, [1], engine=tinytorch)'
 
 
 def book(lab: Lab, name: str, call: str, *more: str) -> str:
-    return write(lab.folder, name, "import tinytorch\nfrom copylab import race", f"r = {call}\nr", *more)
+    return write(
+        lab.folder, name, "import tinytorch\nfrom copylab import race", f"r = {call}\nr", *more
+    )
 
 
 def button(page: Page, name: str) -> Locator:
@@ -38,7 +40,9 @@ def test_by_keyboard_alone(watched: Watched, front: Lab) -> None:
     page = watched.page
     watched.run_all(front.address(book(front, f"race-{front.front}.ipynb", SHORT)))
     start = button(page, "Start the race")
-    expect(results(page)).to_contain_text("3 ways to copy, at 2 sizes from 1 to 1,000 elements, on tinytorch")
+    expect(results(page)).to_contain_text(
+        "3 ways to copy, at 2 sizes from 1 to 1,000 elements, on tinytorch"
+    )
     check_axe(page)
     start.focus()
     page.keyboard.press("Enter")
@@ -48,12 +52,16 @@ def test_by_keyboard_alone(watched: Watched, front: Lab) -> None:
     expect(shown.get_by_role("status")).to_contain_text(
         re.compile(r"The race is over: 9 rounds\. On tinytorch: .*1 element")
     )
-    expect(shown.get_by_role("img", name="tinytorch: time of one call against size")).to_be_visible()
+    expect(
+        shown.get_by_role("img", name="tinytorch: time of one call against size")
+    ).to_be_visible()
     names = shown.locator("svg text.mono").all_text_contents()
     assert sorted(names) == ["clone", "copy_", "detach"]
 
     (picture,) = shown.get_by_role("group", name="Picture").all()
-    assert picture.evaluate("(picture) => picture.scrollWidth <= picture.clientWidth"), "names and times are cut off"
+    assert picture.evaluate("(picture) => picture.scrollWidth <= picture.clientWidth"), (
+        "names and times are cut off"
+    )
     page.keyboard.press("Tab")  # the picture may scroll, so it can have the focus
     for title, inside in (
         ("All times", "1,000"),
@@ -96,7 +104,9 @@ def test_stop_by_mouse_works_at_once(watched: Watched, lab: Lab) -> None:
     button(page, "Start the race").click()
     bar = page.get_by_role("progressbar", name="Progress of the race")
     expect(bar).to_be_visible()
-    expect(results(page).locator("svg")).to_be_visible()  # the picture comes while the race is still on
+    expect(
+        results(page).locator("svg")
+    ).to_be_visible()  # the picture comes while the race is still on
     check_axe(page)
     # From the click to the next name of the button, looked at in the page.
     took = button(page, "Stop").evaluate(
@@ -122,12 +132,18 @@ def test_a_method_that_hangs_is_stopped_too(watched: Watched, lab: Lab) -> None:
     button(page, "Start the race").click()
     page.wait_for_timeout(1000)
     button(page, "Stop").click()
-    expect(results(page).get_by_role("status")).to_contain_text("Stopped after 0 rounds", timeout=30_000)
+    expect(results(page).get_by_role("status")).to_contain_text(
+        "Stopped after 0 rounds", timeout=30_000
+    )
 
 
 def test_interrupted_and_cells_run_meanwhile(watched: Watched, lab: Lab) -> None:
     page = watched.page
-    watched.run_all(lab.address(book(lab, "race-busy.ipynb", LONG, "print('a cell', r.running, bool(r.progress))")))
+    watched.run_all(
+        lab.address(
+            book(lab, "race-busy.ipynb", LONG, "print('a cell', r.running, bool(r.progress))")
+        )
+    )
     expect(page.get_by_text("a cell False False")).to_be_visible()
     button(page, "Start the race").click()
     expect(results(page).locator("svg")).to_be_visible()
@@ -153,7 +169,9 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     lab.close_sessions()
 
     text = (lab.folder / name).read_text("utf-8")
-    (lab.folder / "race-foreign.ipynb").write_text(text.replace("import tinytorch", "import  tinytorch"), "utf-8")
+    (lab.folder / "race-foreign.ipynb").write_text(
+        text.replace("import tinytorch", "import  tinytorch"), "utf-8"
+    )
     for opened in (name, "race-foreign.ipynb"):
         page.goto(lab.address(opened))
         twin = page.locator(".jp-OutputArea-output", has_text="Race: 3 ways to copy").last
@@ -161,7 +179,9 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
         expect(twin.get_by_text("y = torch.empty_like(x)")).to_be_visible()
         expect(twin.get_by_text("Start or .run() takes the times")).to_be_visible()
 
-    converted = page_of(lab.folder / name, tmp_path)  # first, for meanwhile JupyterLab would complain
+    converted = page_of(
+        lab.folder / name, tmp_path
+    )  # first, for meanwhile JupyterLab would complain
     page.context.set_offline(True)
     page.goto(converted)
     twin = page.locator(".copylab-twin")

@@ -47,7 +47,11 @@ def test_a_lesson_from_the_front_page_to_the_next_one(watched: Watched, pages: P
 def test_the_search_works_from_the_disk(watched: Watched, pages: Path) -> None:
     view = watched.page
     view.goto((pages / "en/index.html").as_uri())
-    for text, found in (("retain_grad", ""), ("Voila", "Where it works"), ("semantic versioning", "Changelog")):
+    for text, found in (
+        ("retain_grad", ""),
+        ("Voila", "Where it works"),
+        ("semantic versioning", "Changelog"),
+    ):
         view.get_by_role("textbox", name="Search").fill(text)
         view.keyboard.press("Enter")
         expect(view.locator("#search-results li a").filter(has_text=found).first).to_be_visible()
@@ -98,7 +102,14 @@ def test_a_lesson_by_keyboard_alone(watched: Watched, pages: Path) -> None:
 def test_nothing_runs_over_the_edge(watched: Watched, pages: Path, width: int) -> None:
     view = watched.page
     view.set_viewport_size({"width": width, "height": 800})
-    for page in ("en/gallery", "en/reference", "en/02_clone", "en/docs/hosts", "zh/04_data", "zh/glossary"):
+    for page in (
+        "en/gallery",
+        "en/reference",
+        "en/02_clone",
+        "en/docs/hosts",
+        "zh/04_data",
+        "zh/glossary",
+    ):
         view.goto((pages / f"{page}.html").as_uri())
         assert view.evaluate("document.documentElement.scrollWidth") <= width, page
 
@@ -107,9 +118,17 @@ def test_nothing_runs_over_the_edge(watched: Watched, pages: Path, width: int) -
 def test_pages_are_accessible_in_both_themes(watched: Watched, pages: Path, theme: str) -> None:
     view = watched.page
     view.add_init_script(f"localStorage.setItem('theme', '{theme}')")
-    for page in ("en/02_clone", "en/gallery", "en/reference", "en/docs/widgets/predict", "zh/index"):
+    for page in (
+        "en/02_clone",
+        "en/gallery",
+        "en/reference",
+        "en/docs/widgets/predict",
+        "zh/index",
+    ):
         view.goto((pages / f"{page}.html").as_uri())
-        results = Axe().run(view, options={"preload": False})  # a page from the disk may not fetch its sheets
+        results = Axe().run(
+            view, options={"preload": False}
+        )  # a page from the disk may not fetch its sheets
         assert results.violations_count == 0, (page, results.generate_report())
 
 
@@ -118,7 +137,10 @@ def test_a_picture_follows_the_switch_of_the_page(watched: Watched, pages: Path)
     view.goto((pages / "en/gallery.html").as_uri())
     for theme in ("light", "dark"):
         view.evaluate("theme => document.body.dataset.theme = theme", theme)
-        assert view.evaluate("getComputedStyle(document.querySelector('.output img')).colorScheme") == theme
+        assert (
+            view.evaluate("getComputedStyle(document.querySelector('.output img')).colorScheme")
+            == theme
+        )
         panel = view.locator(".cl-panel").first
         lightness = panel.evaluate("panel => getComputedStyle(panel).getPropertyValue('--tt-bg')")
         assert (int(lightness.strip().lstrip("#")[:2], 16) > 128) == (theme == "light")

@@ -80,7 +80,13 @@ def walk(page: Page, player: Locator) -> None:
 @pytest.mark.parametrize("narrow", [False, True])
 def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow: bool) -> None:
     head, run = stepping(SILENT)
-    shows = [f"{SHOWN}compare('x.clone()', 'x.detach()')", "CopyLab()", "viz.memory(a, b)", "viz.graph(a, b)", ASKED]
+    shows = [
+        f"{SHOWN}compare('x.clone()', 'x.detach()')",
+        "CopyLab()",
+        "viz.memory(a, b)",
+        "viz.graph(a, b)",
+        ASKED,
+    ]
     name = write(lab.folder, "stage.ipynb", head, run, *shows)
     page = watched.page
     page.set_viewport_size({"width": 390 if narrow else 1280, "height": 800})
@@ -89,7 +95,9 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
     assert page.locator("#filebrowser").is_visible() is not narrow
     player = page.locator(".cl-player").first
     walk(page, player)
-    assert player.locator(".cl-listing").evaluate("(code) => code.scrollWidth <= code.clientWidth"), "long lines wrap"
+    assert player.locator(".cl-listing").evaluate(
+        "(code) => code.scrollWidth <= code.clientWidth"
+    ), "long lines wrap"
     code, words = (player.locator(one).bounding_box() for one in (".cl-listing", ".cl-happened"))
     assert code
     assert words
@@ -98,7 +106,9 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
     page.keyboard.press("ArrowLeft")
     expect(player.locator(".cl-alarm")).to_contain_text("A wrong gradient, and no error")
     assert "backward" in player.locator("li.cl-wrong").inner_text()
-    assert player.locator("figure[data-picture=graph] rect.bad").count() == 2, "the node, and its flag"
+    assert player.locator("figure[data-picture=graph] rect.bad").count() == 2, (
+        "the node, and its flag"
+    )
     # One tensor has one hue, and is joined.
     word = player.locator(".cl-name[data-name=z]").first
     tensor = word.get_attribute("data-t") or ""

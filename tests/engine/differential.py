@@ -59,7 +59,9 @@ class Reader:
         found = Values(t, self)
         if found.kind in FINEST:
             self.halves = self.halves or found.kind == "torch.float16"
-            self.largest = max([self.largest, *(abs(v) for v in _flat(found.numbers) if abs(v) < float("inf"))])
+            self.largest = max(
+                [self.largest, *(abs(v) for v in _flat(found.numbers) if abs(v) < float("inf"))]
+            )
         return found
 
     def node(self, fn: Any) -> int | str | None:
@@ -107,7 +109,9 @@ class Reader:
             fn = self.held[at]
             at += 1
             below = [(self.node(f), nr) for f, nr in fn.next_functions]
-            saved = {n: self.saved(safely(lambda fn=fn, n=n: getattr(fn, n))) for n in saved_names(fn)}
+            saved = {
+                n: self.saved(safely(lambda fn=fn, n=n: getattr(fn, n))) for n in saved_names(fn)
+            }
             out.append({"name": fn.name(), "next": below, **saved})
         return out
 
@@ -143,7 +147,9 @@ def saved_names(fn: Any) -> list[str]:
     """The attributes under which a node shows what it saved."""
     kind = type(fn)
     if kind not in _SAVED:
-        _SAVED[kind] = sorted(n for n in dir(kind) if n.startswith("_saved_") or n == "saved_tensors")
+        _SAVED[kind] = sorted(
+            n for n in dir(kind) if n.startswith("_saved_") or n == "saved_tensors"
+        )
     return _SAVED[kind]
 
 
@@ -198,7 +204,9 @@ def _agree(ours: Values, theirs: Values) -> bool:
     if len(a) != len(b):
         return False
     fine = FINEST["torch.float16" if theirs.reader.halves else ours.kind]
-    least = 1e-9 if ours.kind == "torch.float64" else 1e-6  # what rounding leaves of the difference of equal numbers
+    least = (
+        1e-9 if ours.kind == "torch.float64" else 1e-6
+    )  # what rounding leaves of the difference of equal numbers
     size = theirs.reader.largest
     for x, y in zip(a, b, strict=True):
         if not (x == y or (x != x and y != y) or abs(x - y) <= fine * size + least):
@@ -223,7 +231,11 @@ def difference(ours: Any, theirs: Any, path: str = "") -> str | None:
             if found:
                 return found
         return None
-    if isinstance(ours, (list, tuple)) and isinstance(theirs, (list, tuple)) and len(ours) == len(theirs):
+    if (
+        isinstance(ours, (list, tuple))
+        and isinstance(theirs, (list, tuple))
+        and len(ours) == len(theirs)
+    ):
         for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             found = difference(a, b, f"{path}[{i}]")
             if found:
@@ -232,7 +244,11 @@ def difference(ours: Any, theirs: Any, path: str = "") -> str | None:
     if isinstance(ours, Values) and isinstance(theirs, Values):
         same = _agree(ours, theirs)
     elif isinstance(ours, float) and isinstance(theirs, float):
-        same = ours == theirs or ours != ours or abs(ours - theirs) <= 1e-5 * max(abs(ours), abs(theirs)) + 1e-6
+        same = (
+            ours == theirs
+            or ours != ours
+            or abs(ours - theirs) <= 1e-5 * max(abs(ours), abs(theirs)) + 1e-6
+        )
     else:
         same = ours == theirs and type(ours).__name__ == type(theirs).__name__
     return None if same else f"{path}: tinytorch {ours!r}, torch {theirs!r}"
@@ -251,7 +267,9 @@ class Machine:
         import tinytorch
 
         self.engines = (tinytorch, torch)
-        self.names: tuple[dict[str, Any], ...] = tuple({"torch": e, "__name__": "statements"} for e in self.engines)
+        self.names: tuple[dict[str, Any], ...] = tuple(
+            {"torch": e, "__name__": "statements"} for e in self.engines
+        )
         for names in self.names:
             names["torch"].manual_seed(7)
             names["torch"].set_grad_enabled(True)
@@ -269,7 +287,9 @@ class Machine:
             names.pop("g", None)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                engine.set_warn_always(True)  # what torch says once a process does not depend on what ran before
+                engine.set_warn_always(
+                    True
+                )  # what torch says once a process does not depend on what ran before
                 try:
                     exec(code, names)
                     error = None
@@ -290,14 +310,18 @@ class Machine:
 
     def compare(self) -> str | None:
         ours, theirs = (describe(n) for n in self.names)
-        read = [s[n] for s in theirs.values() if isinstance(s, dict) for n in ("grad_fn", "is_leaf")]
+        read = [
+            s[n] for s in theirs.values() if isinstance(s, dict) for n in ("grad_fn", "is_leaf")
+        ]
         broken = [said for said in read if "INTERNAL ASSERT" in str(said)]
         if broken:
             raise BrokenTorch(broken[0])
         if any(node["name"] in NOT_HERE for node in theirs["graph"]):
             raise BrokenTorch("a gradient without memory, or made of operations that are not here")
         if difference(ours, theirs):
-            for n in tensors(self.names[1]):  # takes over all last bits, which a second look sees in other dtypes, too
+            for n in tensors(
+                self.names[1]
+            ):  # takes over all last bits, which a second look sees in other dtypes, too
                 difference(ours.get(n), theirs[n])
             logged = len(self.names[0]["log"])
             found = difference(describe(self.names[0]) | {"log": ours["log"]}, theirs)
@@ -325,8 +349,14 @@ def _text(e: Any) -> str:
     text = f"{type(e).__name__}: {e}".partition("Traceback of forward call")[0]
     # where a leaf's accumulator was made depends on who held the last one
     text = text.partition(" No forward pass information")[0] if "AccumulateGrad" in text else text
-    text = text.replace("CPUBoolType", "torch.BoolTensor")  # as torch calls it in errors of `expand`
-    return re.sub(r"\s*\(Triggered internally at [^)]*\)|0x[0-9a-f]+", "", text).replace("tinytorch", "torch").strip()
+    text = text.replace(
+        "CPUBoolType", "torch.BoolTensor"
+    )  # as torch calls it in errors of `expand`
+    return (
+        re.sub(r"\s*\(Triggered internally at [^)]*\)|0x[0-9a-f]+", "", text)
+        .replace("tinytorch", "torch")
+        .strip()
+    )
 
 
 # running programs -------------------------------------------------------------------------------------------------------
@@ -336,14 +366,20 @@ def too_large(names: dict[str, Any]) -> list[str]:
     """Names whose tensors outgrew what a comparison can show in reasonable time, or hold huge numbers."""
     out = []
     for n, t in tensors(names).items():
-        big = t.numel() > MAX_ELEMENTS or t.untyped_storage().nbytes() > 8 * MAX_ELEMENTS or t.dim() > 4
+        big = (
+            t.numel() > MAX_ELEMENTS
+            or t.untyped_storage().nbytes() > 8 * MAX_ELEMENTS
+            or t.dim() > 4
+        )
         wild = t.numel() and t.is_floating_point() and bool((t.detach().abs() > 1e4).any())
         if big or wild:
             out.append(n)
     return out
 
 
-def program(choose: Choose, length: int, look: Callable[[], bool] = lambda: True) -> tuple[list[str], str | None]:
+def program(
+    choose: Choose, length: int, look: Callable[[], bool] = lambda: True
+) -> tuple[list[str], str | None]:
     """Write and run one program; its statements, and the first disagreement."""
     machine = Machine()
     writer = Writer(choose, machine.names[1], machine.names[0])
@@ -405,11 +441,15 @@ def shrink(statements: list[str], found: str, every: bool) -> tuple[list[str], s
 def main() -> int:
     """The long run: many programs, every disagreement shrunk and printed."""
     faulthandler.enable()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--statements", type=int, default=20000)
     parser.add_argument("--length", type=int, default=25)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--stop", type=int, default=10, help="stop after so many different disagreements")
+    parser.add_argument(
+        "--stop", type=int, default=10, help="stop after so many different disagreements"
+    )
     options = parser.parse_args()
     run, bad, seed, begin = 0, {}, options.seed, time.time()
     while run < options.statements and len(bad) < options.stop:
@@ -417,7 +457,9 @@ def main() -> int:
         rng = random.Random(seed)
         every = rng.random() < 0.7
         try:
-            statements, found = program(rng.choice, options.length, (lambda: True) if every else (lambda: False))
+            statements, found = program(
+                rng.choice, options.length, (lambda: True) if every else (lambda: False)
+            )
         except Exception:
             print(f"seed {seed}: the machine itself failed")
             traceback.print_exc()
@@ -428,7 +470,9 @@ def main() -> int:
             key = (_kind(found), re.sub(r"x\d+", "x", statements[-1])[:60])
             bad[key] = bad.get(key, 0) + 1
             if bad[key] == 1:
-                print(f"--- seed {seed} ({'state after every statement' if every else 'state at the end'})")
+                print(
+                    f"--- seed {seed} ({'state after every statement' if every else 'state at the end'})"
+                )
                 print("\n".join(statements))
                 print("=>", found, flush=True)
     print(

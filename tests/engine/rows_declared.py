@@ -32,7 +32,10 @@ def values(o: Op, place: int) -> tuple[str, ...]:
     p, name = o.schema.params[place], o.name.removesuffix("_")
     if p.is_tensor and p.name in OPERANDS:
         usual = FIRST.get(name, "x") if place == 0 else OPERANDS[p.name]
-        return (WHOLE.get(name, usual * 2)[min(place, 1)], *(NUMBERS if o.numbers and place else ()))
+        return (
+            WHOLE.get(name, usual * 2)[min(place, 1)],
+            *(NUMBERS if o.numbers and place else ()),
+        )
     return VALUES.get(p.kind, ()) if p.kind != "int" or p.name == "dim" else ()
 
 
@@ -45,7 +48,10 @@ def calls(called: str, o: Op) -> list[str]:
         return []
     puts = itertools.product(*[values(o, i) for i in needed])
     if called.endswith("_"):
-        return [f"{'t' if x == 'x' else f'{x}.clone()'}.{called}({', '.join(rest)})" for x, *rest in puts]
+        return [
+            f"{'t' if x == 'x' else f'{x}.clone()'}.{called}({', '.join(rest)})"
+            for x, *rest in puts
+        ]
     made = [f"torch.{called}({', '.join(given)})" for given in puts]
     if made and any(p.name == "keepdim" for p in params):
         made.append(f"{made[-1][:-1]}, keepdim=True)")
@@ -58,9 +64,15 @@ def rows() -> list[str]:
     """All that can be made of what is declared."""
     offered = [*FUNCTIONS.items(), *[(n, m) for n, m in vars(Tensor).items() if n.endswith("_")]]
     plain = [
-        (n, f) for n, f in offered if n.removesuffix("_") not in OTHERWISE and "_backward" not in n and n[0] != "_"
+        (n, f)
+        for n, f in offered
+        if n.removesuffix("_") not in OTHERWISE and "_backward" not in n and n[0] != "_"
     ]
-    return list(dict.fromkeys(row for n, f in plain for o in getattr(f, "overloads", ()) for row in calls(n, o)))
+    return list(
+        dict.fromkeys(
+            row for n, f in plain for o in getattr(f, "overloads", ()) for row in calls(n, o)
+        )
+    )
 
 
 ROWS = rows()

@@ -29,7 +29,8 @@ _VALUES = (
 )
 ROWS += [_SET.format(i, v, "t") for i in _INDICES for v in _VALUES if not ("x" in v and i == "7")]
 ROWS += [
-    _SET.format("x>1", v, "t") for v in ("2", "torch.tensor(3.)", "x[x>1]*2", "x.sum()", "torch.ones(9)", "x.sum(0)")
+    _SET.format("x>1", v, "t")
+    for v in ("2", "torch.tensor(3.)", "x[x>1]*2", "x.sum()", "torch.ones(9)", "x.sum(0)")
 ]
 
 _I = "torch.tensor([1,0])"

@@ -86,7 +86,9 @@ def inputs(case: Case, engine: Any, grad: bool) -> dict[str, Any]:
     for k, letter in enumerate(names):
         source = "x" if letter == "t" else letter
         shape, strides = _FIXED.get(letter) or LAYOUTS[case.layouts[k % len(case.layouts)]]
-        kind = {"b": "bool", "c": "bool", "i": "int64", "j": "int64", "n": "int64"}.get(letter, case.dtype)
+        kind = {"b": "bool", "c": "bool", "i": "int64", "j": "int64", "n": "int64"}.get(
+            letter, case.dtype
+        )
         if letter in WHOLE and case.dtype in ("uint8", "int8"):
             kind = case.dtype
         values = _numbers(source, shape, r)
@@ -95,12 +97,18 @@ def inputs(case: Case, engine: Any, grad: bool) -> dict[str, Any]:
         if strides is not None and 0 in strides:
             values = np.broadcast_to(values[:1], shape)
         with np.errstate(all="ignore"):
-            data = values.astype(np.int64).astype(kind) if kind in ("uint8", "int8") else values.astype(kind)
+            data = (
+                values.astype(np.int64).astype(kind)
+                if kind in ("uint8", "int8")
+                else values.astype(kind)
+            )
         filled = engine.tensor(data.tolist(), dtype=getattr(engine, kind))
         t = engine.empty(shape, dtype=getattr(engine, kind))
         if strides is not None:
             own = tuple(1 if s == 0 else n for n, s in zip(shape, strides, strict=True))
-            t = engine.empty_strided(own, tuple(s or own[-1] for s in strides), dtype=getattr(engine, kind))
+            t = engine.empty_strided(
+                own, tuple(s or own[-1] for s in strides), dtype=getattr(engine, kind)
+            )
             filled = filled[tuple(slice(n) for n in own)]
         t.untyped_storage().fill_(0)  # also the gaps
         t.copy_(filled.reshape(t.shape))
@@ -147,7 +155,10 @@ def node(fn: Any, depth: int = 2) -> str:
     saved = []
     for name in sorted(n for n in dir(fn) if n.startswith("_saved_")):
         value = getattr(fn, name)
-        parts = [f"{v.dtype}{tuple(v.shape)}{v.stride()}" if _is_tensor(v) else repr(v) for v in _tensors(value)]
+        parts = [
+            f"{v.dtype}{tuple(v.shape)}{v.stride()}" if _is_tensor(v) else repr(v)
+            for v in _tensors(value)
+        ]
         saved.append(f"{name[7:]}={' '.join(parts)}")
     return f"{type(fn).__name__}[{'; '.join(saved)}]({below})"
 
@@ -162,10 +173,15 @@ def run(case: Case, engine: Any, grad: bool) -> list[tuple[str, Any]]:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            result = eval(case.row, {"torch": engine, "inf": float("inf"), "nan": float("nan"), "np": np, **names})
+            result = eval(
+                case.row,
+                {"torch": engine, "inf": float("inf"), "nan": float("nan"), "np": np, **names},
+            )
         except Exception as e:
             return [(f"{type(e).__name__}: {e}", 0.0)]
-    out += [(f"warns {w.category.__name__}: {w.message}".partition(" (Triggered")[0], 0.0) for w in said]
+    out += [
+        (f"warns {w.category.__name__}: {w.message}".partition(" (Triggered")[0], 0.0) for w in said
+    ]
     results = _tensors(result)
     out += [describe(r) for r in results]
     out += [("a view" if r._is_view() else "no view", 0.0) for r in results if _is_tensor(r)]
@@ -201,7 +217,9 @@ def _gradients(engine: Any, roots: list, wanted: list, seed: int) -> list[tuple[
             second = engine.autograd.grad(again, [*wanted, *outer], inner, allow_unused=True)
         except Exception as e:
             return [*out, (f"double backward {type(e).__name__}: {e}", 0.0)]
-        out += [("no gradient", 0.0) if g is None else (str(tuple(g.shape)), numbers(g)) for g in second]
+        out += [
+            ("no gradient", 0.0) if g is None else (str(tuple(g.shape)), numbers(g)) for g in second
+        ]
     return out
 
 
@@ -230,7 +248,9 @@ def compare(case: Case, engines: tuple[Any, Any], grad: bool = True) -> list[str
     for (a, x), (b, y) in zip(ours, theirs, strict=True):
         if a != b:
             found.append(f"{where}: {a} instead of {b}")
-        elif not _close(x, y, max(close, 3e-5 if "float32" in a else 2e-2 if "float16" in a else 0)):
+        elif not _close(
+            x, y, max(close, 3e-5 if "float32" in a else 2e-2 if "float16" in a else 0)
+        ):
             found.append(f"{where}: {a}: {x} instead of {y}")
     return found
 
@@ -242,7 +262,11 @@ LEFT_OUT = (("dtype=torch.float32", "empty"),)
 def check(row: str, engines: tuple[Any, Any]) -> tuple[int, list[str]]:
     """Run a row on all its cases: how many there were, and the differences."""
     found: list[str] = []
-    every = [c for c in cases(row) if not any(word in row and layout in c.layouts for word, layout in LEFT_OUT)]
+    every = [
+        c
+        for c in cases(row)
+        if not any(word in row and layout in c.layouts for word, layout in LEFT_OUT)
+    ]
     for case in every:
         found += compare(case, engines)
     return len(every), found

@@ -77,7 +77,11 @@ TABLES = _tables()
 
 def tensors(names: dict[str, Any]) -> dict[str, Any]:
     """The tensors among a program's names."""
-    return {n: t for n, t in names.items() if n[0] == "x" and n[1:].isdigit() and hasattr(t, "untyped_storage")}
+    return {
+        n: t
+        for n, t in names.items()
+        if n[0] == "x" and n[1:].isdigit() and hasattr(t, "untyped_storage")
+    }
 
 
 class Unfilled(Exception):
@@ -113,13 +117,19 @@ class Writer:
     def __init__(self, choose: Choose, names: dict[str, Any], mirror: dict[str, Any]) -> None:
         self.choose = choose
         self.names = names
-        self.mirror = mirror  # tinytorch's: what looking changes in one engine is changed in the other, too
+        self.mirror = (
+            mirror  # tinytorch's: what looking changes in one engine is changed in the other, too
+        )
         self.count = 0
         self.inference = False  # whether inference tensors may fill the holes
         self.kinds = [kind for kind, (often, _) in KINDS.items() for _ in range(often)]
 
     def tensor(self, wanted: Callable[[Any], bool] = lambda t: True) -> str:
-        found = [n for n, t in tensors(self.names).items() if wanted(t) and (self.inference or not t.is_inference())]
+        found = [
+            n
+            for n, t in tensors(self.names).items()
+            if wanted(t) and (self.inference or not t.is_inference())
+        ]
         if not found:
             raise Unfilled
         return self.choose(found)
@@ -147,7 +157,11 @@ class Writer:
     def mode(self, statement: str) -> str:
         """Mostly the statement itself, sometimes under no_grad."""
         turns = re.search(r"\.(t|transpose|squeeze|unsqueeze|as_strided)_\(", statement)
-        if re.match(r"x\d+( =|, x\d+ =|\.|\[)", statement) and not turns and self.choose([0] * 7 + [1]):
+        if (
+            re.match(r"x\d+( =|, x\d+ =|\.|\[)", statement)
+            and not turns
+            and self.choose([0] * 7 + [1])
+        ):
             return f"with torch.no_grad(): {statement}"
         return statement
 
@@ -175,7 +189,11 @@ class Writer:
         if letter in "xy":  # a name for a result
             return self.fresh(found.values())
         if letter == "p":  # of a storage that none of the others has
-            held = [self.names[n].untyped_storage().data_ptr() for n in found.values() if n in self.names]
+            held = [
+                self.names[n].untyped_storage().data_ptr()
+                for n in found.values()
+                if n in self.names
+            ]
             return self.tensor(lambda t: t.untyped_storage().data_ptr() not in held)
         alone: dict[str, Callable[[Any], bool]] = {
             "a": lambda t: True, "e": lambda t: True, "z": lambda t: True, "h": lambda t: t.numel() > 0,
@@ -198,10 +216,14 @@ class Writer:
         if letter == "b":  # what broadcasts into its shape
             return self.tensor(lambda t: fits(tuple(t.shape), shape))
         if letter in "coq":  # of its shape, and perhaps of its dtype
-            return self.tensor(lambda t: tuple(t.shape) == shape and (letter != "q" or t.dtype is near.dtype))
+            return self.tensor(
+                lambda t: tuple(t.shape) == shape and (letter != "q" or t.dtype is near.dtype)
+            )
         if letter == "d":
             return self.choose([str(d) for d in range(-len(shape), len(shape))] or stop())
-        size = shape[int(found["d"])] if letter == "i" and "d" in found else shape[0] if shape else 0
+        size = (
+            shape[int(found["d"])] if letter == "i" and "d" in found else shape[0] if shape else 0
+        )
         return self.choose([str(i) for i in range(-size if letter == "j" else 0, size)] or stop())
 
     def leaf(self, t: Any) -> Any:
@@ -215,10 +237,15 @@ class Writer:
         """Keep out what torch leaves undefined: Unfilled."""
         operands = [self.names[v] for v in found.values() if v in self.names]
         if "//" in statement and any(
-            t.requires_grad and safely(lambda t=t: t.grad_fn) is None and t._base is not None for t in operands
+            t.requires_grad and safely(lambda t=t: t.grad_fn) is None and t._base is not None
+            for t in operands
         ):
             raise Unfilled
-        if "saved(" in statement and "c" in found and self.names[found["a"]].dtype is not self.names[found["c"]].dtype:
+        if (
+            "saved(" in statement
+            and "c" in found
+            and self.names[found["a"]].dtype is not self.names[found["c"]].dtype
+        ):
             raise Unfilled
         if ".T @" in statement and self.names[found["a"]].dim() > 2:
             raise Unfilled
@@ -226,15 +253,22 @@ class Writer:
             raise Unfilled
         if seen := re.search(r"= (x\d+)\.view\(torch\.(float\d+)\)$", statement):
             bits = self.names[seen[1]].detach()
-            if safely(lambda: bool(bits.view(getattr(self.names["torch"], seen[2])).isnan().any())) is True:
+            if (
+                safely(lambda: bool(bits.view(getattr(self.names["torch"], seen[2])).isnan().any()))
+                is True
+            ):
                 raise Unfilled  # which bits of a nan a kernel keeps
-        target = self.names.get(next((found[k] for k in "opqaflh" if k in found and (k != "q" or kind == "out")), ""))
+        target = self.names.get(
+            next((found[k] for k in "opqaflh" if k in found and (k != "q" or kind == "out")), "")
+        )
         if not hasattr(target, "untyped_storage") or not (
             kind in WRITES or ".copy_(" in statement or "optim" in statement
         ):
             return
         others = [
-            self.names[v] for k, v in found.items() if v in self.names and k not in "xy" and self.names[v] is not target
+            self.names[v]
+            for k, v in found.items()
+            if v in self.names and k not in "xy" and self.names[v] is not target
         ]
         if kind in ("out", "geometry") and not target.untyped_storage().resizable():
             raise Unfilled  # torch changes the shape first and raises then
@@ -244,23 +278,38 @@ class Writer:
             given = self.names[statement.split()[2].split(".", maxsplit=1)[0]]
             if (given.shape, given.dtype) != (target.shape, target.dtype):
                 raise Unfilled
-        itself = ".bool()] " in statement and target.dtype is self.names["torch"].bool  # its own mask
+        itself = (
+            ".bool()] " in statement and target.dtype is self.names["torch"].bool
+        )  # its own mask
         itself = itself or target is self.names.get(found.get("z", ""))
         if itself and not (target.numel() and target.is_contiguous()):
             raise Unfilled
-        if ".pow_(" in statement and others and not others[-1].is_floating_point() and target.requires_grad:
+        if (
+            ".pow_(" in statement
+            and others
+            and not others[-1].is_floating_point()
+            and target.requires_grad
+        ):
             raise Unfilled
         if "set_(" in statement and target.requires_grad and self.leaf(target) is True:
             raise Unfilled
         if "optim" in statement and target.grad is not None and target.grad.shape != target.shape:
             raise Unfilled
-        if "set_(" in statement and ".untyped_storage())" in statement and not target.is_contiguous():
+        if (
+            "set_(" in statement
+            and ".untyped_storage())" in statement
+            and not target.is_contiguous()
+        ):
             raise Unfilled
         if "accumulate=True" in statement:
             given = [self.names[v] for k, v in found.items() if k != "a" and v in self.names]
-            if any(t.untyped_storage().data_ptr() == target.untyped_storage().data_ptr() for t in given):
+            if any(
+                t.untyped_storage().data_ptr() == target.untyped_storage().data_ptr() for t in given
+            ):
                 raise Unfilled
-        if 0 in target.stride() and (("torch.sum(" in statement and kind == "out") or not target.numel()):
+        if 0 in target.stride() and (
+            ("torch.sum(" in statement and kind == "out") or not target.numel()
+        ):
             raise Unfilled
         if folded(target) or any(meets(target, o) for o in others):
             raise Unfilled
@@ -270,7 +319,9 @@ class Writer:
 
 def fits(inner: tuple, outer: tuple) -> bool:
     """Whether a shape broadcasts into another."""
-    return len(inner) <= len(outer) and all(a in (1, b) for a, b in zip(reversed(inner), reversed(outer), strict=False))
+    return len(inner) <= len(outer) and all(
+        a in (1, b) for a, b in zip(reversed(inner), reversed(outer), strict=False)
+    )
 
 
 def stop() -> list[str]:

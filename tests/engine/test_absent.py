@@ -14,7 +14,9 @@ def test_the_list_is_current() -> None:
 
     theirs = {name for name in dir(torch.Tensor) if not name.startswith("_")}
     theirs -= set(dir(tinytorch.Tensor))
-    assert {name for name in theirs if name not in OF_TENSOR and name.rstrip("_") not in OF_TENSOR} == set()
+    assert {
+        name for name in theirs if name not in OF_TENSOR and name.rstrip("_") not in OF_TENSOR
+    } == set()
     assert set(OF_TENSOR) <= theirs
 
 
@@ -35,4 +37,6 @@ def test_what_would_be_another_value_is_refused() -> None:
     with pytest.raises(NotImplementedError, match="clone"):
         row.data.index_put_((tinytorch.tensor([0, 0]),), row, accumulate=True)
     assert a.tolist() == [[0, 2, 4], [1, 3, 5]]
-    assert row.index_put((tinytorch.tensor([0, 0]),), row.clone(), accumulate=True).tolist() == [[3, 9, 15]]
+    assert row.index_put((tinytorch.tensor([0, 0]),), row.clone(), accumulate=True).tolist() == [
+        [3, 9, 15]
+    ]

@@ -21,7 +21,9 @@ def identity_and_hooks(torch: Any, say: Callable) -> None:
     y, z = x * 2, x * 3
     say(y.grad_fn.next_functions[0][0] is z.grad_fn.next_functions[0][0])
     say(y.grad_fn.next_functions[0][0].variable is x)
-    y.grad_fn.next_functions[0][0].register_hook(lambda inputs, outputs: say("hook", outputs[0].tolist()))
+    y.grad_fn.next_functions[0][0].register_hook(
+        lambda inputs, outputs: say("hook", outputs[0].tolist())
+    )
     z.sum().backward()
     y.sum().backward()
     say(x.grad.tolist())
@@ -80,7 +82,9 @@ def leaves_as_roots(torch: Any, say: Callable) -> None:
     say(leaf.grad)
 
 
-@pytest.mark.parametrize("program", [identity_and_hooks, lifetime, replaced_data, saved_tensors, leaves_as_roots])
+@pytest.mark.parametrize(
+    "program", [identity_and_hooks, lifetime, replaced_data, saved_tensors, leaves_as_roots]
+)
 def test_accumulators(program: Callable) -> None:
     said: list[list[str]] = []
     for engine in (torch, tinytorch):

@@ -27,7 +27,9 @@ except ModuleNotFoundError as error:
 
 
 def test_modules_of_torch_are_those_of_tinytorch() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT, check=False
+    )
     assert (done.stdout, done.stderr) == ("No module named 'torch.nothing'\nTrue\n", "")
 
 

@@ -72,13 +72,22 @@ def _declared(there: Mapping[str, Any]) -> list[str]:
 
 
 def _in_c(name: str) -> bool:
-    return type(vars(torch.Tensor).get(name, vars(torch._C.TensorBase).get(name))).__name__ == "method_descriptor"
+    return (
+        type(vars(torch.Tensor).get(name, vars(torch._C.TensorBase).get(name))).__name__
+        == "method_descriptor"
+    )
 
 
 def _names() -> list[str]:
     """What is declared with torch's schema, and what torch has not written in Python."""
-    functions = [n for n in _declared(vars(tinytorch)) if isinstance(getattr(torch, n, None), BuiltinFunctionType)]
-    names = [f"torch.{n}" for n in functions] + [f"x.{n}" for n in _declared(vars(tinytorch.Tensor)) if _in_c(n)]
+    functions = [
+        n
+        for n in _declared(vars(tinytorch))
+        if isinstance(getattr(torch, n, None), BuiltinFunctionType)
+    ]
+    names = [f"torch.{n}" for n in functions] + [
+        f"x.{n}" for n in _declared(vars(tinytorch.Tensor)) if _in_c(n)
+    ]
     return [n for n in names if n.partition(".")[2].rstrip("_") not in FEWER]
 
 
@@ -94,19 +103,33 @@ def test_a_call_that_does_not_fit_says_what_torch_says(name: str) -> None:
     assert not different, "\n".join(different)
 
 
-OPERATORS = ["a + b", "b + a", "a - b", "b / a", "a @ b", "b @ a", "a < b", "b ** a", "a.__iadd__(b)"]
+OPERATORS = [
+    "a + b",
+    "b + a",
+    "a - b",
+    "b / a",
+    "a @ b",
+    "b @ a",
+    "a < b",
+    "b ** a",
+    "a.__iadd__(b)",
+]
 
 
 @pytest.mark.parametrize("operation", OPERATORS)
 def test_operands_of_both_engines_are_told_apart(operation: str) -> None:
     both = {"a": tinytorch.ones(2), "b": torch.ones(3)}
-    said = r"a tensor of tinytorch, of shape \(2,\), and one of PyTorch, of shape \(3,\), do not mix"
+    said = (
+        r"a tensor of tinytorch, of shape \(2,\), and one of PyTorch, of shape \(3,\), do not mix"
+    )
     with pytest.raises(TypeError, match=said):
         eval(operation, both)
 
 
 def test_arguments_of_the_other_engine_are_told_apart() -> None:
     a, b = tinytorch.ones(2), torch.ones(2)
-    with pytest.raises(TypeError, match=r"must be Tensor, not PyTorch Tensor \(this is tinytorch\)"):
+    with pytest.raises(
+        TypeError, match=r"must be Tensor, not PyTorch Tensor \(this is tinytorch\)"
+    ):
         tinytorch.add(a, b)
     assert (a == b) is False, "which containers ask"

@@ -122,8 +122,12 @@ def test_graphs_hold_no_cycles(make):
     try:
         x = torch.ones(3, requires_grad=True)
         out = make(x)
-        out = [t for t in (out if isinstance(out, tuple) else (out,)) if isinstance(t, torch.Tensor)]
-        alive = [weakref.ref(t) for t in out] + [weakref.ref(t.grad_fn) for t in out] + [weakref.ref(x)]
+        out = [
+            t for t in (out if isinstance(out, tuple) else (out,)) if isinstance(t, torch.Tensor)
+        ]
+        alive = (
+            [weakref.ref(t) for t in out] + [weakref.ref(t.grad_fn) for t in out] + [weakref.ref(x)]
+        )
         del out, x
         assert [ref() for ref in alive] == [None] * len(alive)
     finally:
@@ -158,7 +162,13 @@ def test_a_context_takes_attributes_of_any_name():
     class Keeps(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
-            ctx.edges, ctx.saved, ctx.hooks, ctx.outputs, ctx.seq = "edges", "saved", "hooks", "outputs", "seq"
+            ctx.edges, ctx.saved, ctx.hooks, ctx.outputs, ctx.seq = (
+                "edges",
+                "saved",
+                "hooks",
+                "outputs",
+                "seq",
+            )
             ctx.shape, ctx.dtype, ctx.device, ctx.metas = x.shape, x.dtype, x.device, 4
             ctx.save_for_backward(x)
             return x * 2
@@ -195,7 +205,10 @@ def test_the_forward_trace_names_the_users_lines_alone():
         trace = "".join(y.grad_fn.metadata["traceback_"])
         with (
             pytest.warns(UserWarning, match="Error detected in SqrtBackward0") as said,
-            pytest.raises(RuntimeError, match=r"Function 'SqrtBackward0' returned nan values in its 0th output\."),
+            pytest.raises(
+                RuntimeError,
+                match=r"Function 'SqrtBackward0' returned nan values in its 0th output\.",
+            ),
         ):
             y.sum().backward()
     assert "y = torch.sqrt(" in trace
@@ -208,5 +221,11 @@ def test_anomaly_mode_shows_frames_of_the_user_alone() -> None:
         x = torch.tensor([-1.0], requires_grad=True)
         made = (x.sqrt() * x).exp().grad_fn
     for node in (made, made.next_functions[0][0]):
-        innermost = node.metadata["traceback_"][-1]  # further out are those of whoever runs the tests
-        assert f'File "{__file__}"' in innermost and "set_detect" not in innermost and ".exp()" in innermost
+        innermost = node.metadata["traceback_"][
+            -1
+        ]  # further out are those of whoever runs the tests
+        assert (
+            f'File "{__file__}"' in innermost
+            and "set_detect" not in innermost
+            and ".exp()" in innermost
+        )

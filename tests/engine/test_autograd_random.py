@@ -57,11 +57,17 @@ def program(seed: int) -> tuple[list[str], list[str]]:
         if kind == 0:
             new(f"{pick()} {r.choice('+*-')} {r.choice([pick(), '2'])}")
         elif kind == 1:
-            new(f"{pick()}.{r.choice(['neg()', 'abs()', 'clone()', 'detach()', 'pow(2)', 'pow(3)'])}")
+            new(
+                f"{pick()}.{r.choice(['neg()', 'abs()', 'clone()', 'detach()', 'pow(2)', 'pow(3)'])}"
+            )
         elif kind == 2:
             new(pick() + r.choice(VIEWS))
-        elif kind == 3:  # from a clone, since writes from memory that overlaps depend on the order of the elements
-            lines.append(f"{pick()}{r.choice(PLACES)}.{r.choice(WRITES).format(pick() + '.clone()')}")
+        elif (
+            kind == 3
+        ):  # from a clone, since writes from memory that overlaps depend on the order of the elements
+            lines.append(
+                f"{pick()}{r.choice(PLACES)}.{r.choice(WRITES).format(pick() + '.clone()')}"
+            )
         elif kind == 4:
             new(f"Double.apply({pick()})")
         elif kind == 5:
@@ -70,7 +76,9 @@ def program(seed: int) -> tuple[list[str], list[str]]:
         elif kind == 6:
             lines.append(f"{hooked}.grad_fn; {hooked}.retain_grad()")
         elif kind == 7:
-            lines.append(f"h = {hooked}.grad_fn.register_{r.choice(['pre', ''])}hook(lambda *g: {note})")
+            lines.append(
+                f"h = {hooked}.grad_fn.register_{r.choice(['pre', ''])}hook(lambda *g: {note})"
+            )
         elif kind == 8:
             new(f"Product.apply({pick()}, {pick()})")
         else:
@@ -84,7 +92,9 @@ def program(seed: int) -> tuple[list[str], list[str]]:
 def show(x: Any) -> Any:
     if isinstance(x, (tuple, list)):
         return [show(i) for i in x]
-    return None if x is None else (x.tolist(), x.requires_grad, x.stride(), x._version, str(x.dtype))
+    return (
+        None if x is None else (x.tolist(), x.requires_grad, x.stride(), x._version, str(x.dtype))
+    )
 
 
 def outcome(torch: ModuleType, lines: list[str], names: list[str]) -> list[str]:
@@ -127,7 +137,9 @@ def outcome(torch: ModuleType, lines: list[str], names: list[str]) -> list[str]:
     for name in names:
         t: Any = found.get(name)
         try:
-            said.append(f"{name} {show(t)} {t.grad_fn and t.grad_fn.name()} {t.is_leaf} {show(t.grad)} {t.output_nr}")
+            said.append(
+                f"{name} {show(t)} {t.grad_fn and t.grad_fn.name()} {t.is_leaf} {show(t.grad)} {t.output_nr}"
+            )
         except Exception as error:
             said.append(f"{name} {error}")
     return said
@@ -138,10 +150,15 @@ def disagreement(seed: int) -> str:
     lines, names = program(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected, got = (outcome(importlib.import_module(engine), lines, names) for engine in ("torch", "tinytorch"))
+        expected, got = (
+            outcome(importlib.import_module(engine), lines, names)
+            for engine in ("torch", "tinytorch")
+        )
     if repr(expected) == repr(got):
         return ""
-    rows = [f"{a}\n    tinytorch: {b}" if a != b else a for a, b in zip(expected, got, strict=False)]
+    rows = [
+        f"{a}\n    tinytorch: {b}" if a != b else a for a, b in zip(expected, got, strict=False)
+    ]
     return f"program {seed}\n" + "\n".join(rows)
 
 
@@ -152,6 +169,8 @@ def test_random_programs_end_alike(start: int) -> None:
 
 
 if __name__ == "__main__":
-    different = [text for seed in range(int(sys.argv[1]), int(sys.argv[2])) if (text := disagreement(seed))]
+    different = [
+        text for seed in range(int(sys.argv[1]), int(sys.argv[2])) if (text := disagreement(seed))
+    ]
     print(*different[:5], sep="\n\n")
     print(f"{len(different)} of {int(sys.argv[2]) - int(sys.argv[1])} programs differ")

@@ -43,9 +43,15 @@ def test_arange(dtype: str) -> None:
         if dtype == "int64":
             step = r.choice((1, 2, -3, 7))
         start = r.choice((0, r.uniform(-5, 5) if dtype != "int64" else r.randint(-9, 9)))
-        end = start + step * r.uniform(0, 70) if dtype != "int64" else start + step * r.randint(0, 70)
+        end = (
+            start + step * r.uniform(0, 70) if dtype != "int64" else start + step * r.randint(0, 70)
+        )
         mine = tinytorch.arange(start, end, step, dtype=getattr(tinytorch, dtype))
-        assert _equal(mine, torch.arange(start, end, step, dtype=getattr(torch, dtype))), (start, end, step)
+        assert _equal(mine, torch.arange(start, end, step, dtype=getattr(torch, dtype))), (
+            start,
+            end,
+            step,
+        )
 
 
 def test_an_array_and_its_tensors_share_memory() -> None:

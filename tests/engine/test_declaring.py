@@ -129,7 +129,11 @@ def test_what_it_does_is_torchs() -> None:
         ("np.hypot", "np.add", "value"),
         ("grad * self / result", "grad * self * result", "gradient"),
         ('takes="f", stub="hypot_cpu"', "", "wrong dtype"),
-        ("other=lambda grad, other, result", "other=lambda grad, other, self, result", "not needed"),
+        (
+            "other=lambda grad, other, result",
+            "other=lambda grad, other, self, result",
+            "not needed",
+        ),
         ("Tensor other)", "Tensor other=None)", "too few"),
     ],
 )
@@ -149,11 +153,15 @@ def test_nothing_of_it_is_left() -> None:
 
 
 def test_the_other_examples_stand_in_the_lists() -> None:
-    engine = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "tinytorch" / "ops").glob("*.py"))
+    engine = "".join(
+        p.read_text(encoding="utf-8") for p in (ROOT / "tinytorch" / "ops").glob("*.py")
+    )
     lines = [line for block in OTHERS for line in block.splitlines()]
     assert len(lines) > 2
     assert [
-        line for line in lines if re.sub(r"\s|# fmt: skip", "", line) not in re.sub(r"\s|# fmt: skip", "", engine)
+        line
+        for line in lines
+        if re.sub(r"\s|# fmt: skip", "", line) not in re.sub(r"\s|# fmt: skip", "", engine)
     ] == []
 
 
@@ -164,5 +172,7 @@ def test_what_the_tables_name_is_there() -> None:
     assert len(options) > 6
     assert options <= set(inspect.signature(define.op).parameters)
     assert kinds == {
-        n for n, k in vars(kernels).items() if isinstance(k, type) and k.__module__ == kernels.__name__
+        n
+        for n, k in vars(kernels).items()
+        if isinstance(k, type) and k.__module__ == kernels.__name__
     } - {"Kernel"}

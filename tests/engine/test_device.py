@@ -75,7 +75,9 @@ def test_a_number_from_the_cpu_goes_along(pair: tuple) -> None:
 
 def test_numpy_is_told_to_ask_for_a_copy(pair: tuple) -> None:
     _, c = pair
-    with pytest.raises(TypeError, match=r"Use Tensor.cpu\(\) to copy the tensor to host memory first"):
+    with pytest.raises(
+        TypeError, match=r"Use Tensor.cpu\(\) to copy the tensor to host memory first"
+    ):
         c.numpy()
     assert c.numpy(force=True).tolist() == c.tolist()
 
@@ -93,7 +95,11 @@ def test_a_network_trains_there() -> None:
         optimiser.step()
         losses.append(loss.item())
     assert losses == sorted(losses, reverse=True)
-    assert {p.device.type for p in net.parameters()} == {p.grad.device.type for p in net.parameters()} == {"cuda"}
+    assert (
+        {p.device.type for p in net.parameters()}
+        == {p.grad.device.type for p in net.parameters()}
+        == {"cuda"}
+    )
     assert {p.device.type for p in net.cpu().parameters()} == {"cpu"}
 
 

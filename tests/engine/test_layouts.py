@@ -34,7 +34,9 @@ def _operands(r: random.Random) -> list[tuple[tuple[int, ...], tuple[int, ...], 
     for i in range(r.choice((1, 2, 2, 3))):
         own = list(shape)
         if i > 0 or r.random() < 0.2:
-            own = [1 if r.random() < 0.15 else n for n in own][r.choice((0, 0, 0, r.randrange(len(own) + 1))) :]
+            own = [1 if r.random() < 0.15 else n for n in own][
+                r.choice((0, 0, 0, r.randrange(len(own) + 1))) :
+            ]
         out.append((tuple(own), _strides(tuple(own), r), r.choice(DTYPES)))
     return out
 
@@ -42,7 +44,11 @@ def _operands(r: random.Random) -> list[tuple[tuple[int, ...], tuple[int, ...], 
 def _layout(engine: Any, operands: list) -> str:
     tensors = []
     for i, (shape, strides, dtype) in enumerate(operands):
-        room = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 1
+        room = (
+            1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+            if 0 not in shape
+            else 1
+        )
         kind = "bool" if len(operands) == 3 and i == 0 else dtype  # where a condition stands
         tensors.append(engine.zeros(room, dtype=getattr(engine, kind)).as_strided(shape, strides))
     try:

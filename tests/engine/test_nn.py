@@ -67,7 +67,9 @@ def test_activations(name: str) -> None:
         a = tinytorch.tensor(x, dtype=getattr(tinytorch, dtype), requires_grad=True)
         b = torch.tensor(x, dtype=getattr(torch, dtype), requires_grad=True)
         p, q = getattr(tinytorch.nn.functional, name)(a), getattr(torch.nn.functional, name)(b)
-        np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(
+            p.detach().numpy(), q.detach().numpy(), rtol=tolerance, atol=tolerance
+        )
         p.sum().backward()
         q.sum().backward()
         np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=tolerance, atol=tolerance)
@@ -76,7 +78,9 @@ def test_activations(name: str) -> None:
 def _net(engine: Any) -> Any:
     engine.manual_seed(0)
     nn = engine.nn
-    return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Dropout(0.2), nn.ModuleList([nn.ReLU()])[0], nn.Linear(8, 3))
+    return nn.Sequential(
+        nn.Linear(4, 8), nn.Tanh(), nn.Dropout(0.2), nn.ModuleList([nn.ReLU()])[0], nn.Linear(8, 3)
+    )
 
 
 @pytest.mark.torch
@@ -109,7 +113,9 @@ def test_a_state_dict_shares_memory_and_counter_until_it_is_loaded() -> None:
     assert state["0.weight"]._version == weight._version == 2  # init wrote once
     other = _net(tinytorch)
     assert repr(other.load_state_dict(state)) == "<All keys matched successfully>"
-    assert tinytorch.equal(other[0].weight, weight) and other[0].weight.data_ptr() != weight.data_ptr()
+    assert (
+        tinytorch.equal(other[0].weight, weight) and other[0].weight.data_ptr() != weight.data_ptr()
+    )
     taken = _net(tinytorch)
     taken.load_state_dict(state, assign=True)
     assert taken[0].weight.data_ptr() == weight.data_ptr() and taken[0].weight.requires_grad
@@ -131,7 +137,9 @@ def test_copies_of_a_module_are_independent(clone: Any) -> None:
 def test_full_backward_hooks_see_and_change_gradients() -> None:
     layer = tinytorch.nn.Linear(2, 1)
     seen: list[Any] = []
-    handle = layer.register_full_backward_hook(lambda m, inp, out: seen.append((inp, out)) or (inp[0] * 2,))  # type: ignore[func-returns-value]
+    handle = layer.register_full_backward_hook(
+        lambda m, inp, out: seen.append((inp, out)) or (inp[0] * 2,)
+    )  # type: ignore[func-returns-value]
     x = tinytorch.ones(1, 2, requires_grad=True)
     layer(x).sum().backward()
     assert seen[0][1][0].tolist() == [[1.0]]
@@ -149,5 +157,10 @@ def test_zeros_keep_the_sign_that_torch_gives_them(dtype: str) -> None:
     shown = []
     for engine in (tinytorch, torch):
         zeros = [engine.full((9,), zero, dtype=getattr(engine, dtype)) for zero in (0.0, -0.0)]
-        shown.append([(z.relu(), z.clone().relu_(), z.clamp(0), z.clamp(-0.0, 1), z.clamp(max=-0.0)) for z in zeros])
+        shown.append(
+            [
+                (z.relu(), z.clone().relu_(), z.clamp(0), z.clamp(-0.0, 1), z.clamp(max=-0.0))
+                for z in zeros
+            ]
+        )
     assert repr(shown[0]) == repr(shown[1])

@@ -43,7 +43,9 @@ def test_a_wrong_formula_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(x):
         y = right(x)
         if y.grad_fn:
-            y.grad_fn.register_hook(lambda inputs, _: tuple(None if t is None else t * 2 for t in inputs))
+            y.grad_fn.register_hook(
+                lambda inputs, _: tuple(None if t is None else t * 2 for t in inputs)
+            )
         return y
 
     assert not check("torch.sin(x)", (tinytorch, torch))[1]

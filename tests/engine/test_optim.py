@@ -18,15 +18,25 @@ CASES = [
 def _run(engine: Any, name: str, options: dict[str, Any], dtype: str) -> list[Any]:
     g = engine.Generator().manual_seed(3)
     kind = getattr(engine, dtype)
-    params = [engine.nn.Parameter(engine.randn(shape, generator=g, dtype=kind)) for shape in ((37,), (4, 5), ())]
+    params = [
+        engine.nn.Parameter(engine.randn(shape, generator=g, dtype=kind))
+        for shape in ((37,), (4, 5), ())
+    ]
     optimiser = getattr(engine.optim, name)(params, **options)
     seen = []
     for step in range(12):
         for p in params:
-            p.grad = engine.randn(p.shape, generator=g, dtype=kind) * 0.7 if step % 5 or p.dim() else None
+            p.grad = (
+                engine.randn(p.shape, generator=g, dtype=kind) * 0.7
+                if step % 5 or p.dim()
+                else None
+            )
         optimiser.step()
         seen.append([p.tolist() for p in params] + [p._version for p in params])
-    state = [{k: v.tolist() if hasattr(v, "tolist") else v for k, v in s.items()} for s in optimiser.state.values()]
+    state = [
+        {k: v.tolist() if hasattr(v, "tolist") else v for k, v in s.items()}
+        for s in optimiser.state.values()
+    ]
     return [seen, state, repr(optimiser), optimiser.state_dict()["param_groups"]]
 
 

@@ -33,7 +33,9 @@ def _outcome(engine: Any, op: str, a: Any, b: Any, method: bool) -> str:
     if not hasattr(out, "tolist"):
         return repr(out)
     digits = 2 if "float16" in str(out.dtype) else 3
-    values = [f"{v:.{digits}g}" if isinstance(v, float) else repr(v) for v in out.reshape(-1).tolist()]
+    values = [
+        f"{v:.{digits}g}" if isinstance(v, float) else repr(v) for v in out.reshape(-1).tolist()
+    ]
     return f"{out.dtype} {values}"
 
 
@@ -75,12 +77,16 @@ def test_every_number(op: str) -> None:
             for t in [_tensor(e, a, m, (3, 100))]
         )
         if ours != theirs:
-            found.append(f"{op}({a} {m}-d, {x!r}, number {'left' if left else 'right'}): {ours} instead of {theirs}")
+            found.append(
+                f"{op}({a} {m}-d, {x!r}, number {'left' if left else 'right'}): {ours} instead of {theirs}"
+            )
     assert not found, "\n".join(found)
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("op", ["add_", "mul_", "div_", "pow_", "floor_divide_", "bitwise_or_", "copy_", "fill_"])
+@pytest.mark.parametrize(
+    "op", ["add_", "mul_", "div_", "pow_", "floor_divide_", "bitwise_or_", "copy_", "fill_"]
+)
 def test_every_pair_in_place(op: str) -> None:
     import torch
 
@@ -89,7 +95,8 @@ def test_every_pair_in_place(op: str) -> None:
     found = []
     for (a, b), n in itertools.product(itertools.product(DTYPES, DTYPES), (0, 1)):
         ours, theirs = (
-            _outcome(e, op, _tensor(e, a, 1, (3, 100)), _tensor(e, b, n, (2, 5)), True) for e in (tinytorch, torch)
+            _outcome(e, op, _tensor(e, a, 1, (3, 100)), _tensor(e, b, n, (2, 5)), True)
+            for e in (tinytorch, torch)
         )
         if ours != theirs:
             found.append(f"{op}({a}, {b} {n}-d): {ours} instead of {theirs}")

@@ -24,7 +24,18 @@ def content(engine: Any) -> dict[str, Any]:
     parameter = engine.nn.Parameter(engine.ones(2, 2))
     parameter.rank = 3
     kinds = [engine.ones(3).to(getattr(engine, d)) for d in DTYPES]
-    rest = [engine.float32, engine.Size([2]), engine.device("cpu"), {1, 2}, b"ab", 1j, None, True, "x", (2, 2.5)]
+    rest = [
+        engine.float32,
+        engine.Size([2]),
+        engine.device("cpu"),
+        {1, 2},
+        b"ab",
+        1j,
+        None,
+        True,
+        "x",
+        (2, 2.5),
+    ]
     return OrderedDict(a=a, view=a.view(2, 3).t()[1:], empty=engine.zeros(0, 3), marked=marked, parameter=parameter,
                        plain=engine.nn.Parameter(engine.zeros(1), requires_grad=False), kinds=kinds, rest=rest)  # fmt: skip
 
@@ -32,7 +43,14 @@ def content(engine: Any) -> dict[str, Any]:
 def told(thing: Any) -> Any:
     """All that both engines should agree on."""
     if hasattr(thing, "untyped_storage"):
-        seen = repr(thing), thing.stride(), thing.storage_offset(), thing.requires_grad, thing.is_leaf, thing._version
+        seen = (
+            repr(thing),
+            thing.stride(),
+            thing.storage_offset(),
+            thing.requires_grad,
+            thing.is_leaf,
+            thing._version,
+        )
         return *seen, type(thing).__name__, thing.untyped_storage().nbytes(), dict(vars(thing))
     if isinstance(thing, (list, tuple)):
         return [told(x) for x in thing]
@@ -89,7 +107,9 @@ def test_a_file_of_another_kind_gets_a_sentence() -> None:
 def test_a_file_of_another_machine(order: str) -> None:
     """A machine of the other byte order says so in its file; an order that there is not is refused, as PyTorch does."""
     written = io.BytesIO()
-    tinytorch.save([tinytorch.tensor([1.0, -2.5]), tinytorch.tensor([True]), tinytorch.tensor([258])], written)
+    tinytorch.save(
+        [tinytorch.tensor([1.0, -2.5]), tinytorch.tensor([True]), tinytorch.tensor([258])], written
+    )
     other = io.BytesIO()
     with zipfile.ZipFile(written) as ours, zipfile.ZipFile(other, "w") as theirs:
         for name in ours.namelist():

@@ -17,7 +17,9 @@ BY_HAND = {"tensor", "as_tensor", "asarray", "new_tensor", "frombuffer", "copy_"
 def plain(text: str) -> str:
     """A schema as it is declared here: without namespace, overload, and a single tensor as result."""
     name, bracket, rest = text.removeprefix("aten::").partition("(")
-    rest = rest.replace("MemoryFormat memory_format=0", "MemoryFormat memory_format=contiguous_format")
+    rest = rest.replace(
+        "MemoryFormat memory_format=0", "MemoryFormat memory_format=contiguous_format"
+    )
     return re.sub(r" -> Tensor(\(a!?\))?$", "", name.partition(".")[0] + bracket + rest)
 
 
@@ -28,7 +30,9 @@ def of_torch() -> set[str]:
 
 def strangers(declared: list[str], known: set[str]) -> list[str]:
     """The declared schemas that PyTorch does not have."""
-    return [text for text in declared if text not in known and text.partition("(")[0] not in BY_HAND]
+    return [
+        text for text in declared if text not in known and text.partition("(")[0] not in BY_HAND
+    ]
 
 
 @pytest.mark.torch
@@ -41,7 +45,10 @@ def test_every_schema_is_torchs() -> None:
 @pytest.mark.torch
 def test_a_schema_of_ones_own_is_noticed() -> None:
     right = "clone(Tensor self, *, MemoryFormat? memory_format=None)"
-    wrong = ["clone(Tensor(a) self, *, MemoryFormat? memory_format=None)", right.replace("MemoryFormat?", "int?")]
+    wrong = [
+        "clone(Tensor(a) self, *, MemoryFormat? memory_format=None)",
+        right.replace("MemoryFormat?", "int?"),
+    ]
     assert strangers([right, *wrong], of_torch()) == wrong
 
 
@@ -66,5 +73,10 @@ def test_a_kernel_does_with_memory_what_the_schema_says(o) -> None:
 
 
 def test_what_a_schema_says_is_read() -> None:
-    texts = ("exp(Tensor self)", "t(Tensor(a) self)", "unbind(Tensor(a -> *) self, int dim=0)", "t_(Tensor(a!) self)")
+    texts = (
+        "exp(Tensor self)",
+        "t(Tensor(a) self)",
+        "unbind(Tensor(a -> *) self, int dim=0)",
+        "t_(Tensor(a!) self)",
+    )
     assert [said(t) for t in texts] == ["", "(a)", "(a)", "(a!)"]

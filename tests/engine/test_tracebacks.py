@@ -34,7 +34,9 @@ def shell() -> Iterator[InteractiveShell]:
     InteractiveShell.clear_instance()
 
 
-def told(shell: InteractiveShell, code: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], str]:
+def told(
+    shell: InteractiveShell, code: str, capsys: pytest.CaptureFixture[str]
+) -> tuple[list[str], str]:
     """The cells and files whose frames are shown, and all that is said."""
     shell.run_cell(code)
     said = capsys.readouterr().out
@@ -52,14 +54,18 @@ def told(shell: InteractiveShell, code: str, capsys: pytest.CaptureFixture[str])
         "tinytorch.ones(2)[5]",
     ],
 )
-def test_the_users_line_is_the_last(shell: InteractiveShell, capsys: pytest.CaptureFixture[str], code: str) -> None:
+def test_the_users_line_is_the_last(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], code: str
+) -> None:
     frames, said = told(shell, code, capsys)
     assert frames == ["Cell"]
     assert "Error: " in said
     assert "another exception" not in said
 
 
-def test_the_users_own_code_that_was_called_stays(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_users_own_code_that_was_called_stays(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert told(shell, HOOKED, capsys)[0] == ["Cell", "Cell"]
     frames, said = told(shell, CHAINED, capsys)
     assert frames == ["Cell", "Cell"]

@@ -147,9 +147,30 @@ def _plain(rng: random.Random) -> Any:
 
 def tensor(rng: random.Random) -> Any:
     """A small tensor of any kind."""
-    shape = rng.choice(((), (0,), (1,), (3,), (4,), (2, 3), (3, 3), (1, 3), (0, 3), (2, 0, 2), (2, 1, 3), (1, 2, 2, 2)))
-    kind = rng.choice(("float32", "float32", "float64", "float16", "int64", "int32", "uint8", "bool"))
-    t = tinytorch.ones(shape).mul(rng.choice((0, 1, -2, 0.5, math.nan, math.inf))).to(getattr(tinytorch, kind))
+    shape = rng.choice(
+        (
+            (),
+            (0,),
+            (1,),
+            (3,),
+            (4,),
+            (2, 3),
+            (3, 3),
+            (1, 3),
+            (0, 3),
+            (2, 0, 2),
+            (2, 1, 3),
+            (1, 2, 2, 2),
+        )
+    )
+    kind = rng.choice(
+        ("float32", "float32", "float64", "float16", "int64", "int32", "uint8", "bool")
+    )
+    t = (
+        tinytorch.ones(shape)
+        .mul(rng.choice((0, 1, -2, 0.5, math.nan, math.inf)))
+        .to(getattr(tinytorch, kind))
+    )
     if rng.random() < 0.3 and t.is_floating_point():
         t.requires_grad_()
         t = t * 2 if rng.random() < 0.5 else t
@@ -197,9 +218,15 @@ def names() -> list[tuple[str, Any]]:
             own = name.startswith("_") and not (name.startswith("__") and where == "Tensor.")
             if own or name in NOT_CALLED or (name in dir(object) and name != "__eq__"):
                 continue
-            thing = inspect.getattr_static(owner, name, None) if where[:1].isupper() else getattr(owner, name, None)
+            thing = (
+                inspect.getattr_static(owner, name, None)
+                if where[:1].isupper()
+                else getattr(owner, name, None)
+            )
             part = where.islower() and where != ""  # of which only what it defines itself is public
-            theirs = part and not str(getattr(thing, "__module__", "")).startswith(f"{owner.__name__}")
+            theirs = part and not str(getattr(thing, "__module__", "")).startswith(
+                f"{owner.__name__}"
+            )
             if callable(thing) and not inspect.ismodule(thing) and not theirs:
                 found.append((where + name, thing))
     return found
@@ -219,7 +246,18 @@ def call(number: int, seed: int, known: list[tuple[str, Any]]) -> tuple[str, Cal
     named = {}
     if rng.random() < 0.25:
         word = rng.choice(
-            ("dim", "dtype", "out", "keepdim", "device", "size", "requires_grad", "other", "alpha", "generator")
+            (
+                "dim",
+                "dtype",
+                "out",
+                "keepdim",
+                "device",
+                "size",
+                "requires_grad",
+                "other",
+                "alpha",
+                "generator",
+            )
         )
         named[word] = value(rng)
     return name, lambda: function(*args, **named)
@@ -247,7 +285,9 @@ def within(seconds: float) -> Iterator[None]:
 
 def inside(error: BaseException) -> bool:
     """Whether an error is one that only a mistake in the engine raises."""
-    if isinstance(error, KeyError) and error.args == ("params",):  # an optimizer's group without them, as in PyTorch
+    if isinstance(error, KeyError) and error.args == (
+        "params",
+    ):  # an optimizer's group without them, as in PyTorch
         return False
     if isinstance(error, RecursionError) or not isinstance(error, (*ALLOWED, AttributeError)):
         return True
@@ -285,7 +325,11 @@ def attack(trials: int, seed: int, first: int = 0, log: Any = None) -> tuple[int
     """Make `trials` calls: how many were made, and how those failed that failed, with the number of the first."""
     known, failed, numbers = names(), Counter[str](), dict[str, int]()
     held = builtins.print
-    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
         warnings.simplefilter("ignore")
         for number in range(first, first + trials):
             name, make = call(number, seed, known)
@@ -296,14 +340,18 @@ def attack(trials: int, seed: int, first: int = 0, log: Any = None) -> tuple[int
             if how := tried(make):
                 failed[f"{name}: {how}"] += 1
                 numbers.setdefault(f"{name}: {how}", number)
-            while tinytorch.is_grad_enabled() is False:  # `no_grad().__enter__()` and the like, which are public
+            while (
+                tinytorch.is_grad_enabled() is False
+            ):  # `no_grad().__enter__()` and the like, which are public
                 tinytorch.set_grad_enabled(True)
     assert builtins.print is held
     return trials, Counter({f"{how} [{seed}:{numbers[how]}]": n for how, n in failed.items()})
 
 
 def main() -> bool:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trials", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0)

@@ -21,7 +21,12 @@ from typing import Any
 
 import tinytorch
 
-ALLOWED = (pickle.UnpicklingError, RuntimeError, OSError, EOFError)  # RecursionError is one of RuntimeError's
+ALLOWED = (
+    pickle.UnpicklingError,
+    RuntimeError,
+    OSError,
+    EOFError,
+)  # RecursionError is one of RuntimeError's
 SECONDS, MEMORY = 1.0, 20_000_000  # of a file of some thousand bytes
 CALLED: list[str] = []  # what a file had called
 
@@ -39,8 +44,20 @@ def good() -> bytes:
     parameter: Any = tinytorch.nn.Parameter(tinytorch.ones(2))
     parameter.note = "kept"
     file = io.BytesIO()
-    rest = [tinytorch.float32, tinytorch.Size([2]), tinytorch.device("cpu"), {1, 2}, b"ab", 1j, None, 2.5, -(2**70)]
-    tinytorch.save(OrderedDict(a=a, view=a[2:], net=net.state_dict(), parameter=parameter, rest=rest), file)
+    rest = [
+        tinytorch.float32,
+        tinytorch.Size([2]),
+        tinytorch.device("cpu"),
+        {1, 2},
+        b"ab",
+        1j,
+        None,
+        2.5,
+        -(2**70),
+    ]
+    tinytorch.save(
+        OrderedDict(a=a, view=a[2:], net=net.state_dict(), parameter=parameter, rest=rest), file
+    )
     return file.getvalue()
 
 
@@ -49,7 +66,9 @@ def repacked(raw: bytes, method: int = zipfile.ZIP_STORED, **parts: bytes) -> by
     out, source = io.BytesIO(), zipfile.ZipFile(io.BytesIO(raw))
     with zipfile.ZipFile(out, "w", method) as archive:
         for name in source.namelist():
-            content = parts.get(name.partition("/")[2].replace(".", "_").replace("/", "_"), source.read(name))
+            content = parts.get(
+                name.partition("/")[2].replace(".", "_").replace("/", "_"), source.read(name)
+            )
             if content is not None:
                 archive.writestr(name, content)
     return out.getvalue()
@@ -61,7 +80,9 @@ def _calling(module: str, name: str, args: bytes = b")") -> bytes:
 
 def crafted(raw: bytes) -> dict[str, bytes]:
     """Files written to do harm, by what they try."""
-    doubling = b"\x80\x02" + b"N\x85q\x00" + b"".join(b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(60))
+    doubling = (
+        b"\x80\x02" + b"N\x85q\x00" + b"".join(b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(60))
+    )
     deep = b"\x80\x02)" + b"\x85" * 200_000
     long = b"X" + (9_000_000).to_bytes(4, "little") + b"a" * 9_000_000
     named = _calling("torch._utils", "_rebuild_tensor_v2", b"(")[:-1]
@@ -100,7 +121,10 @@ def crafted(raw: bytes) -> dict[str, bytes]:
     for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         files[f"200 MB of noughts, method {method}"] = repacked(raw, method, data_0=noughts)
         files[f"a pickle of noughts, method {method}"] = repacked(raw, method, data_pkl=noughts)
-    files["no storage"], files["no pickle"] = repacked(raw, data_0=None), repacked(raw, data_pkl=None)  # type: ignore[arg-type]
+    files["no storage"], files["no pickle"] = (
+        repacked(raw, data_0=None),
+        repacked(raw, data_pkl=None),
+    )  # type: ignore[arg-type]
     files["one part for many"] = _overlapping(repacked(raw, data_0=bytes(2_000_000)))
     empty = io.BytesIO()
     zipfile.ZipFile(empty, "w").close()
@@ -114,11 +138,20 @@ def _overlapping(raw: bytes) -> bytes:
     more = listed + b"".join(
         one.replace(b"archive/data/0", b"archive/data/%c" % k)
         for k in range(65, 91)
-        for one in [b"PK\x01\x02" + p for p in listed.split(b"PK\x01\x02") if b"archive/data/0" in p]
+        for one in [
+            b"PK\x01\x02" + p for p in listed.split(b"PK\x01\x02") if b"archive/data/0" in p
+        ]
     )
     end = raw[raw.rindex(b"PK\x05\x06") :]
     count = more.count(b"PK\x01\x02").to_bytes(2, "little")
-    return raw[: source.start_dir] + more + end[:8] + count * 2 + len(more).to_bytes(4, "little") + end[16:]
+    return (
+        raw[: source.start_dir]
+        + more
+        + end[:8]
+        + count * 2
+        + len(more).to_bytes(4, "little")
+        + end[16:]
+    )
 
 
 def changed(raw: bytes, rng: random.Random) -> bytes:
@@ -175,17 +208,23 @@ def attack(trials: int, seed: int) -> tuple[int, Counter[str]]:
     tracemalloc.start()
     try:
         files = crafted(raw)
-        failed.update(f"{name}: {how}" for name, content in files.items() if (how := tried(content)))
+        failed.update(
+            f"{name}: {how}" for name, content in files.items() if (how := tried(content))
+        )
         for n in range(trials):
             if how := tried(changed(raw, random.Random(f"{seed} {n}"))):
-                failed[f"{how} (first at {n})" if not any(how in known for known in failed) else how] += 1
+                failed[
+                    f"{how} (first at {n})" if not any(how in known for known in failed) else how
+                ] += 1
     finally:
         tracemalloc.stop()
     return len(files) + trials, failed
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trials", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()

@@ -40,12 +40,20 @@ for k in range(49):
 def in_use() -> float:
     """Memory of the process, in MB."""
     gc.collect()
-    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return (
+        int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        * os.sysconf("SC_PAGE_SIZE")
+        / 1e6
+    )
 
 
 def open_now() -> tuple[int, int, int]:
     """How many comms, widgets and threads there are."""
-    return len(get_comm_manager().comms), len(ipywidgets.widgets.widget._instances), threading.active_count()
+    return (
+        len(get_comm_manager().comms),
+        len(ipywidgets.widgets.widget._instances),
+        threading.active_count(),
+    )
 
 
 def pictures(number: int) -> int:
@@ -112,7 +120,9 @@ def attack(kind: str, part: float) -> tuple[int, list[float], str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--part", type=float, default=1.0)
     parser.add_argument("kinds", nargs="*")
     asked = parser.parse_args()

@@ -54,7 +54,9 @@ def looks(torch: ModuleType, part: float) -> dict[str, Callable[[], str]]:
         f"the same in a process of its own, {lines:,} lines": lambda: (
             copylab.steps(program(lines), engine=torch, isolated=True).text
         ),
-        f"prediction of {lines:,} lines": lambda: copylab.predict(program(lines), engine=torch).text,
+        f"prediction of {lines:,} lines": lambda: (
+            copylab.predict(program(lines), engine=torch).text
+        ),
         f"memory of {tensors:,} tensors": lambda: memory(many).text,
         f"what changed in {tensors:,} tensors": lambda: memory(many, since=snapshot(many)).svg,
         f"graph of {nodes:,} nodes": lambda: graph(end).text,
@@ -78,7 +80,9 @@ def attack(torch: ModuleType, part: float) -> list[str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--part", type=float, default=1.0)
     parser.add_argument("--engine", default="tinytorch")
     asked = parser.parse_args()

@@ -34,7 +34,15 @@ GUARD = 64  # bytes before and behind what is given to the engine
 BEYOND = (2**31, 2**62, 2**63 - 1, 2**63, 2**64, -(2**63))
 DTYPES = (np.float32, np.float64, np.int64, np.uint8, np.bool_, np.int16)
 TYPES = (tinytorch.float32, tinytorch.float64, tinytorch.int64, tinytorch.uint8, tinytorch.int16)
-REFUSED = (RuntimeError, ValueError, IndexError, TypeError, NotImplementedError, OverflowError, MemoryError)
+REFUSED = (
+    RuntimeError,
+    ValueError,
+    IndexError,
+    TypeError,
+    NotImplementedError,
+    OverflowError,
+    MemoryError,
+)
 
 
 class Guarded:
@@ -61,7 +69,9 @@ def outside(a: np.ndarray) -> bool:
     owner = a  # the last array on the way down: what it was made of lies under it as a whole
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    made_of = getattr(owner.base, "base", None)  # where strides were told to NumPy, which then checks nothing
+    made_of = getattr(
+        owner.base, "base", None
+    )  # where strides were told to NumPy, which then checks nothing
     owner = made_of if isinstance(made_of, np.ndarray) else owner
     if not a.size:
         return False
@@ -141,7 +151,10 @@ class Attack:
         self.r, self.failed = random.Random(seed), Counter[str]()
         self.guards: list[Guarded] = []
         self.looked_at: list[tuple[np.ndarray, bytes]] = []
-        self.tensors: list[Tensor] = [tinytorch.arange(6.0), tinytorch.zeros(2, 3, dtype=tinytorch.int64)]
+        self.tensors: list[Tensor] = [
+            tinytorch.arange(6.0),
+            tinytorch.zeros(2, 3, dtype=tinytorch.int64),
+        ]
 
     def run(self, steps: int) -> None:
         """Make so many steps, and look at all tensors after each."""
@@ -178,7 +191,9 @@ class Attack:
         t = tinytorch.arange(self.r.randrange(1, 200))
         seen, held = t.numpy(), memoryview(t.numpy())  # type: ignore[arg-type] # a Buffer from Python 3.12 on
         was = seen.tobytes()
-        with contextlib.suppress(RuntimeError):  # "storage that is not resizable", as PyTorch says of it
+        with contextlib.suppress(
+            RuntimeError
+        ):  # "storage that is not resizable", as PyTorch says of it
             t.untyped_storage().resize_(self.r.choice((0, 8, 4096)))
         t.set_()
         del t
@@ -242,7 +257,9 @@ def attack(trials: int, seed: int) -> tuple[int, Counter[str]]:
 
 def main() -> bool:
     """Attack as the command line says; True if something failed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trials", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()

@@ -77,7 +77,10 @@ def typed(script: str) -> str:
     lines, tree = script.splitlines(), ast.parse(script)
     blocks: list[list[int]] = []  # the lines of statements, from 0
     for s in tree.body:
-        first, last = min([s, *getattr(s, "decorator_list", [])], key=lambda n: n.lineno).lineno - 1, s.end_lineno or 0
+        first, last = (
+            min([s, *getattr(s, "decorator_list", [])], key=lambda n: n.lineno).lineno - 1,
+            s.end_lineno or 0,
+        )
         if blocks and first < blocks[-1][1]:  # several on a line
             blocks[-1][1] = last
         else:
@@ -155,7 +158,9 @@ def transcript(program: Path, engine: str = "torch") -> str:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("always")
         # Python 3.12 says so of a line in PyTorch's own code, for generators under a grad mode.
-        warnings.filterwarnings("ignore", r"the \(type, exc, tb\) signature of throw", DeprecationWarning)
+        warnings.filterwarnings(
+            "ignore", r"the \(type, exc, tb\) signature of throw", DeprecationWarning
+        )
         warnings.showwarning = note
         if deduce:
             stack.enter_context(_cuda_on_cpu(torch))
@@ -187,7 +192,9 @@ def _prompts(text: str) -> Iterator[tuple[str, str]]:
         yield ("... " if number else ">>> "), line
 
 
-def _run(statement: ast.stmt, name: str, names: dict[str, Any], out: io.StringIO, *, type_only: bool) -> None:
+def _run(
+    statement: ast.stmt, name: str, names: dict[str, Any], out: io.StringIO, *, type_only: bool
+) -> None:
     try:
         if isinstance(statement, ast.Expr):
             value = eval(compile(ast.Expression(statement.value), name, "eval"), names)
@@ -221,7 +228,11 @@ def differences(expected: str, got: str) -> str:
     """Give a unified diff, empty if the two transcripts are the same."""
     if sys.version_info >= (3, 12):
         expected, got = _without_brackets(expected), _without_brackets(got)
-    return "\n".join(difflib.unified_diff(expected.splitlines(), got.splitlines(), "stored", "got", lineterm="", n=4))
+    return "\n".join(
+        difflib.unified_diff(
+            expected.splitlines(), got.splitlines(), "stored", "got", lineterm="", n=4
+        )
+    )
 
 
 def change_file(program: Path, release: Release) -> Path:
@@ -269,9 +280,15 @@ def _without_brackets(text: str) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Write or print transcripts; see the module's text."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("-k", default="", metavar="TEXT", help="only programs whose path holds TEXT")
-    parser.add_argument("--engine", default="torch", help="the module to run them on; only torch's runs are stored")
-    parser.add_argument("--print", action="store_true", dest="show", help="print the transcripts, store nothing")
+    parser.add_argument(
+        "-k", default="", metavar="TEXT", help="only programs whose path holds TEXT"
+    )
+    parser.add_argument(
+        "--engine", default="torch", help="the module to run them on; only torch's runs are stored"
+    )
+    parser.add_argument(
+        "--print", action="store_true", dest="show", help="print the transcripts, store nothing"
+    )
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args(argv)
     chosen = [f.resolve() for f in options.files] or programs(options.k)
@@ -280,7 +297,9 @@ def main(argv: list[str] | None = None) -> int:
         if given != program:
             if installed_release() != FOLLOWED:
                 parser.error("a new program is stored as PyTorch {}.{} prints it".format(*FOLLOWED))
-            program.write_text(typed(given.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+            program.write_text(
+                typed(given.read_text(encoding="utf-8")), encoding="utf-8", newline="\n"
+            )
         text = transcript(program, options.engine)
         if options.show:
             print(f"----- {program.name}\n{text}", end="")

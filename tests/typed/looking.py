@@ -4,7 +4,20 @@ The comment behind `reveal_type` is what they say of it.
 """
 
 import tinytorch as torch
-from copylab import CopyLab, compare, exercise, explain, facts, graph, memory, predict, race, snapshot, steps, watch
+from copylab import (
+    CopyLab,
+    compare,
+    exercise,
+    explain,
+    facts,
+    graph,
+    memory,
+    predict,
+    race,
+    snapshot,
+    steps,
+    watch,
+)
 from copylab.looks import same_storage
 from copylab.questions import value
 
@@ -55,7 +68,12 @@ lab.write("y")
 reveal_type(lab)  # CopyLab
 reveal_type(lab.program)  # str
 task = exercise(
-    "mine/part", "Copy `x`.", check=check, start="t = None", solution="t = x.clone()", wrong={"t = x": "storage"}
+    "mine/part",
+    "Copy `x`.",
+    check=check,
+    start="t = None",
+    solution="t = x.clone()",
+    wrong={"t = x": "storage"},
 )
 reveal_type(task)  # Exercise
 reveal_type(task.check({"x": x, "t": x}))  # Verdict

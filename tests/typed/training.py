@@ -51,7 +51,9 @@ class Block(nn.Module):
         return out
 
 
-def batches(x: torch.Tensor, y: torch.Tensor, size: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+def batches(
+    x: torch.Tensor, y: torch.Tensor, size: int
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Parts of the data."""
     for start in range(0, len(x), size):
         yield x[start : start + size], y[start : start + size]

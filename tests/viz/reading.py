@@ -32,9 +32,19 @@ def marks(svg: str) -> list[Mark]:
         if tag == "text":
             whole = "".join(child.text or "" for child in one)
             said = (one.text or "") + "".join(child.tail or "" for child in one)
-            found.append(Mark(tag, kind, said, whole or said, (float(one.get("x", 0)), float(one.get("y", 0)))))
+            found.append(
+                Mark(
+                    tag, kind, said, whole or said, (float(one.get("x", 0)), float(one.get("y", 0)))
+                )
+            )
         elif tag == "rect":
-            found.append(Mark(tag, kind, box=tuple(float(one.get(key, 0)) for key in ("x", "y", "width", "height"))))
+            found.append(
+                Mark(
+                    tag,
+                    kind,
+                    box=tuple(float(one.get(key, 0)) for key in ("x", "y", "width", "height")),
+                )
+            )
         elif tag == "path":
             d = one.get("d", "")
             numbers = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?", d)]
@@ -114,7 +124,11 @@ _SIGNS = {"leaf-l": "ok", "bad-l": "bad", "thin": "void", "tip": "dot", "new": "
 def graph_parts(svg: str) -> Seen:
     """What a graph picture says; a sign before a line of a card is told in words ("ok", "bad", "void", "was")."""
     everything = marks(svg)
-    boxes = [k for k, mark in enumerate(everything) if mark.tag == "rect" and mark.kind in _CARDS and mark.box[3] != 15]
+    boxes = [
+        k
+        for k, mark in enumerate(everything)
+        if mark.tag == "rect" and mark.kind in _CARDS and mark.box[3] != 15
+    ]
     seen, at = Seen(), {}
     for k, here in enumerate(boxes):
         upto = boxes[k + 1] if k + 1 < len(boxes) else len(everything)
@@ -132,7 +146,9 @@ def graph_parts(svg: str) -> Seen:
                 seen.around.append(mark.whole)
         seen.cards.append(tuple(lines))
         at[x, y, w, h] = tuple(lines)
-    seen.around[:0] = [mark.whole for mark in everything[: boxes[0] if boxes else None] if mark.kind == "m"]
+    seen.around[:0] = [
+        mark.whole for mark in everything[: boxes[0] if boxes else None] if mark.kind == "m"
+    ]
     seen.wires = list(_wires(everything[: boxes[0] if boxes else 0], at))
     return seen
 
@@ -141,7 +157,9 @@ def _wires(
     before: list[Mark], at: dict[tuple[float, float, float, float], tuple[str, ...]]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, str]]:
     lines = [
-        k for k, mark in enumerate(before) if mark.kind in ("arrow", "arrow dash", "leaf-l") and mark.tag == "path"
+        k
+        for k, mark in enumerate(before)
+        if mark.kind in ("arrow", "arrow dash", "leaf-l") and mark.tag == "path"
     ]
     for k, here in enumerate(lines):
         upto = lines[k + 1] if k + 1 < len(lines) else len(before)
@@ -155,7 +173,9 @@ def _card_at(
 ) -> tuple[str, ...]:
     """The card at whose edge a line begins or ends."""
     x, y = point
-    away = {box: max(box[0] - x, x - box[0] - box[2], box[1] - y, y - box[1] - box[3]) for box in at}
+    away = {
+        box: max(box[0] - x, x - box[0] - box[2], box[1] - y, y - box[1] - box[3]) for box in at
+    }
     nearest = min(away, key=lambda box: abs(away[box]))
     assert abs(away[nearest]) < 3, f"{point} is at no card's edge"
     return at[nearest]
@@ -167,7 +187,11 @@ def without_one(svg: str) -> Iterator[tuple[str, str]]:
     parents = {child: parent for parent in root.iter() for child in parent}
     for one in list(root.iter()):
         tag, kind, d = one.tag.rpartition("}")[2], one.get("class", ""), one.get("d", "")
-        sign = kind in _SIGNS and not kind.startswith("leaf-l" if "C" in d else "tip") and tag == "path"
+        sign = (
+            kind in _SIGNS
+            and not kind.startswith("leaf-l" if "C" in d else "tip")
+            and tag == "path"
+        )
         arc = kind == "thin" and "Q" in d
         if (tag == "text" and (one.text or "") not in FURNITURE) or arc or (sign and "z" not in d):
             parent = parents[one]
@@ -181,16 +205,29 @@ Wrong = Callable[[Snapshot, Snapshot | None, str, str], set[str]]
 """What says which of "picture" and "text" of two looks does not say what it has to."""
 
 
-def missed_in_picture(wrong: Wrong, now: Snapshot, since: Snapshot | None, made: Shown) -> list[str]:
+def missed_in_picture(
+    wrong: Wrong, now: Snapshot, since: Snapshot | None, made: Shown
+) -> list[str]:
     """What can be dropped from a picture without being noticed."""
     assert wrong(now, since, made.svg, made.text) == set()
-    return [what for lacking, what in without_one(made.svg) if wrong(now, since, lacking, made.text) != {"picture"}]
+    return [
+        what
+        for lacking, what in without_one(made.svg)
+        if wrong(now, since, lacking, made.text) != {"picture"}
+    ]
 
 
-def missed_in_text(wrong: Wrong, now: Snapshot, since: Snapshot | None, made: Shown, part: str) -> list[str]:
+def missed_in_text(
+    wrong: Wrong, now: Snapshot, since: Snapshot | None, made: Shown, part: str
+) -> list[str]:
     """The lines of a text, and their parts by a pattern, that can be dropped without being noticed."""
     lines = made.text.split("\n")
     lacking = [(line, [*lines[:k], *lines[k + 1 :]]) for k, line in enumerate(lines)]
     for k, line in enumerate(lines):
-        lacking += [(one, [*lines[:k], line.replace(one, ""), *lines[k + 1 :]]) for one in re.findall(part, line)]
-    return [what for what, rest in lacking if wrong(now, since, made.svg, "\n".join(rest)) != {"text"}]
+        lacking += [
+            (one, [*lines[:k], line.replace(one, ""), *lines[k + 1 :]])
+            for one in re.findall(part, line)
+        ]
+    return [
+        what for what, rest in lacking if wrong(now, since, made.svg, "\n".join(rest)) != {"text"}
+    ]

@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_pictures", ROOT / "docs" / "make_pictures.py")
+    spec = importlib.util.spec_from_file_location(
+        "make_pictures", ROOT / "docs" / "make_pictures.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -23,15 +25,21 @@ def maker() -> ModuleType:
     return module
 
 
-def test_the_page_and_its_pictures_are_current_under_either_engine(maker: ModuleType, engine: ModuleType) -> None:
+def test_the_page_and_its_pictures_are_current_under_either_engine(
+    maker: ModuleType, engine: ModuleType
+) -> None:
     assert maker.stale(engine) == [], "make them anew with: python docs/make_pictures.py"
 
 
-def test_what_is_not_current_is_found(maker: ModuleType, engine: ModuleType, tmp_path: Path) -> None:
+def test_what_is_not_current_is_found(
+    maker: ModuleType, engine: ModuleType, tmp_path: Path
+) -> None:
     assert "pictures.md" in maker.stale(engine, tmp_path)
 
 
-def test_the_stale_case_raises_and_its_twin_is_wrong_in_silence(maker: ModuleType, engine: ModuleType) -> None:
+def test_the_stale_case_raises_and_its_twin_is_wrong_in_silence(
+    maker: ModuleType, engine: ModuleType
+) -> None:
     stale, data = (maker.shown(case, engine) for case in maker.CASES[:2])
     assert explain(stale).verdict == "raises"
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
@@ -49,7 +57,9 @@ def test_a_state_dict_that_aliases_and_its_copy(maker: ModuleType, engine: Modul
     assert "one storage, shared by net.weight and best.weight" in memory(snap).text
 
 
-def test_a_target_network_that_aliases_and_an_average_that_does_not(maker: ModuleType, engine: ModuleType) -> None:
+def test_a_target_network_that_aliases_and_an_average_that_does_not(
+    maker: ModuleType, engine: ModuleType
+) -> None:
     snap = snapshot(maker.shown(maker.CASES[3], engine))
     net, target, ema = (snap.tensor(f"{name}.weight") for name in ("net", "target", "ema"))
     assert net.storage == target.storage != ema.storage
@@ -61,7 +71,11 @@ def test_the_state_of_an_optimizer_has_dotted_names(engine: ModuleType) -> None:
     net(engine.ones(1, 2)).sum().backward()
     opt.step()
     names = [name for name, _ in snapshot(net=net, opt=opt).names]
-    assert names == ["net.weight", "net.bias", *(f"opt.state[net.{one}].momentum_buffer" for one in ("weight", "bias"))]
+    assert names == [
+        "net.weight",
+        "net.bias",
+        *(f"opt.state[net.{one}].momentum_buffer" for one in ("weight", "bias")),
+    ]
     adam = engine.optim.Adam(net.parameters())
     adam.step()
     assert "adam.state.0.exp_avg" in [name for name, _ in snapshot(adam=adam).names]

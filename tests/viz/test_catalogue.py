@@ -38,7 +38,10 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.usefixtures("german")
 def test_english_stands_in_the_code() -> None:
     assert catalogue.gettext("a new {what}", what="x") == "a new x"
-    assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2000)] == ["1 cell", "2,000 cells"]
+    assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2000)] == [
+        "1 cell",
+        "2,000 cells",
+    ]
     assert catalogue.known() == {}
 
 
@@ -47,7 +50,10 @@ def test_a_language_is_a_file() -> None:
     catalogue.use("de")
     assert catalogue.gettext("a new {what}", what="{x}") == "noch ein {x}"
     assert catalogue.gettext("nothing of it") == "nothing of it"
-    assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2)] == ["1 Zelle", "2 Zellen"]
+    assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2)] == [
+        "1 Zelle",
+        "2 Zellen",
+    ]
     assert catalogue.known()["a new {what}"] == "noch ein {what}"
     catalogue.use("fr")
     assert catalogue.gettext("a new {what}", what="x") == "a new x"
@@ -71,5 +77,7 @@ def test_the_machine_does_not_choose() -> None:
     code = "from tinytorch.viz import catalogue; print(catalogue.gettext('x'), catalogue.known())"
     for env in ({"LANG": "de_DE.UTF-8", "LANGUAGE": "de"}, {"COPYLAB_LANGUAGE": "xx"}):
         path = {"PYTHONPATH": ":".join(filter(None, sys.path))}
-        said = subprocess.run([sys.executable, "-c", code], env=env | path, capture_output=True, text=True, check=True)
+        said = subprocess.run(
+            [sys.executable, "-c", code], env=env | path, capture_output=True, text=True, check=True
+        )
         assert said.stdout == "x {}\n"

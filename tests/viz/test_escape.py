@@ -49,12 +49,16 @@ def check(picture: Picture | GraphPicture) -> None:
     root = ET.fromstring(picture.svg)
     kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert kinds <= {"svg", "style", "rect", "path", "text", "title"}
-    assert not any(name.lower().startswith("on") for element in root.iter() for name in element.attrib)
+    assert not any(
+        name.lower().startswith("on") for element in root.iter() for name in element.attrib
+    )
     assert "href" not in picture.svg
     picture.svg.encode()
     picture.text.encode()
     assert max(len(text) for text in words_in(picture.svg)) < 20_200
-    assert float(root.attrib["width"]) < 3_000, "and however long a text is, it makes no picture endless"
+    assert float(root.attrib["width"]) < 3_000, (
+        "and however long a text is, it makes no picture endless"
+    )
     if isinstance(picture, GraphPicture):
         ET.fromstring(layout.render(picture.source, "svg").encode())
 
@@ -74,12 +78,18 @@ def everywhere(snap: Snapshot, text: str) -> Snapshot:
     return replace(
         snap,
         tensors=tuple(
-            replace(one, dtype=text, device=text, notes=notes, grad_fn_name=one.grad_fn_name and text)
+            replace(
+                one, dtype=text, device=text, notes=notes, grad_fn_name=one.grad_fn_name and text
+            )
             for one in snap.tensors
         ),
         storages=tuple(
             replace(
-                one, device=text, dtype=text, notes=notes, runs=tuple(Run(run.start, (text,) * 3) for run in one.runs)
+                one,
+                device=text,
+                dtype=text,
+                notes=notes,
+                runs=tuple(Run(run.start, (text,) * 3) for run in one.runs),
             )
             for one in snap.storages
         ),
@@ -87,7 +97,10 @@ def everywhere(snap: Snapshot, text: str) -> Snapshot:
             replace(
                 node,
                 name=text,
-                saved=(*(replace(one, name=text) for one in node.saved), Saved(text, "number", value=text)),
+                saved=(
+                    *(replace(one, name=text) for one in node.saved),
+                    Saved(text, "number", value=text),
+                ),
             )
             for node in snap.nodes
         ),
@@ -96,7 +109,9 @@ def everywhere(snap: Snapshot, text: str) -> Snapshot:
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_values_and_all_else_that_comes_from_outside_stay_text(text: str, engine: ModuleType) -> None:
+def test_values_and_all_else_that_comes_from_outside_stay_text(
+    text: str, engine: ModuleType
+) -> None:
     snap, since = looked("turns stale", engine)
     assert since is not None
     for now, before in ((everywhere(snap, text), since), (snap, everywhere(since, text))):
@@ -129,7 +144,12 @@ def containers(text: str, engine: ModuleType) -> dict[str, Any]:
     net = engine.nn.Sequential()
     net.add_module(text.replace(".", "") or "empty", engine.nn.Linear(1, 1))
     x = engine.ones(1, requires_grad=True)
-    return {"net": net, "made": {text: function.apply(x * 1)}, "out": function.apply(x), "numbered": {7: net(x)}}
+    return {
+        "net": net,
+        "made": {text: function.apply(x * 1)},
+        "out": function.apply(x),
+        "numbered": {7: net(x)},
+    }
 
 
 @pytest.mark.torch
@@ -138,7 +158,10 @@ def test_subclasses_of_any_name_stay_text() -> None:
 
     for text in HOSTILE:
         kind = type(text.replace("\0", "").encode("utf-8", "replace").decode(), (torch.Tensor,), {})
-        for picture in (memory(x=torch.ones(2).as_subclass(kind)), graph(x=torch.ones(2).as_subclass(kind))):
+        for picture in (
+            memory(x=torch.ones(2).as_subclass(kind)),
+            graph(x=torch.ones(2).as_subclass(kind)),
+        ):
             check(picture)
         assert "an object of the subclass " in memory(x=torch.ones(2).as_subclass(kind)).text
 
@@ -180,7 +203,9 @@ def test_what_refuses_to_be_looked_at_is_passed_over(engine: ModuleType) -> None
 
 def test_long_names_are_cut_and_whole_in_a_title(engine: ModuleType) -> None:
     svg = memory({"x" * 10_000: engine.ones(1)}).svg
-    titles = [element.text for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
+    titles = [
+        element.text for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")
+    ]
     assert "x" * 10_000 in titles
     assert "x" * 14 + "…" + "x" * 15 in svg
 
@@ -205,7 +230,9 @@ def test_a_browser_shows_hostile_names_and_runs_nothing() -> None:
         shown += [memory(names), graph(names)]
         shown += [kind(everywhere(change, text), since=since) for kind in (memory, graph)]
     with sync_api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
+        browser = play.chromium.launch(
+            executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"]
+        )
         try:
             page = browser.new_page()
             faults: list[str] = []
@@ -216,7 +243,12 @@ def test_a_browser_shows_hostile_names_and_runs_nothing() -> None:
                 inline = f"<body>{picture.svg}<p id=after>still here</p></body>"
                 page.set_content(inline + picture._repr_mimebundle_()["text/html"])
                 assert page.inner_text("#after") == "still here"
-                assert page.evaluate("document.images[0].decode().then(() => document.images[0].naturalWidth)") > 300
+                assert (
+                    page.evaluate(
+                        "document.images[0].decode().then(() => document.images[0].naturalWidth)"
+                    )
+                    > 300
+                )
                 assert page.evaluate("document.querySelectorAll('script, [onload], a').length") == 0
                 drawn = page.evaluate("[...document.querySelectorAll('svg')].length")
                 assert drawn == 1, json.dumps(drawn)

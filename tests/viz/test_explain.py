@@ -176,7 +176,9 @@ def test_unseen_writes_to_all_weights_are_one_cause(engine: ModuleType) -> None:
     assert said.verdict == "may be wrong"
     (finding,) = said.findings
     assert len(finding.saved) == 8
-    assert finding.way_out == "call backward before that write, or compute the result again after it"
+    assert (
+        finding.way_out == "call backward before that write, or compute the result again after it"
+    )
 
 
 def test_two_threads_that_number_their_nodes_alike() -> None:
@@ -188,7 +190,9 @@ def test_two_threads_that_number_their_nodes_alike() -> None:
         thread.start()
         thread.join()
     loss = sum(made).sum()
-    assert explain(loss, since=snapshot(loss)).verdict == "unknown", "nobody knows which node was which"
+    assert explain(loss, since=snapshot(loss)).verdict == "unknown", (
+        "nobody knows which node was which"
+    )
 
 
 def test_what_is_not_compared_and_why() -> None:
@@ -204,9 +208,17 @@ def test_hooks_of_tinytorch_are_none_of_pytorch() -> None:
     torch = pytest.importorskip("torch")
     x, net = tinytorch.ones(3, requires_grad=True), tinytorch.nn.Linear(3, 1)
     y = x * 2
-    kept = [x.register_hook(print), x.register_post_accumulate_grad_hook(print), y.register_hook(print)]
+    kept = [
+        x.register_hook(print),
+        x.register_post_accumulate_grad_hook(print),
+        y.register_hook(print),
+    ]
     node: Any = y.grad_fn
-    kept += [node.register_hook(print), node.register_prehook(print), net.register_forward_hook(print)]
+    kept += [
+        node.register_hook(print),
+        node.register_prehook(print),
+        net.register_forward_hook(print),
+    ]
     gone = torch.ones(3, requires_grad=True)
     for one in kept:  # as if both engines had counted alike
         hooks: Any = one.hooks_dict_ref()

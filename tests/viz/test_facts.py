@@ -23,11 +23,17 @@ class Expected:
     def __init__(self, snap: Snapshot, since: Snapshot | None, drawn: list[list[str]]) -> None:
         self.snap, self.since, self.drawn = snap, since, drawn
         self.before = {} if since is None else {one.key: one for one in since.tensors}
-        self.shown = [one for one in snap.storages if any(self.reached(snap.tensor(tid)) for tid in one.tensors)]
+        self.shown = [
+            one
+            for one in snap.storages
+            if any(self.reached(snap.tensor(tid)) for tid in one.tensors)
+        ]
 
     def reached(self, one: Tensor) -> bool:
         """Whether a tensor has a name, or is the gradient of one that has."""
-        return bool(one.names) or (one.role == "grad" and self.reached(self.snap.tensor(one.grad_of or "")))
+        return bool(one.names) or (
+            one.role == "grad" and self.reached(self.snap.tensor(one.grad_of or ""))
+        )
 
     def members(self, storage: Storage) -> list[Tensor]:
         """The tensors in a storage, in the order of their rows."""
@@ -40,7 +46,11 @@ class Expected:
             members = self.members(storage)
             names = [label(self.snap, one.id) for one in members]
             title = title_of(members, names).removesuffix(" alone")
-            read = {cell: value for run in storage.runs for cell, value in enumerate(run.values, run.start)}
+            read = {
+                cell: value
+                for run in storage.runs
+                for cell, value in enumerate(run.values, run.start)
+            }
             cells = list(self.cells(storage, read, drawn))
             visible = [int(said.partition("=")[0]) for said in cells if "=" in said]
             rows = [line for one in members for line in self.row(one, storage, visible)]
@@ -48,7 +58,11 @@ class Expected:
 
     def cells(self, storage: Storage, read: dict[int, object], drawn: list[str]) -> Iterator[str]:
         """A narrow strip may leave cells out, but neither the first nor the last, and it shows where."""
-        old = None if self.since is None else next((one for one in self.since.storages if one.key == storage.key), None)
+        old = (
+            None
+            if self.since is None
+            else next((one for one in self.since.storages if one.key == storage.key), None)
+        )
         visible = [int(said.partition("=")[0]) for said in drawn if re.match(r"\d+=", said)]
         assert len(visible) >= min(6, len(read))
         assert not read or {0, storage.cells - 1} <= set(visible)
@@ -67,7 +81,11 @@ class Expected:
     def row(self, one: Tensor, storage: Storage, visible: list[int]) -> Iterator[str]:
         then = self.before.get(one.key)
         new = self.since is not None and then is None
-        names_then = {} if self.since is None else {name: self.since.tensor(tid).key for name, tid in self.since.names}
+        names_then = (
+            {}
+            if self.since is None
+            else {name: self.since.tensor(tid).key for name, tid in self.since.names}
+        )
         other = [name for name in one.names if name in names_then and names_then[name] != one.key]
         for name in one.names or (label(self.snap, one.id),):
             yield name
@@ -98,7 +116,9 @@ class Expected:
             yield "no elements"
         for cell in visible:
             here = [
-                "[" + ",".join(map(str, index)) + "]" if index else "()" for index, place in places if place == cell
+                "[" + ",".join(map(str, index)) + "]" if index else "()"
+                for index, place in places
+                if place == cell
             ]
             if here:
                 yield f"{cell}:{here[0]}" + (f"x{len(here)}" if len(here) > 1 else "")
@@ -116,7 +136,9 @@ class Expected:
         for node in self.snap.nodes:
             for saved in node.saved:
                 if saved.tensor == one.id and saved.kept is False:
-                    found[f"{node.name} saved it, and it was written past its version counter"] = None
+                    found[f"{node.name} saved it, and it was written past its version counter"] = (
+                        None
+                    )
         for node in self.snap.nodes:
             for saved in node.saved:
                 if saved.tensor == one.id and saved.state == "live":
@@ -124,27 +146,48 @@ class Expected:
                         beside = other.storage == one.storage and other.counter != one.counter
                         if beside and other.version and other.role != "saved":
                             wrote = f"{other.counter} counted {plural(other.version, 'write')} here"
-                            found[f"{wrote} that {one.counter} did not see: backward may be silently wrong"] = None
+                            found[
+                                f"{wrote} that {one.counter} did not see: backward may be silently wrong"
+                            ] = None
         yield from found
 
     def counters(self, members: list[Tensor]) -> Iterator[str]:
         named = [one for one in members if one.role != "grad"]
         for which in dict.fromkeys(one.counter for one in named):
             counter = self.snap.counter(which or "")
-            then = next((old for one in members if one.counter == which and (old := self.before.get(one.key))), None)
+            then = next(
+                (
+                    old
+                    for one in members
+                    if one.counter == which and (old := self.before.get(one.key))
+                ),
+                None,
+            )
             changed = then is not None and then.version != counter.version
-            yield from (counter.id, f"was {then.version}" if changed and then else "version", str(counter.version))
+            yield from (
+                counter.id,
+                f"was {then.version}" if changed and then else "version",
+                str(counter.version),
+            )
 
     def below(self) -> list[str]:
         found = []
-        gone = [name for name in dict(self.since.names if self.since else ()) if name not in dict(self.snap.names)]
+        gone = [
+            name
+            for name in dict(self.since.names if self.since else ())
+            if name not in dict(self.snap.names)
+        ]
         if gone:
             found.append(f"no longer there: {listed(gone)}")
         for node in self.snap.nodes:
             for saved in node.saved:
-                if saved.state == "stale" and not (saved.tensor and self.reached(self.snap.tensor(saved.tensor))):
+                if saved.state == "stale" and not (
+                    saved.tensor and self.reached(self.snap.tensor(saved.tensor))
+                ):
                     at = f"at version {saved.saved_version}, now at {saved.version}"
-                    found.append(f"a tensor without a name: {node.name} saved it {at}: backward will raise")
+                    found.append(
+                        f"a tensor without a name: {node.name} saved it {at}: backward will raise"
+                    )
         hidden = [one for one in self.snap.storages if one not in self.shown]
         if hidden:
             what = f"also kept alive by the graph: {plural(len(hidden), 'storage')} without a name"
@@ -162,13 +205,19 @@ def title_of(members: list[Tensor], names: list[str]) -> str:
     if len(names) > 1:
         return f"one storage, shared by {listed(names)}"
     count = len(members[0].names)
-    return f"storage of one tensor with {count} names, {names[0]}" if count > 1 else f"storage of {names[0]} alone"
+    return (
+        f"storage of one tensor with {count} names, {names[0]}"
+        if count > 1
+        else f"storage of {names[0]} alone"
+    )
 
 
 def unusual(storage: Storage) -> list[str]:
     """What the picture says of the size: not that there are few cells, of float32, on the CPU."""
     kind = storage.dtype.removeprefix("torch.")
-    said = [plural(storage.cells, "cell")] * (storage.cells > 6) + [kind] * (kind != "float32" and storage.cells > 0)
+    said = [plural(storage.cells, "cell")] * (storage.cells > 6) + [kind] * (
+        kind != "float32" and storage.cells > 0
+    )
     said += [f"on {storage.device}"] * (storage.device != "cpu")
     return [", ".join(said)] if said else []
 
@@ -183,7 +232,11 @@ def elements(one: Tensor, storage: Storage) -> list[tuple[tuple[int, ...], int]]
     """Index and cell of each element, in order."""
     start, size, strides = one.start_byte, one.itemsize, one.stride or ()
     return [
-        (index, (start + size * sum(i * step for i, step in zip(index, strides, strict=True))) // storage.itemsize)
+        (
+            index,
+            (start + size * sum(i * step for i, step in zip(index, strides, strict=True)))
+            // storage.itemsize,
+        )
         for index in product(*(range(n) for n in one.shape or ()))
     ]
 
@@ -214,7 +267,11 @@ def covered(one: Tensor, storage: Storage) -> str:
     if len(steps) == 1 and (step := steps.pop()) > 0:
         return f"cells {order[0]} to {order[-1]}" + (f" in steps of {step}" if step > 1 else "")
     cells = ", ".join(map(str, order[:24]))
-    return f"cells {cells}" + (f", ... ({len(order):,} elements)" if len(order) > 24 else "") + ", in this order"
+    return (
+        f"cells {cells}"
+        + (f", ... ({len(order):,} elements)" if len(order) > 24 else "")
+        + ", in this order"
+    )
 
 
 def text_of(snap: Snapshot, since: Snapshot | None, said: Expected) -> list[str]:
@@ -225,14 +282,20 @@ def text_of(snap: Snapshot, since: Snapshot | None, said: Expected) -> list[str]
         shown = said.members(storage)
         title = title_of(shown, [label(snap, one.id) for one in shown])
         lines += ["", f"{storage.id}, {title}: {size(storage)}."]
-        read = [(cell, value) for run in storage.runs for cell, value in enumerate(run.values, run.start)]
+        read = [
+            (cell, value)
+            for run in storage.runs
+            for cell, value in enumerate(run.values, run.start)
+        ]
         if read:
             parts, expected = [], 0
             for cell, value in read:
                 parts += ["..."] * (cell != expected) + [f"{cell}: {show(value)}"]
                 expected = cell + 1
             lines.append("cells: " + ", ".join(parts + ["..."] * (expected != storage.cells)))
-        old = next((one for one in (since.storages if since else ()) if one.key == storage.key), None)
+        old = next(
+            (one for one in (since.storages if since else ()) if one.key == storage.key), None
+        )
         was = [
             f"cell {cell} was {show(old.value(cell)[1])}"
             for cell, value in read
@@ -241,7 +304,9 @@ def text_of(snap: Snapshot, since: Snapshot | None, said: Expected) -> list[str]
         lines += [f"changed: {', '.join(was)}."] * bool(was)
         members = [one for one in reached if one.storage == storage.id]
         counters = list(
-            dict.fromkeys(snap.tensor(tid).counter for tid in storage.tensors if snap.tensor(tid) in members)
+            dict.fromkeys(
+                snap.tensor(tid).counter for tid in storage.tensors if snap.tensor(tid) in members
+            )
         )
         members = sorted(
             (snap.tensor(tid) for tid in storage.tensors if snap.tensor(tid) in members),
@@ -262,11 +327,22 @@ def text_of(snap: Snapshot, since: Snapshot | None, said: Expected) -> list[str]
     return [*lines, *([""] if below else []), *below]
 
 
-def _tensor_text(snap: Snapshot, said: Expected, one: Tensor, storage: Storage, row: list[str]) -> Iterator[str]:
+def _tensor_text(
+    snap: Snapshot, said: Expected, one: Tensor, storage: Storage, row: list[str]
+) -> Iterator[str]:
     then = said.before.get(one.key)
-    parts = [f"shape {one.shape}", f"stride {one.stride}", f"offset {one.offset}", one.dtype.removeprefix("torch.")]
+    parts = [
+        f"shape {one.shape}",
+        f"stride {one.stride}",
+        f"offset {one.offset}",
+        one.dtype.removeprefix("torch."),
+    ]
     standing = "leaf, requires grad" if one.requires_grad else "leaf, needs no grad"
-    parts += [standing if one.is_leaf else f"not a leaf, grad_fn {(one.grad_fn_name or '').rpartition('::')[2]}"]
+    parts += [
+        standing
+        if one.is_leaf
+        else f"not a leaf, grad_fn {(one.grad_fn_name or '').rpartition('::')[2]}"
+    ]
     parts += [f"covers {covered(one, storage)}"]
     parts += [f"view of {label(snap, one.base)}"] if one.base else []
     parts += [f".grad is {label(snap, one.grad)}"] if one.grad else []
@@ -274,7 +350,9 @@ def _tensor_text(snap: Snapshot, said: Expected, one: Tensor, storage: Storage, 
     yield from (f"Changed: {fact}." for fact in (facts(one, then) if then else ()))
     yield from (f"Changed: {line}." for line in row if line.endswith("is now another tensor"))
     names_then = dict(said.since.names) if said.since else {}
-    yield from (f"Changed: {name} is a new name." for name in one.names if then and name not in names_then)
+    yield from (
+        f"Changed: {name} is a new name." for name in one.names if then and name not in names_then
+    )
     yield from (f"In trouble: {sentence}." for sentence in said.trouble(one))
     yield from (f"Note: {note}." for note in one.notes)
 
@@ -328,7 +406,9 @@ def test_whatever_is_dropped_is_noticed(program: str) -> None:
 
 
 def test_the_device_is_told() -> None:
-    snap, _ = looked("x = torch.ones(2, device='cuda')\ny = torch.ones(2)", importlib.import_module("tinytorch"))
+    snap, _ = looked(
+        "x = torch.ones(2, device='cuda')\ny = torch.ones(2)", importlib.import_module("tinytorch")
+    )
     assert [one.device for one in snap.storages] == ["cuda:0", "cpu"]
     picture = memory(snap)
     assert wrong(snap, None, picture.svg, picture.text) == set()
@@ -348,7 +428,9 @@ def test_the_device_is_told() -> None:
         ("counters", {"version": 9}),
     ],
 )
-def test_a_fact_that_is_told_otherwise_is_noticed(kind: str, other: dict[str, Any], engine: ModuleType) -> None:
+def test_a_fact_that_is_told_otherwise_is_noticed(
+    kind: str, other: dict[str, Any], engine: ModuleType
+) -> None:
     snap, _ = looked("network", engine)
     picture = memory(snap)
     head, *rest = getattr(snap, kind)

@@ -69,23 +69,33 @@ class Expected:
     def was(self, node: Node, saved: Saved) -> str:
         """How something saved stood before; "" if it stands so still."""
         before = self.old_nodes.get(node.key)
-        then = next((one for one in before.saved if one.name == saved.name), None) if before else None
+        then = (
+            next((one for one in before.saved if one.name == saved.name), None) if before else None
+        )
         if then is None or (then.state, then.version) == (saved.state, saved.version):
             return ""
-        return f"was {then.state}" + (f" at version {then.version}" if then.version is not None else "")
+        return f"was {then.state}" + (
+            f" at version {then.version}" if then.version is not None else ""
+        )
 
     def unseen(self, saved: Saved) -> str:
         """Through which tensors a live saved one may have been written past its counter."""
         if saved.state != "live" or saved.tensor is None or saved.kept is False:
             return ""
         one = self.snap.tensor(saved.tensor)
-        others = [o for o in self.snap.tensors if o.storage == one.storage and o.counter != one.counter and o.version]
+        others = [
+            o
+            for o in self.snap.tensors
+            if o.storage == one.storage and o.counter != one.counter and o.version
+        ]
         return listed([label(self.snap, other.id) for other in others])
 
     def around(self) -> list[str]:
         nodes = bool(self.snap.nodes)
         found = [
-            "backward follows the arrows" if nodes else "nothing here was computed from a tensor that requires grad"
+            "backward follows the arrows"
+            if nodes
+            else "nothing here was computed from a tensor that requires grad"
         ]
         if any(line.startswith("was ") for card in self.cards().values() for line in card):
             found.append("marks what changed since the earlier look")
@@ -97,29 +107,41 @@ class Expected:
         lost = len(self.old_nodes.keys() - {one.key for one in self.snap.nodes})
         found += [f"{plural(lost, 'node')} of before no longer reached"] if lost else []
         if any(isinstance(item, Fold) and item.times > 1 for item in self.view.items):
-            found.append("what is folded as so many times is equal in nodes, edges, and the shapes that are known")
+            found.append(
+                "what is folded as so many times is equal in nodes, edges, and the shapes that are known"
+            )
         return found
 
     def fold_facts(self, fold: Fold) -> list[str]:
         members = [self.snap.node(name) for name in fold.nodes]
         new = sum(one.id in self.new_nodes for one in members)
         found = [f"{plural(new, 'node')} new"] if new else []
-        was = Counter(was for one in members for saved in one.saved if (was := self.was(one, saved)))
+        was = Counter(
+            was for one in members for saved in one.saved if (was := self.was(one, saved))
+        )
         found += [f"{count} saved {said}" for said, count in was.items()]
         leaves = [self.snap.tensor(one.variable) for one in members if one.variable]
         facts = Counter(fact for leaf in leaves for fact in self.facts(leaf))
-        return found + [f"{plural(count, 'leaf', 'leaves')}: {fact}" for fact, count in facts.items()]
+        return found + [
+            f"{plural(count, 'leaf', 'leaves')}: {fact}" for fact, count in facts.items()
+        ]
 
     # -- cards and wires -------------------------------------------------------
 
     def cards(self) -> dict[str, Card]:
         """By the id of what they show."""
         made: dict[str, Card] = {}
-        leaves = [item.variable for item in self.view.items if isinstance(item, Node) and item.variable]
-        folded = [leaf for item in self.view.items if isinstance(item, Fold) for leaf in item.leaves]
+        leaves = [
+            item.variable for item in self.view.items if isinstance(item, Node) and item.variable
+        ]
+        folded = [
+            leaf for item in self.view.items if isinstance(item, Fold) for leaf in item.leaves
+        ]
         off: list[str] = []
         for one in self.snap.tensors:
-            if one.id in leaves or (one.names and one.id not in folded and (one.requires_grad or one.grad_fn)):
+            if one.id in leaves or (
+                one.names and one.id not in folded and (one.requires_grad or one.grad_fn)
+            ):
                 if one.grad_fn is None or one.grad_fn in self.view.places:
                     made[one.id] = self.pill(one)
             elif one.names and one.id not in folded:
@@ -135,14 +157,25 @@ class Expected:
     def pill(self, one: Tensor) -> Card:
         leaf = "leaf " if one.is_leaf and one.requires_grad else ""
         new = ["NEW"] if self.fresh(one) else []
-        return (*new, label(self.snap, one.id), f"{leaf}{one.shape}", *(f"was {fact}" for fact in self.facts(one)))
+        return (
+            *new,
+            label(self.snap, one.id),
+            f"{leaf}{one.shape}",
+            *(f"was {fact}" for fact in self.facts(one)),
+        )
 
     def node(self, node: Node) -> Card:
         lines = ["NEW"] if node.id in self.new_nodes else []
         lines.append(short(node.name))
         for saved in node.saved:
             unseen = self.unseen(saved)
-            sign = SIGNS[saved.state] if saved.state != "live" else "ok" if saved.kept and not unseen else "dot"
+            sign = (
+                SIGNS[saved.state]
+                if saved.state != "live"
+                else "ok"
+                if saved.kept and not unseen
+                else "dot"
+            )
             lines.append(f"{'bad' if saved.kept is False else sign} {self.saved(saved)}")
             if unseen:
                 lines.append(f"bad perhaps written unseen, through {unseen}")
@@ -156,7 +189,9 @@ class Expected:
         what = what or (f" = {show(saved.value)}" if saved.value is not None else "")
         match saved.state:
             case "live":
-                said = f"saved {name}{what}" + (f", version {saved.version}" if saved.tensor else "")
+                said = f"saved {name}{what}" + (
+                    f", version {saved.version}" if saved.tensor else ""
+                )
                 return f"{said}: written unseen" if saved.kept is False else said
             case "stale":
                 return f"saved {name}{what}: saved at version {saved.saved_version}, now at {saved.version}"
@@ -169,13 +204,20 @@ class Expected:
         kinds = Counter(short(one.name) for one in members)
         states = Counter(saved.state for one in members for saved in one.saved)
         leaves = sum(one.variable is not None for one in members)
-        made = [label(self.snap, one.id) for one in self.snap.tensors if one.names and one.grad_fn in fold.nodes]
+        made = [
+            label(self.snap, one.id)
+            for one in self.snap.tensors
+            if one.names and one.grad_fn in fold.nodes
+        ]
         return (
             *(["NEW"] if set(fold.nodes) <= self.new_nodes else []),
             f"{fold.id} {fold.times} times" if fold.times > 1 else fold.id,
             f"{len(members)} nodes folded",
             *(f"{count} x {kind}" for kind, count in kinds.items()),
-            *(f"{'bad ' * (state == 'stale')}saved: {count} {state}" for state, count in states.items()),
+            *(
+                f"{'bad ' * (state == 'stale')}saved: {count} {state}"
+                for state, count in states.items()
+            ),
             *([f"with {plural(leaves, 'leaf', 'leaves')}"] if leaves else []),
             *([f"made here: {listed(made)}"] if made else []),
             *(f"was {fact}" for fact in self.fold_facts(fold)),
@@ -212,11 +254,18 @@ class Expected:
             one = self.snap.tensor(tid)
             standing = f"made by {one.grad_fn} {short(one.grad_fn_name)}"
             if one.is_leaf:
-                standing = "a leaf that requires grad" if one.requires_grad else "not on the graph (requires no grad)"
+                standing = (
+                    "a leaf that requires grad"
+                    if one.requires_grad
+                    else "not on the graph (requires no grad)"
+                )
             lines.append(f"{label(self.snap, tid)}{' (new)' * self.fresh(one)}: {standing}.")
             lines += [f"Changed: {fact}." for fact in self.facts(one)]
         for item in self.view.items:
-            lines += ["", *(self.fold_text(item) if isinstance(item, Fold) else self.node_text(item))]
+            lines += [
+                "",
+                *(self.fold_text(item) if isinstance(item, Fold) else self.node_text(item)),
+            ]
         notes = [f"Note: {note}." for note in self.notes()]
         return [*lines, *([""] if notes else []), *notes]
 
@@ -233,9 +282,15 @@ class Expected:
         for saved in node.saved:
             what = label(self.snap, saved.tensor) if saved.tensor else show(saved.value)
             since = ", unchanged" if saved.kept and saved.tensor else ""
-            since = ", but WRITTEN UNSEEN: backward computes from the new values" if saved.kept is False else since
+            since = (
+                ", but WRITTEN UNSEEN: backward computes from the new values"
+                if saved.kept is False
+                else since
+            )
             said = {
-                "live": f"{what}, live" + (f" at version {saved.version}" if saved.tensor else "") + since,
+                "live": f"{what}, live"
+                + (f" at version {saved.version}" if saved.tensor else "")
+                + since,
                 "stale": f"{f'{what}, ' if saved.tensor else ''}STALE: saved at version {saved.saved_version}, "
                 f"now at {saved.version}; backward will raise",
                 "freed": "freed by a backward; another backward will raise",
@@ -250,7 +305,11 @@ class Expected:
         if which is None:
             return "None (needs no gradient)"
         place = self.view.places[which]
-        return f"{which} {short(self.snap.node(which).name)}" if place == which else f"{place} (folded)"
+        return (
+            f"{which} {short(self.snap.node(which).name)}"
+            if place == which
+            else f"{place} (folded)"
+        )
 
     def fold_text(self, fold: Fold) -> Iterator[str]:
         members = [self.snap.node(name) for name in fold.nodes]
@@ -278,7 +337,10 @@ def wrong(snap: Snapshot, since: Snapshot | None, svg: str, text: str) -> set[st
     said, found = Expected(snap, since), set()
     try:
         seen = graph_parts(svg)
-        if (Counter(seen.cards), Counter(seen.wires)) != (Counter(said.cards().values()), said.wires()):
+        if (Counter(seen.cards), Counter(seen.wires)) != (
+            Counter(said.cards().values()),
+            said.wires(),
+        ):
             found.add("picture")
         if seen.around != said.around():
             found.add("picture")
@@ -299,7 +361,9 @@ def test_the_graph_picture_and_its_text_say_every_fact(program: str, engine: Mod
     assert seen.around == said.around()
     assert [line.strip() for line in picture.text.split("\n")] == said.text()
     for which, card in said.cards().items():
-        assert re.search(rf'\t{which} \[label="?{re.escape(dot(card))}["\s]', picture.source), "and so does the DOT"
+        assert re.search(rf'\t{which} \[label="?{re.escape(dot(card))}["\s]', picture.source), (
+            "and so does the DOT"
+        )
 
 
 def dot(card: Card) -> str:
@@ -347,11 +411,15 @@ def test_whatever_is_dropped_is_noticed(program: str) -> None:
         {"variable": "T2"},
     ],
 )
-def test_a_fact_that_is_told_otherwise_is_noticed(other: dict[str, Any], engine: ModuleType) -> None:
+def test_a_fact_that_is_told_otherwise_is_noticed(
+    other: dict[str, Any], engine: ModuleType
+) -> None:
     snap, _ = looked("network", engine)
     picture = graph(snap)
     head, *rest = snap.nodes
-    assert wrong(replace(snap, nodes=(replace(head, **other), *rest)), None, picture.svg, picture.text) == {
+    assert wrong(
+        replace(snap, nodes=(replace(head, **other), *rest)), None, picture.svg, picture.text
+    ) == {
         "picture",
         "text",
     }
@@ -363,7 +431,9 @@ def test_the_programs_have_facts_of_every_kind() -> None:
         snap, since = looked(program, importlib.import_module("tinytorch"))
         seen = graph_parts(graph(snap, since=since).svg)
         said += (
-            [line for card in seen.cards for line in card] + [f"edge {wire[3]}" for wire in seen.wires] + seen.around
+            [line for card in seen.cards for line in card]
+            + [f"edge {wire[3]}" for wire in seen.wires]
+            + seen.around
         )
     for kind in (
         "NEW", "ok saved .*, version", "ok saved .* = ", "bad saved", "bad saved .*unseen", "void saved",

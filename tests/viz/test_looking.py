@@ -42,7 +42,10 @@ STEPS: list[Callable[[Any, Any, ModuleType], Any]] = [
 def play(seed: int, engine: ModuleType, look: bool) -> list[Any]:
     """Run one random program; what it ends with, and every error on the way."""
     choose = random.Random(seed)
-    pool: list[Any] = [engine.ones(6, requires_grad=True), engine.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])]
+    pool: list[Any] = [
+        engine.ones(6, requires_grad=True),
+        engine.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+    ]
     log: list[Any] = []
     for _ in range(7):
         step, a, b = choose.choice(STEPS), choose.choice(pool), choose.choice(pool)
@@ -68,7 +71,9 @@ def look_at(pool: list[Any]) -> None:
 
 
 def look_and_compare(pool: list[Any]) -> None:
-    snapshot(pool=pool)  # the nodes of leaves, once seen, live as long as the graph, as they do in torch
+    snapshot(
+        pool=pool
+    )  # the nodes of leaves, once seen, live as long as the graph, as they do in torch
     counts = [sys.getrefcount(tensor) for tensor in pool]
     versions = [tensor._version for tensor in pool]
     functions = [tensor.grad_fn for tensor in pool]
@@ -111,7 +116,10 @@ def test_random_programs_are_told_alike_over_both_engines() -> None:
         told = []
         for engine in (tinytorch, torch):
             choose = random.Random(seed)
-            pool: list[Any] = [engine.ones(6, requires_grad=True), engine.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])]
+            pool: list[Any] = [
+                engine.ones(6, requires_grad=True),
+                engine.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            ]
             for _ in range(7):
                 step, a, b = choose.choice(STEPS), choose.choice(pool), choose.choice(pool)
                 try:
@@ -127,7 +135,9 @@ def test_random_programs_are_told_alike_over_both_engines() -> None:
             assert told[0] == told[1], seed
 
 
-def test_what_was_looked_at_is_refused_as_before_once_it_is_detached_in_place(engine: ModuleType) -> None:
+def test_what_was_looked_at_is_refused_as_before_once_it_is_detached_in_place(
+    engine: ModuleType,
+) -> None:
     x = engine.ones(3, requires_grad=True)
     y = x * 2
     z = (y * y).sum()

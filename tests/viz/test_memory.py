@@ -33,8 +33,18 @@ def test_what_shares_a_storage_stands_in_one_band(engine: ModuleType) -> None:
     drawn = words_in(memory(run("sharing", engine)).svg)
     assert "one storage, shared by x = same, a and b" in " ".join(drawn)
     assert "storage of c" in drawn
-    assert [text for text in drawn if text in {"x", "same", "a", "b", "c"}] == ["x", "same", "a", "b", "c"]
-    assert [text for text in drawn if text.startswith("C") and text[1:].isdigit()] == ["C1", "C2", "C3"]
+    assert [text for text in drawn if text in {"x", "same", "a", "b", "c"}] == [
+        "x",
+        "same",
+        "a",
+        "b",
+        "c",
+    ]
+    assert [text for text in drawn if text.startswith("C") and text[1:].isdigit()] == [
+        "C1",
+        "C2",
+        "C3",
+    ]
 
 
 def test_walk_of_a_transposed_view_is_told_and_drawn(engine: ModuleType) -> None:
@@ -207,7 +217,8 @@ def test_a_name_that_says_another_kind_of_file_is_refused(draw: Any, tmp_path: P
     old.write_text("old")
     for name in ("old.gif", "a.bmp", "a.html", "a.ipynb", "a.svgz", "a.svg.bak"):
         with pytest.raises(
-            ValueError, match=rf"cannot save .* as '{name}': the name must end in \.svg, \.png, \.pdf or"
+            ValueError,
+            match=rf"cannot save .* as '{name}': the name must end in \.svg, \.png, \.pdf or",
         ):
             picture.save(str(tmp_path / name))
     assert (old.read_text(), [*tmp_path.iterdir()]) == ("old", [old])
@@ -237,7 +248,9 @@ def test_what_cannot_be_drawn_leaves_the_old_file(tmp_path: Path) -> None:
     assert (tmp_path / "a.svg").read_text() == "old"
 
 
-def test_png_and_pdf_are_made_or_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_png_and_pdf_are_made_or_what_is_missing_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     picture = memory({"x": tinytorch.ones(2), "\u65e5\u672c <&>": tinytorch.ones(1)})
     light, dark = picture.save(tmp_path / "a.png"), picture.save(tmp_path / "b.png", theme="dark")
     assert light.read_bytes().startswith(b"\x89PNG")
@@ -250,14 +263,18 @@ def test_png_and_pdf_are_made_or_what_is_missing_is_said(tmp_path: Path, monkeyp
     assert b"/Font" in paper.read_bytes(), "text stays text"
     monkeypatch.setitem(sys.modules, "typst", None)
     for name in ("c.png", "c.pdf"):
-        with pytest.raises(ImportError, match=r"pip install typst.*save as \.svg, which a browser opens"):
+        with pytest.raises(
+            ImportError, match=r"pip install typst.*save as \.svg, which a browser opens"
+        ):
             picture.save(tmp_path / name)
 
 
 def test_colours_follow_the_page_or_are_fixed(engine: ModuleType) -> None:
     picture = memory(x=engine.ones(2))
     assert "prefers-color-scheme:dark" in picture.svg
-    assert not re.search(r"(?:fill|stroke):#", picture.svg), "every colour is a variable with a fallback"
+    assert not re.search(r"(?:fill|stroke):#", picture.svg), (
+        "every colour is a variable with a fallback"
+    )
     for theme in ("light", "dark", "print"):
         assert "var(" not in picture.themed(theme)
     with pytest.raises(ValueError, match="theme must be"):
@@ -280,7 +297,9 @@ def test_words_and_picture_tell_the_same_facts(program: str, engine: ModuleType)
     for counter in snap.counters:
         if any(snap.tensor(tid).role == "named" for tid in counter.tensors):
             assert f"{counter.id} version {counter.version}" in drawn
-            assert re.search(rf"version counter {counter.id}, .*: at version {counter.version}\.", picture.text)
+            assert re.search(
+                rf"version counter {counter.id}, .*: at version {counter.version}\.", picture.text
+            )
 
 
 @pytest.mark.browser
@@ -290,7 +309,9 @@ def test_pictures_of_different_themes_keep_their_colours_on_one_page() -> None:
     x = tinytorch.ones(2)
     grounds = "[...document.querySelectorAll('.page')].map((page) => getComputedStyle(page).fill)"
     with sync_api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
+        browser = play.chromium.launch(
+            executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"]
+        )
         try:
             page = browser.new_page(color_scheme="dark")
             picture = memory(x=x)
@@ -312,7 +333,9 @@ def test_no_counter_of_a_run_covers_another() -> None:
     before = snapshot(x=x, other=other)
     after = snapshot(x=x, other=other, view=x[:1], since=before)
     *_, last = memories_of([changes(before, None), changes(after, before)])
-    one, two = (float(y) for y in re.findall(r'<rect class="count" x="[^"]*" y="([^"]*)"', last.svg))
+    one, two = (
+        float(y) for y in re.findall(r'<rect class="count" x="[^"]*" y="([^"]*)"', last.svg)
+    )
     assert abs(one - two) >= 36
 
 
@@ -329,7 +352,9 @@ def test_a_short_word_for_version_leaves_the_counter_its_name() -> None:
         drawn = memory({"x": tinytorch.ones(2)}).svg
     finally:
         catalogue.use(None)
-    found = re.search(r'<text class="count-t s b" x="([^"]*)"[^>]*>(C1)<.*?<rect class="card" x="([^"]*)"', drawn)
+    found = re.search(
+        r'<text class="count-t s b" x="([^"]*)"[^>]*>(C1)<.*?<rect class="card" x="([^"]*)"', drawn
+    )
     assert found is not None
     left, name, window = found.groups()
     assert float(left) + width(name, "s b") < float(window)

@@ -44,7 +44,9 @@ def test_nodes_carry_the_path_of_their_module(engine: ModuleType) -> None:
     assert paths(named=named) == {(name, f"D.{path}") for name, path in INSIDE}
     with modules():
         every = engine.nn.MSELoss()(net(x), engine.ones(1, 1))
-    assert {("MseLossBackward0", "MSELoss"), ("ReluBackward0", "Sequential.1.0")} < paths(every=every)
+    assert {("MseLossBackward0", "MSELoss"), ("ReluBackward0", "Sequential.1.0")} < paths(
+        every=every
+    )
 
 
 def test_a_models_own_forward_and_calls_of_its_parts(engine: ModuleType) -> None:
@@ -88,7 +90,12 @@ def test_calls_that_an_error_ended_mislead_nobody(engine: ModuleType) -> None:
         with pytest.raises(ValueError, match="no luck"):
             net.inner(x)
         again = net(x)
-    said = {("MulBackward0", None), ("ExpBackward0", None), ("AddBackward0", None), ("ReluBackward0", "act")}
+    said = {
+        ("MulBackward0", None),
+        ("ExpBackward0", None),
+        ("AddBackward0", None),
+        ("ReluBackward0", "act"),
+    }
     assert paths(y=y) == paths(again=again) == said
 
 
@@ -111,7 +118,9 @@ def test_what_another_thread_computes_has_no_path(engine: ModuleType) -> None:
     assert paths(here=here) == INSIDE
     assert {path for _, path in paths(there=there)} == {None}
     # In torch each thread counts for itself: two nodes of one number, so whose it is cannot be told.
-    assert paths(here=here, there=there) & INSIDE == (INSIDE if engine.__name__ == "tinytorch" else set())
+    assert paths(here=here, there=there) & INSIDE == (
+        INSIDE if engine.__name__ == "tinytorch" else set()
+    )
 
 
 def test_the_model_is_left_as_it_was_and_nothing_is_kept_alive(engine: ModuleType) -> None:

@@ -49,15 +49,24 @@ def test_tensors_inside_of_anything_have_dotted_names(engine: ModuleType) -> Non
 def test_params_are_called_by_their_names_as_in_torchviz(engine: ModuleType) -> None:
     net = engine.nn.Linear(2, 1)
     loss = net(engine.ones(1, 2)).sum()
-    for params in (dict(net.named_parameters()), net.named_parameters(), list(net.named_parameters())):
+    for params in (
+        dict(net.named_parameters()),
+        net.named_parameters(),
+        list(net.named_parameters()),
+    ):
         assert names(loss=loss, params=params) == ["loss", "weight", "bias"]
-    assert "would add to bias.grad and weight.grad, " in explain(loss, params=net.named_parameters()).text
+    assert (
+        "would add to bias.grad and weight.grad, "
+        in explain(loss, params=net.named_parameters()).text
+    )
     assert names(params=loss) == ["params"]
     assert names(params=[loss], values=loss) == ["params.0", "values"]
 
 
 def test_tied_weights_are_one_tensor_of_two_names(engine: ModuleType) -> None:
-    net = engine.nn.Sequential(engine.nn.Linear(2, 2, bias=False), engine.nn.Linear(2, 2, bias=False))
+    net = engine.nn.Sequential(
+        engine.nn.Linear(2, 2, bias=False), engine.nn.Linear(2, 2, bias=False)
+    )
     net[1].weight = net[0].weight
     text = memory(net=net).text
     assert "S1, storage of one tensor with 2 names, net.0.weight = net.1.weight: 4 cells" in text
@@ -98,11 +107,16 @@ def without_name(snap: Snapshot, name: str) -> str:
         (lambda w: w.clone(), "T2 (no name)"),
     ],
 )
-def test_a_nameless_tensor_is_named_by_what_it_is_of_another(make: Any, said: str, engine: ModuleType) -> None:
+def test_a_nameless_tensor_is_named_by_what_it_is_of_another(
+    make: Any, said: str, engine: ModuleType
+) -> None:
     w = engine.ones(4, 6)
     assert without_name(snapshot(w=w, v=make(w)), "v") == said
     cube = engine.ones(2, 3, 4)
-    assert without_name(snapshot(c=cube, v=cube.permute(2, 0, 1)), "v") == "c with its dimensions in another order"
+    assert (
+        without_name(snapshot(c=cube, v=cube.permute(2, 0, 1)), "v")
+        == "c with its dimensions in another order"
+    )
     assert without_name(snapshot(c=cube, v=cube.transpose(0, 2)), "v") == "c transposed"
 
 
@@ -111,7 +125,9 @@ def test_a_saved_weight_is_named_where_it_is_told(engine: ModuleType) -> None:
     loss = net(engine.ones(1, 2)).sum()
     assert "saved mat2: net.1.weight transposed, live" in graph(loss, net=net).text
     net[1].weight.data = engine.ones(1, 2)
-    assert "saved mat2: net.1.weight transposed" not in graph(loss, net=net).text, "its memory is another now"
+    assert "saved mat2: net.1.weight transposed" not in graph(loss, net=net).text, (
+        "its memory is another now"
+    )
 
 
 def test_many_nameless_leaves_are_counted(engine: ModuleType) -> None:
@@ -120,7 +136,9 @@ def test_many_nameless_leaves_are_counted(engine: ModuleType) -> None:
     assert explain(loss=loss).text == (
         "loss.backward() would run. It adds to the .grad of 150 leaves without a name, of shapes (2,) and (1,)."
     )
-    assert explain(few=leaves[0] * 2 + leaves[2]).text.endswith("It adds to T2 (no name).grad and T3 (no name).grad.")
+    assert explain(few=leaves[0] * 2 + leaves[2]).text.endswith(
+        "It adds to T2 (no name).grad and T3 (no name).grad."
+    )
 
 
 def test_numpy_arrays_are_told_beside_tensors(engine: ModuleType) -> None:
@@ -150,12 +168,16 @@ def test_values_may_be_left_out(engine: ModuleType) -> None:
 @pytest.mark.parametrize("look", [snapshot, memory, graph])
 def test_wrong_arguments_get_a_sentence(look: Callable[..., Any], engine: ModuleType) -> None:
     x = engine.ones(2)
-    with pytest.raises(TypeError, match=r"since= is an earlier snapshot, as snapshot\(...\) returns it, not of type"):
+    with pytest.raises(
+        TypeError,
+        match=r"since= is an earlier snapshot, as snapshot\(...\) returns it, not of type",
+    ):
         look(x, since=x)
     with pytest.raises(TypeError, match="since= is an earlier snapshot"):
         look(snapshot(x), since=x)
     with pytest.raises(
-        TypeError, match="x is of type object, which is no tensor and holds none: give tensors, a module"
+        TypeError,
+        match="x is of type object, which is no tensor and holds none: give tensors, a module",
     ):
         look(x=object())
 

@@ -37,7 +37,10 @@ def stack(engine: ModuleType, layers: int = 12) -> Any:
     class Net(nn.Module):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__()
-            self.first, self.layers = nn.Linear(3, 4), nn.ModuleList([Layer() for _ in range(layers)])
+            self.first, self.layers = (
+                nn.Linear(3, 4),
+                nn.ModuleList([Layer() for _ in range(layers)]),
+            )
             self.last = nn.Linear(4, 1)
 
         def forward(self, x: Any) -> Any:
@@ -101,7 +104,16 @@ def views(engine: ModuleType) -> Tensors:
     return {"flat": flat, "views": [flat[10 * k : 10 * k + 10] for k in range(300)]}
 
 
-CASES: list[Callable[[ModuleType], Tensors]] = [layers, twice, stale, loop, tangle, one_node_of_many, named, views]
+CASES: list[Callable[[ModuleType], Tensors]] = [
+    layers,
+    twice,
+    stale,
+    loop,
+    tangle,
+    one_node_of_many,
+    named,
+    views,
+]
 
 
 def size(svg: str) -> tuple[int, int]:
@@ -139,7 +151,9 @@ def test_nothing_is_lost_and_what_is_told_as_equal_is_so(
 ) -> None:
     snap = snapshot(case(engine))
     top = shown(changes(snap, None))
-    inside = [name for item in top.items for name in (item.nodes if isinstance(item, Fold) else [item.id])]
+    inside = [
+        name for item in top.items for name in (item.nodes if isinstance(item, Fold) else [item.id])
+    ]
     assert sorted(inside) == sorted(node.id for node in snap.nodes)
     for seen in opened(top):
         for fold in seen.items:
@@ -164,13 +178,19 @@ def _told(snap: Snapshot, which: str) -> object:
 def test_layers_fold_as_so_many_times(engine: ModuleType) -> None:
     tensors = layers(engine)
     picture = graph(tensors)
-    assert re.search(r"^F1 net\.layers\.0 to 11, 12 times: \d+ nodes folded", picture.text, re.MULTILINE)
-    assert "Note: a fold is named after modules whose tensors are read by nodes in it." in picture.text
+    assert re.search(
+        r"^F1 net\.layers\.0 to 11, 12 times: \d+ nodes folded", picture.text, re.MULTILINE
+    )
+    assert (
+        "Note: a fold is named after modules whose tensors are read by nodes in it." in picture.text
+    )
     assert "net.layers.0 to 11, 12 times" in picture.source
     with modules(net=tensors["net"]):
         loss = tensors["net"](engine.ones(2, 3)).sum()
     assert "Note: a fold is named after modules whose forward made nodes in it." in graph(loss).text
-    assert "F1 net.layers.0 to 11, 12 times" in graph(loss).text, "and no tensor needs a name for that"
+    assert "F1 net.layers.0 to 11, 12 times" in graph(loss).text, (
+        "and no tensor needs a name for that"
+    )
 
 
 def test_a_loop_folds_as_so_many_times(engine: ModuleType) -> None:
@@ -193,7 +213,10 @@ def test_what_is_in_trouble_is_in_view_and_the_rest_is_counted(engine: ModuleTyp
 
 
 def test_memory_in_trouble_is_in_view_and_the_rest_is_counted(engine: ModuleType) -> None:
-    parts = [{"a": engine.ones(1, requires_grad=True), "b": engine.ones(1, requires_grad=True)} for _ in range(50)]
+    parts = [
+        {"a": engine.ones(1, requires_grad=True), "b": engine.ones(1, requires_grad=True)}
+        for _ in range(50)
+    ]
     y = engine.ones(1)
     for part in parts:
         y = y * part["a"] * part["b"]
@@ -215,7 +238,11 @@ def test_one_stale_node_among_many_is_unfolded(engine: ModuleType) -> None:
     with engine.no_grad():
         net.layers[5].down.weight.add_(1)
     seen = shown(changes(snapshot(net=net, loss=loss), None))
-    wrong = [item for item in seen.items if not isinstance(item, Fold) and any(s.state == "stale" for s in item.saved)]
+    wrong = [
+        item
+        for item in seen.items
+        if not isinstance(item, Fold) and any(s.state == "stale" for s in item.saved)
+    ]
     labels = [item.label for item in seen.items if isinstance(item, Fold)]
     assert len(wrong) == 1
     assert "net.layers.0 to 4" in labels
@@ -240,7 +267,9 @@ def test_what_is_looked_for_is_unfolded_and_marked(engine: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["find", "fold"])
-def test_a_tensor_that_is_called_like_an_argument_is_refused_with_a_way_out(name: str, engine: ModuleType) -> None:
+def test_a_tensor_that_is_called_like_an_argument_is_refused_with_a_way_out(
+    name: str, engine: ModuleType
+) -> None:
     for draw in (graph, memory):
         with pytest.raises(TypeError, match=f'{name}= is of type .*"{name}": {name}'):
             draw(**{name: engine.ones(2)})
@@ -261,10 +290,14 @@ def test_memory_folds_what_is_alone_and_well(engine: ModuleType) -> None:
     net = tensors["net"]
     tensors["view"] = net.layers[3].up.weight.detach()
     told = memory(tensors).text
-    assert "net.layers.4 to 11, 8 times: 32 tensors, 2,432 bytes, each alone in its storage." in told
+    assert (
+        "net.layers.4 to 11, 8 times: 32 tensors, 2,432 bytes, each alone in its storage." in told
+    )
     assert "one storage, shared by net.layers.3.up.weight and view" in told
     html = unescape(html_of(memory(tensors)))
-    assert len(re.findall(r"net\.layers\.\d+\.up\.bias: shape", html)) >= 11, "each is told where its fold is opened"
+    assert len(re.findall(r"net\.layers\.\d+\.up\.bias: shape", html)) >= 11, (
+        "each is told where its fold is opened"
+    )
     many = memory(xs=[engine.ones(2) for _ in range(100)]).text
     assert "xs.0 to xs.99: 100 tensors, 800 bytes, each alone in its storage." in many
 
@@ -317,7 +350,8 @@ def test_small_pictures_are_whole(engine: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["</pre></details><script>alert(1)</script>", 'a "b" <c>\n\nd', "x" * 1_000, "a..b.", "\\x00"]
+    "name",
+    ["</pre></details><script>alert(1)</script>", 'a "b" <c>\n\nd', "x" * 1_000, "a..b.", "\\x00"],
 )
 def test_names_stay_text_in_folds(name: str, engine: ModuleType) -> None:
     y = engine.ones(1)

@@ -19,7 +19,9 @@ def test_storage_and_counter_are_told_apart(engine: ModuleType) -> None:
     assert x.names == ("x", "same"), "two names for one tensor are one tensor"
     assert x.storage == a.storage == b.storage != c.storage
     assert x.counter == a.counter
-    assert len({x.counter, b.counter, c.counter}) == 3, ".data has a counter of its own over the same memory"
+    assert len({x.counter, b.counter, c.counter}) == 3, (
+        ".data has a counter of its own over the same memory"
+    )
     assert snap.counter(str(x.counter)).tensors == (x.id, a.id)
     assert snap.storage(str(x.storage)).runs[0].values == (1.0, 2.0, 3.0)
 
@@ -56,7 +58,12 @@ def test_saved_tensor_is_live_then_stale(engine: ModuleType) -> None:
     snap = snapshot(names)
     node = snap.node(str(snap.tensor("out").grad_fn))
     (saved,) = node.saved
-    assert (node.name, saved.name, saved.state, saved.tensor) == ("SigmoidBackward0", "result", "live", "T2")
+    assert (node.name, saved.name, saved.state, saved.tensor) == (
+        "SigmoidBackward0",
+        "result",
+        "live",
+        "T2",
+    )
     names["out"].detach().zero_()
     (saved,) = snapshot(names).node("N1").saved
     assert (saved.state, saved.saved_version, saved.version, saved.tensor) == ("stale", 0, 1, "T2")
@@ -73,7 +80,11 @@ def test_saved_tensor_is_freed_by_backward(engine: ModuleType) -> None:
 def test_edges_are_next_functions(engine: ModuleType) -> None:
     snap = snapshot(run("gradient", engine))
     total, times, leaf = snap.nodes
-    assert [node.name.rpartition("::")[2] for node in snap.nodes] == ["SumBackward0", "MulBackward0", "AccumulateGrad"]
+    assert [node.name.rpartition("::")[2] for node in snap.nodes] == [
+        "SumBackward0",
+        "MulBackward0",
+        "AccumulateGrad",
+    ]
     assert times.edges == (leaf.id, None)
     assert total.edges[0] == times.id
     assert leaf.variable == snap.tensor("x").id
@@ -212,7 +223,9 @@ def test_modules_and_optimisers_give_dotted_names(engine: ModuleType) -> None:
     assert [name for name, _ in snapshot(net).names] == ["net.weight", "net.bias"]
     state = net.state_dict()
     snap = snapshot(net, state=state)
-    assert snap.tensor("net.weight").storage == snap.tensor("state.weight").storage, "a state_dict aliases"
+    assert snap.tensor("net.weight").storage == snap.tensor("state.weight").storage, (
+        "a state_dict aliases"
+    )
 
 
 def test_version_counters_are_written_as_each_release_wants_it() -> None:

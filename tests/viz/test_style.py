@@ -15,7 +15,9 @@ from tinytorch.viz.wording.labels import clean, show
 def brightness(colour: str) -> float:
     """Relative luminance, as WCAG 2.2 defines it."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -63,7 +65,11 @@ def pairs(svg: str) -> Iterator[tuple[str, str, float]]:
         elif mark.tag == "path":
             given = colour[kinds[0]]
             on = ground(below, mark.points[0])
-            yield kinds[0], on, contrast(given.get("stroke") or given["fill"], colour[on]["fill"]) / 3
+            yield (
+                kinds[0],
+                on,
+                contrast(given.get("stroke") or given["fill"], colour[on]["fill"]) / 3,
+            )
         elif mark.tag == "rect":
             if below and "stroke" in colour[own(mark.kind)]:
                 on = ground(below, (mark.box[0], mark.box[1]))
@@ -102,7 +108,11 @@ def test_contrast_of_what_others_add_to_a_graph(theme: str) -> None:
     picture.node("mine", label="my own note")
     svg = picture.themed(theme)
     ink, card, line, page = (PALETTE[name][THEMES[theme]] for name in ("ink", "card", "line", "bg"))
-    for rule in (f"g text{{fill:{ink}}}", f"ellipse{{fill:{card};stroke:{line}}}", f"polygon{{fill:{page}}}"):
+    for rule in (
+        f"g text{{fill:{ink}}}",
+        f"ellipse{{fill:{card};stroke:{line}}}",
+        f"polygon{{fill:{page}}}",
+    ):
         assert rule in svg
     assert min(contrast(ink, card), contrast(ink, page)) >= 4.5
     assert contrast(line, page) >= 3
@@ -150,7 +160,9 @@ def test_a_picture_carries_the_rules_and_colours_that_it_uses_and_no_others() ->
     import tinytorch
 
     svg = memory(x=tinytorch.ones(2)).svg
-    used = {name for value in re.findall(r'class="([^"]*)"', svg) for name in value.split()} - {"tt-pic"}
+    used = {name for value in re.findall(r'class="([^"]*)"', svg) for name in value.split()} - {
+        "tt-pic"
+    }
     ruled = set(re.findall(r"\.tt-pic \.([\w-]+)", svg))
     assert ruled <= used
     assert set(re.findall(r"var\((--_[\w-]+)\)", svg)) == set(re.findall(r"(--_[\w-]+):", svg))

@@ -77,15 +77,24 @@ def _emptied(torch: Any) -> Any:
     [
         (_fake, "a FakeTensor has no values"),
         (lambda t: t.ones(3, device="meta", requires_grad=True) * 2, "a meta tensor has no values"),
-        (lambda t: t.quantize_per_tensor(t.ones(3), 0.1, 0, t.quint8), "its values are quantised and are not shown"),
+        (
+            lambda t: t.quantize_per_tensor(t.ones(3), 0.1, 0, t.quint8),
+            "its values are quantised and are not shown",
+        ),
         (_by_channel, "its values are quantised and are not shown"),
         (lambda t: t.eye(2).to_sparse(), "no storage that could be shown (layout: sparse_coo)"),
-        (lambda t: t.eye(2, requires_grad=True).to_sparse_csr(), "no storage that could be shown (layout: sparse_csr)"),
+        (
+            lambda t: t.eye(2, requires_grad=True).to_sparse_csr(),
+            "no storage that could be shown (layout: sparse_csr)",
+        ),
         (_plain_subclass, "an object of the subclass Metres"),
         (_refusing_function, "cells: 0: 1.0, 1: 1.0, 2: 1.0"),
         (_refusing_dispatch, "its memory is not known: the subclass Wrapper answers for itself"),
         (lambda t: t.nested.nested_tensor([t.ones(2), t.ones(3)]), "shape unknown"),
-        (lambda t: t.nested.nested_tensor([t.ones(2), t.ones(3)], layout=t.jagged), "(layout: jagged)"),
+        (
+            lambda t: t.nested.nested_tensor([t.ones(2), t.ones(3)], layout=t.jagged),
+            "(layout: jagged)",
+        ),
         (lambda t: t.nn.UninitializedParameter(), "it is not filled yet"),
         (lambda t: t.ones(2, 2).to_mkldnn(), "(layout: _mkldnn)"),
         (lambda t: t.ones(2, dtype=t.bfloat16), "2 cells of bfloat16, 4 bytes"),
@@ -94,7 +103,9 @@ def _emptied(torch: Any) -> Any:
         (_emptied, "no cells, 0 bytes"),
     ],
 )
-def test_each_kind_of_torch_tensor_is_told_in_a_sentence(make: Callable[[Any], Any], said: str) -> None:
+def test_each_kind_of_torch_tensor_is_told_in_a_sentence(
+    make: Callable[[Any], Any], said: str
+) -> None:
     import torch
 
     assert said in told(x=make(torch), y=torch.ones(1))
@@ -125,7 +136,9 @@ def test_modes_of_torch_do_not_see_the_look() -> None:
     seen: list[Any] = []
 
     class Spy(TorchDispatchMode):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             seen.append(func)
             return func(*args, **(kwargs or {}))
 
@@ -164,7 +177,9 @@ def test_what_a_function_gives_out_once_is_left_for_its_backward() -> None:
 
     x = torch.ones(2, requires_grad=True)
     y = Once.apply(x).sum()
-    assert "saved tensors: given out a single time, so it is left for backward" in graph(x=x, y=y).text
+    assert (
+        "saved tensors: given out a single time, so it is left for backward" in graph(x=x, y=y).text
+    )
     y.backward()
     assert x.grad.tolist() == [2.0, 2.0]
 
@@ -181,7 +196,9 @@ def test_a_custom_function_and_its_saved_tensors(engine: ModuleType) -> None:
 @pytest.mark.stress
 def test_another_thread_may_write_resize_and_differentiate_meanwhile(engine: ModuleType) -> None:
     # The system may stop the looking thread for longer than the interpreter's turns last. Once is bad luck.
-    assert any(_lost_beside_another_thread(engine) == 0 for _ in range(4)), "looking hides writes or adds some"
+    assert any(_lost_beside_another_thread(engine) == 0 for _ in range(4)), (
+        "looking hides writes or adds some"
+    )
 
 
 def _lost_beside_another_thread(engine: ModuleType) -> int:
@@ -267,7 +284,12 @@ def test_neither_wasm_nor_dot_nor_torch(monkeypatch: pytest.MonkeyPatch) -> None
         "try:\n    shown.svg\nexcept Exception as error:\n    print(type(error).__name__, error)\n"
     )
     monkeypatch.setenv("PATH", "")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.stderr == ""
     assert "SumBackward0" in done.stdout
-    assert "LayoutError drawing a graph needs Graphviz, and none was found. Two ways out:" in done.stdout
+    assert (
+        "LayoutError drawing a graph needs Graphviz, and none was found. Two ways out:"
+        in done.stdout
+    )

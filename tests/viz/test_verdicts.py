@@ -23,7 +23,9 @@ def known() -> dict[str, Held]:
 @pytest.fixture
 def held(engine: ModuleType, known: dict[str, Held]) -> Held:
     if engine.__name__ not in known:
-        programs = verdicts.BOTH if engine.__name__ == "tinytorch" else verdicts.BOTH | verdicts.TORCH
+        programs = (
+            verdicts.BOTH if engine.__name__ == "tinytorch" else verdicts.BOTH | verdicts.TORCH
+        )
         found = known.setdefault(engine.__name__, {})
         gc.collect()  # a hook in a cycle lives on, and as long as it does no later verdict is known
         for title, code in programs.items():
@@ -39,7 +41,9 @@ def held(engine: ModuleType, known: dict[str, Held]) -> Held:
 def test_no_verdict_is_wrong_and_few_are_unknown(held: Held) -> None:
     judgements = {title: judged(said.verdict, truth) for title, (said, truth) in held.items()}
     count = Counter(judgements.values())
-    print(f"{len(held)} programs: {count['right']} right, {count['wrong']} wrong, {count['unknown']} unknown")
+    print(
+        f"{len(held)} programs: {count['right']} right, {count['wrong']} wrong, {count['unknown']} unknown"
+    )
     assert [title for title, how in judgements.items() if how == "wrong"] == []
     assert len(held) >= 100
     why = Counter(said.findings[-1].what for said, _ in held.values() if said.verdict == "unknown")
@@ -49,7 +53,11 @@ def test_no_verdict_is_wrong_and_few_are_unknown(held: Held) -> None:
 def test_each_unknown_says_why(held: Held) -> None:
     for title, (said, _) in held.items():
         if said.verdict == "unknown":
-            why = [finding.what for finding in said.findings if finding.kind in ("not known", "not compared")]
+            why = [
+                finding.what
+                for finding in said.findings
+                if finding.kind in ("not known", "not compared")
+            ]
             assert why, title
             assert why[0] in said.text, title
         if said.verdict == "runs":
@@ -62,7 +70,9 @@ def test_a_verdict_that_is_always_the_same_is_noticed(always: str, held: Held) -
     assert count["wrong"] > 10 or count["unknown"] >= len(held) / 4
 
 
-def test_what_was_written_before_the_first_look_is_what_is_compared_with(engine: ModuleType) -> None:
+def test_what_was_written_before_the_first_look_is_what_is_compared_with(
+    engine: ModuleType,
+) -> None:
     """The limit that the words name: "the bytes of the earlier look"."""
     late = "h = x.exp()\nloss = h.sum()\nh.data.mul_(5)\nlook()"
     said, truth = verdicts.verdict(late, engine)

@@ -21,12 +21,16 @@ def test_picture_and_sentences_agree_on_the_cells_that_changed(engine: ModuleTyp
     before = snapshot(x=x, d=d)
     d[1] = 5
     after = snapshot(x=x, d=d, since=before)
-    assert "The values in memory changed: x and d show it." in describe(changes(after, before), {}, {})
+    assert "The values in memory changed: x and d show it." in describe(
+        changes(after, before), {}, {}
+    )
     assert "changed: cell 1 was 1.0." in memory(after, since=before).text
     assert written(before, after) == ["x", "d"]
 
 
-def test_what_one_step_computes_and_frees_is_told_though_the_last_graph_was_freed_too(engine: ModuleType) -> None:
+def test_what_one_step_computes_and_frees_is_told_though_the_last_graph_was_freed_too(
+    engine: ModuleType,
+) -> None:
     x = engine.ones(3, requires_grad=True)
     y = (x * x).sum()
     y.backward()
@@ -34,7 +38,9 @@ def test_what_one_step_computes_and_frees_is_told_though_the_last_graph_was_free
     y = (x * x).sum()
     y.backward()
     after = snapshot(x=x, y=y, since=before)
-    assert "Backward freed what it had saved: MulBackward0." in describe(changes(after, before), {}, {})
+    assert "Backward freed what it had saved: MulBackward0." in describe(
+        changes(after, before), {}, {}
+    )
 
 
 def test_a_gradient_written_with_the_values_it_had_has_not_changed(engine: ModuleType) -> None:
@@ -45,7 +51,9 @@ def test_a_gradient_written_with_the_values_it_had_has_not_changed(engine: Modul
     x.grad.add_(0)
     assert describe(changes(snapshot(x=x, since=before), before), {}, {}) == ()
     x.grad.add_(1)
-    assert describe(changes(snapshot(x=x, since=before), before), {}, {}) == ("x.grad changed: [2] -> [3].",)
+    assert describe(changes(snapshot(x=x, since=before), before), {}, {}) == (
+        "x.grad changed: [2] -> [3].",
+    )
 
 
 def test_the_other_variables_and_at_most_twelve_sentences(engine: ModuleType) -> None:

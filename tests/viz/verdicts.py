@@ -263,10 +263,12 @@ look()
 """
 WITH_A_FUNCTION = {
     "a Function": CUSTOM.replace("BODY", "return 2 * grad * ctx.saved_tensors[0]"),
-    "a Function, written": CUSTOM.replace("BODY", "return 2 * grad * ctx.saved_tensors[0]") + "h.add_(1)",
+    "a Function, written": CUSTOM.replace("BODY", "return 2 * grad * ctx.saved_tensors[0]")
+    + "h.add_(1)",
     "a Function that never looks": CUSTOM.replace("BODY", "return grad") + "h.add_(1)",
     "a Function that raises": CUSTOM.replace("BODY", "raise ValueError('no')"),
-    "a Function with an attribute": CUSTOM.replace("BODY", "return 2 * grad * ctx.kept") + "h.data.add_(1)",
+    "a Function with an attribute": CUSTOM.replace("BODY", "return 2 * grad * ctx.kept")
+    + "h.data.add_(1)",
     "a Function used twice": CUSTOM.replace("BODY", "return grad") + "loss.backward()",
 }
 TWICE = """
@@ -337,7 +339,9 @@ def verdict(code: str, engine: ModuleType) -> tuple[Explanation, Truth]:
     found, error = _outcome(names)
     if error:
         return said, Truth(error, right=False)
-    with engine.autograd.graph.saved_tensors_hooks(lambda one: one.detach().clone(), lambda kept: kept):
+    with engine.autograd.graph.saved_tensors_hooks(
+        lambda one: one.detach().clone(), lambda kept: kept
+    ):
         wanted, _ = _outcome(play(code, engine, lambda _: None))
     return said, Truth("", repr(found) == repr(wanted))
 
@@ -353,13 +357,19 @@ def _outcome(names: dict[str, Any]) -> tuple[list[Any], str]:
 
 
 def _shown(names: dict[str, Any]) -> dict[str, Any]:
-    return {name: one for name, one in names.items() if hasattr(one, "is_leaf") or hasattr(one, "parameters")} | {
-        "roots": names.get("roots", [])
-    }
+    return {
+        name: one
+        for name, one in names.items()
+        if hasattr(one, "is_leaf") or hasattr(one, "parameters")
+    } | {"roots": names.get("roots", [])}
 
 
 def judged(said: str, truth: Truth) -> str:
     """How a verdict stands against the truth: "right", "wrong", or "unknown"."""
     if said == "unknown" or (said == "may be wrong" and truth.right):
         return "unknown"
-    return "right" if said == ("raises" if truth.error else "runs" if truth.right else "may be wrong") else "wrong"
+    return (
+        "right"
+        if said == ("raises" if truth.error else "runs" if truth.right else "may be wrong")
+        else "wrong"
+    )

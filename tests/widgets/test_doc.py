@@ -69,7 +69,9 @@ class Words(HTMLParser):
 @pytest.mark.parametrize("part", EVERY, ids=lambda part: type(part).__name__)
 def test_html_stands_in_markdown_and_is_escaped(part: Part) -> None:
     html = part.html()
-    assert not re.search(r"\n[ \t]*(\n|$)", html), "Markdown takes a blank line for the end of the HTML"
+    assert not re.search(r"\n[ \t]*(\n|$)", html), (
+        "Markdown takes a blank line for the end of the HTML"
+    )
     assert not re.search(r'<[^>]*\s[\w-]+="[^"]*\n', html), "an attribute with a line break"
     read = Words(html)
     assert read.opened == []
@@ -91,7 +93,10 @@ def test_a_broken_page_is_noticed() -> None:
 
 def test_the_text_of_a_table() -> None:
     rows = [["clone", "no"], ["detach()", "yes"]]
-    assert Table(["way", "shares"], rows).text() == "  way       shares\n  clone     no\n  detach()  yes"
+    assert (
+        Table(["way", "shares"], rows).text()
+        == "  way       shares\n  clone     no\n  detach()  yes"
+    )
     told = Table(["way", "shares"], rows, told="rows").text()
     assert told == "clone\n  shares: no\n\ndetach()\n  shares: yes"
     wide = Table(["way", "a", "b", "c"], [["=", "1", "2", "3"]], told="rows", breaks=[2])
@@ -108,11 +113,15 @@ def test_a_column_can_be_hidden_in_the_page() -> None:
 def test_what_is_exact_has_no_marks() -> None:
     said = Paragraph(f"**It is** `{exact('x**2 + y**3')}`: {exact('`a` **b** <c>')}")
     assert said.text() == "It is `x**2 + y**3`: `a` **b** <c>"
-    assert said.html() == "<p><strong>It is</strong> <code>x**2 + y**3</code>: `a` **b** &lt;c&gt;</p>"
+    assert (
+        said.html() == "<p><strong>It is</strong> <code>x**2 + y**3</code>: `a` **b** &lt;c&gt;</p>"
+    )
 
 
 def test_text_is_put_together() -> None:
-    box = Box(Paragraph("**a**"), InText(Paragraph("b")), InPage("<hr>"), Fold("c", Code("d\n\ne")), None)
+    box = Box(
+        Paragraph("**a**"), InText(Paragraph("b")), InPage("<hr>"), Fold("c", Code("d\n\ne")), None
+    )
     assert box.text() == "a\nb\nc:\n    d\n\n    e"
     assert (
         box.html()

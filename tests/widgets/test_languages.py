@@ -19,7 +19,9 @@ import tinytorch
 from tinytorch.viz import graph, memory
 from tinytorch.viz.wording import catalogue, labels
 
-CODE = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\nd = y.detach()\nd += 1\ny.sum().backward()"
+CODE = (
+    "x = torch.ones(2, requires_grad=True)\ny = x.exp()\nd = y.detach()\nd += 1\ny.sum().backward()"
+)
 LOOP = "x = torch.ones(2)\nfor k in range(3):\n    x += k\nprint(x)"
 QUOTED = (  # PyTorch's own words, and Python's: what follows is theirs as well
     "To copy construct from a tensor, it is recommended",
@@ -34,7 +36,9 @@ QUOTED = (  # PyTorch's own words, and Python's: what follows is theirs as well
 
 
 @pytest.fixture(params=["zh", "ko"])
-def language(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+def language(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[str]:
     monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
     catalogue.use(request.param)
     yield request.param
@@ -44,17 +48,26 @@ def language(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tm
 def english(page: str) -> set[str]:
     """What stands in a page as English: words in a row that are neither code nor quoted from somebody else."""
     page = re.sub(r"<(script|style|code|pre)\b.*?</\1>", " § ", page, flags=re.DOTALL)
-    texts = [*re.split(r"<[^>]+>", page), *re.findall(r'(?:aria-label|title|alt|placeholder)="([^"]*)"', page)]
+    texts = [
+        *re.split(r"<[^>]+>", page),
+        *re.findall(r'(?:aria-label|title|alt|placeholder)="([^"]*)"', page),
+    ]
     found = set()
     for text in map(unescape, texts):
         for quoted in QUOTED:
             text = text.partition(quoted)[0]  # noqa: PLW2901
-        found |= set(re.findall(r"[A-Za-z][a-z']+(?: [a-z']+)+", re.sub(r"requires grad|state dict", "§", text)))
+        found |= set(
+            re.findall(
+                r"[A-Za-z][a-z']+(?: [a-z']+)+", re.sub(r"requires grad|state dict", "§", text)
+            )
+        )
     return found
 
 
 def test_english_is_found() -> None:
-    assert english("<p>张量 The tensor is a <code>leaf of it</code></p><b title='x'></b>") == {"The tensor is a"}
+    assert english("<p>张量 The tensor is a <code>leaf of it</code></p><b title='x'></b>") == {
+        "The tensor is a"
+    }
     assert english('<a title="new memory">requires grad인 잎</a>') == {"new memory"}
 
 
@@ -121,13 +134,24 @@ def test_no_english_is_left_in_what_a_watch_finds(language: str) -> None:
     assert english(seen.html) == set()
 
 
-@pytest.mark.parametrize("lesson", [clone, beyond, stop_gradient], ids=lambda lesson: lesson.__name__.split(".")[-1])
+@pytest.mark.parametrize(
+    "lesson", [clone, beyond, stop_gradient], ids=lambda lesson: lesson.__name__.split(".")[-1]
+)
 def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
-    parts = [one for one in vars(import_module(lesson.__name__)).values() if isinstance(one, copylab.Exercise)]
+    parts = [
+        one
+        for one in vars(import_module(lesson.__name__)).values()
+        if isinstance(one, copylab.Exercise)
+    ]
     predictions = [one for one in vars(lesson).values() if isinstance(one, copylab.Prediction)]
     for part in parts:
         tried = [play(part.start, code, tinytorch)[0] for code in (part.code, *part.wrong)]
-        for text in (part.task, *part.hints, part.title, *(str(part.check(names)) for names in tried)):
+        for text in (
+            part.task,
+            *part.hints,
+            part.title,
+            *(str(part.check(names)) for names in tried),
+        ):
             assert english(re.sub("`[^`]*`", "§", text)) == set()
             assert re.search(r"[\u4e00-\u9fff]" if language == "zh" else r"[\uac00-\ud7a3]", text)
     for one in predictions:

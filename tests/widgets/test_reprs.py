@@ -34,13 +34,20 @@ def pictures() -> Iterator[Any]:
         yield from (look(x, y), look(many), look(hostile), look({}))
     yield Picture(lambda: "<svg/>", lambda: "First line.\nSecond " + "x" * 200)
     y.data.zero_()
-    for found in (explain(y.sum()), explain(y.sum(), since=snapshot(y)), explain(many), explain({})):
+    for found in (
+        explain(y.sum()),
+        explain(y.sum(), since=snapshot(y)),
+        explain(many),
+        explain({}),
+    ):
         yield found
         yield from found.findings
 
 
 def runs() -> Iterator[Any]:
-    made = copylab.steps("x = torch.ones(2)\nlong = [" + "'a b', " * 60 + "\n]\ny = x * 2", engine=tinytorch)
+    made = copylab.steps(
+        "x = torch.ones(2)\nlong = [" + "'a b', " * 60 + "\n]\ny = x * 2", engine=tinytorch
+    )
     yield made
     yield from made
     yield from (picture for frame in made for picture in frame.pictures.values())
@@ -50,7 +57,9 @@ def runs() -> Iterator[Any]:
 def watched() -> Iterator[Any]:
     yield copylab.watch()
     with copylab.watch(silent="record") as watch:
-        a_name_that_is_as_long_as_the_rules_of_our_team_for_names_demand = tinytorch.ones(3, requires_grad=True).exp()
+        a_name_that_is_as_long_as_the_rules_of_our_team_for_names_demand = tinytorch.ones(
+            3, requires_grad=True
+        ).exp()
         a_name_that_is_as_long_as_the_rules_of_our_team_for_names_demand.data.zero_()
         a_name_that_is_as_long_as_the_rules_of_our_team_for_names_demand.sum().backward()
     yield from (watch, *watch.findings)
@@ -66,13 +75,27 @@ def copies() -> Iterator[Any]:
 
 
 def asked() -> Iterator[Any]:
-    prediction = copylab.predict("x = torch.ones(2)\ny = x", [questions.same_storage("x", "y")], engine=tinytorch)
-    yield from (prediction, prediction.live(), prediction.live().form, *prediction.questions, prediction.verify())
+    prediction = copylab.predict(
+        "x = torch.ones(2)\ny = x", [questions.same_storage("x", "y")], engine=tinytorch
+    )
+    yield from (
+        prediction,
+        prediction.live(),
+        prediction.live().form,
+        *prediction.questions,
+        prediction.verify(),
+    )
     reveal = prediction.commit(["no"])
     yield from (reveal, *reveal.rows, reveal.steps, Misconception("m" * 200, "says", "refutation"))
-    part = copylab.exercise("long/" * 40, "Make t.", lambda t: t == 1, solution="t = 1", hints=["Think. " * 50])
+    part = copylab.exercise(
+        "long/" * 40, "Make t.", lambda t: t == 1, solution="t = 1", hints=["Think. " * 50]
+    )
     yield from (part, part.live(), part.hint(), part.solution(), part.verify())
-    yield from (part.check({"t": "many words " * 30}), part.check({}), Box(Paragraph("a\n" * 9), Paragraph("b")))
+    yield from (
+        part.check({"t": "many words " * 30}),
+        part.check({}),
+        Box(Paragraph("a\n" * 9), Paragraph("b")),
+    )
     yield copylab.progress()
 
 
@@ -112,13 +135,18 @@ def test_it_says_what_is_shown() -> None:
     (frame,) = copylab.steps("x = torch.ones(2)", engine=tinytorch)
     assert repr(frame.pictures) == "{'memory': <Memory: 1 tensor in 1 storage>}"
     with copylab.watch(silent="record") as watch:
-        assert repr(watch) == "<watch: Nothing was checked: backward has read no saved tensor under this watch>"
+        assert (
+            repr(watch)
+            == "<watch: Nothing was checked: backward has read no saved tensor under this watch>"
+        )
         for _ in range(2):
             y = x.exp()
             y.data.zero_()
             y.sum().backward()
     assert repr(watch) == "<watch: 1 finding>"
-    assert repr(watch.findings).startswith("[<y, saved by ExpBackward0, holds other values than those saved, and")
+    assert repr(watch.findings).startswith(
+        "[<y, saved by ExpBackward0, holds other values than those saved, and"
+    )
 
 
 def test_print_and_a_notebook_have_all_of_it() -> None:
@@ -132,12 +160,18 @@ def test_print_and_a_notebook_have_all_of_it() -> None:
         y.sum().backward()
     for said in (watch, *watch.findings):
         assert str(said) == said.text == plain(said)
-    part = copylab.exercise("mine/part", "Make t.", lambda t: t == 1, solution="t = 1", hints=["Think. " * 50])
+    part = copylab.exercise(
+        "mine/part", "Make t.", lambda t: t == 1, solution="t = 1", hints=["Think. " * 50]
+    )
     for words in (part.hint(), part.solution(), part.check({"t": "many words " * 30})):
         assert str(words) == words.text() == plain(words)
         assert len(str(words)) > len("One solution:")
-    end = copylab.steps("memory(x=torch.ones(2))", namespace={"memory": memory}, engine=tinytorch)[0].output
-    assert end == f"{memory(x=tinytorch.ones(2)).text}\n", "the value of a last line, as in a notebook"
+    end = copylab.steps("memory(x=torch.ones(2))", namespace={"memory": memory}, engine=tinytorch)[
+        0
+    ].output
+    assert end == f"{memory(x=tinytorch.ones(2)).text}\n", (
+        "the value of a last line, as in a notebook"
+    )
     found = part.verify()
     assert str(found) == plain(found)
     assert str(found).startswith("Verified: ")

@@ -50,9 +50,17 @@ def test_a_file_is_written_read_renamed_and_removed(folder: SafeFolder) -> None:
         folder.read("deep/er/b.txt")
 
 
-@pytest.mark.parametrize("name", ["../a", "/etc/passwd", "", ".", "..", "a//b", "a/../../b", "a\0b", "a/"])
+@pytest.mark.parametrize(
+    "name", ["../a", "/etc/passwd", "", ".", "..", "a//b", "a/../../b", "a\0b", "a/"]
+)
 def test_names_that_lead_elsewhere_are_refused(folder: SafeFolder, name: str) -> None:
-    for call in (folder.read, folder.remove, folder.has, folder.make_folder, lambda name: folder.write(name, b"")):
+    for call in (
+        folder.read,
+        folder.remove,
+        folder.has,
+        folder.make_folder,
+        lambda name: folder.write(name, b""),
+    ):
         with pytest.raises(RefusedFileError, match="leads out of the folder"):
             call(name)
     folder.write("a.txt", b"1")
@@ -78,13 +86,17 @@ def test_no_link_is_followed(folder: SafeFolder, outside: Path) -> None:
     assert not folder.has("a.txt")
 
 
-def test_a_link_in_place_of_the_temporary_file_is_not_written_through(folder: SafeFolder, outside: Path) -> None:
+def test_a_link_in_place_of_the_temporary_file_is_not_written_through(
+    folder: SafeFolder, outside: Path
+) -> None:
     (folder.path / ".b.txt.part").symlink_to(outside / "a.txt")
     folder.write("b.txt", b"mine")
     assert folder.list_files() == ["b.txt"]
 
 
-def test_the_folder_itself_may_be_a_link_that_the_user_named(folder: SafeFolder, tmp_path: Path) -> None:
+def test_the_folder_itself_may_be_a_link_that_the_user_named(
+    folder: SafeFolder, tmp_path: Path
+) -> None:
     (tmp_path / "named").symlink_to(folder.path)
     SafeFolder(tmp_path / "named").write("a.txt", b"1")
     assert folder.read("a.txt") == b"1"
@@ -164,7 +176,9 @@ def test_the_old_file_is_renamed_only_when_the_new_one_is_on_the_disk(
     assert (folder.read("a.txt"), folder.read("b.txt")) == (b"new", b"old")
 
 
-def test_what_was_built_is_moved_in_beside_what_is_there(folder: SafeFolder, outside: Path, tmp_path: Path) -> None:
+def test_what_was_built_is_moved_in_beside_what_is_there(
+    folder: SafeFolder, outside: Path, tmp_path: Path
+) -> None:
     for name in (".git/config", "en/old.html", "index.html"):
         folder.write(name, b"old")
     (folder.path / "en" / "link").symlink_to(outside)
@@ -173,7 +187,11 @@ def test_what_was_built_is_moved_in_beside_what_is_there(folder: SafeFolder, out
         built.make()
         built.write(name, b"new")
     folder.move_in(built.path)
-    found = sorted(path.relative_to(folder.path).as_posix() for path in folder.path.rglob("*") if path.is_file())
+    found = sorted(
+        path.relative_to(folder.path).as_posix()
+        for path in folder.path.rglob("*")
+        if path.is_file()
+    )
     assert found == [".git/config", "en/new.html", "index.html", "zh/new.html"]
 
     (folder.path / "ko").symlink_to(outside)

@@ -58,7 +58,11 @@ def grad(
 
 
 def _backward(
-    self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
 ) -> None:
     """Compute the gradients of this tensor and add them to the leaves' `.grad`."""
     data, edge = self._data, self._edge
@@ -73,7 +77,11 @@ def _backward(
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-_backward.__name__, _backward.__qualname__, _backward.__module__ = "backward", "Tensor.backward", "tinytorch"
+_backward.__name__, _backward.__qualname__, _backward.__module__ = (
+    "backward",
+    "Tensor.backward",
+    "tinytorch",
+)
 python("backward", _backward, function=False)
 
 
@@ -90,10 +98,14 @@ class Variable(metaclass=_VariableType):
 
     __module__ = "torch.autograd.variable"
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # type: ignore[misc]
+    def __new__(
+        cls, data: Any = None, requires_grad: bool = False, volatile: bool = False
+    ) -> Tensor:  # type: ignore[misc]
         """Make the tensor that shares the data's memory."""
         if volatile:
-            warn_user("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
+            warn_user(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
+            )
         out = fresh(np.empty(0, get_default_dtype().np)) if data is None else data
         return out.detach().requires_grad_(bool(requires_grad))
 
@@ -136,18 +148,24 @@ def _start_gradients(outputs: tuple, grads: Any) -> list:
 _CYCLE = "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak."
 
 
-def _run(outputs: tuple, given: Any, keep: Any, create: Any, inputs: tuple | None, accumulate: bool) -> list:
+def _run(
+    outputs: tuple, given: Any, keep: Any, create: Any, inputs: tuple | None, accumulate: bool
+) -> list:
     """One walk of the engine, after torch's checks; gradients of `inputs` (None: of all leaves) are added or returned."""
     grads, keep = _start_gradients(outputs, given), create if keep is None else keep
     if len(outputs) != len(grads):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     edges: list = list(map(edge_of, outputs))
     if None in edges:
-        raise RuntimeError(f"element {edges.index(None)} of tensors does not require grad and does not have a grad_fn")
+        raise RuntimeError(
+            f"element {edges.index(None)} of tensors does not require grad and does not have a grad_fn"
+        )
     goals: list | None = None if inputs is None else []
     for t in inputs or ():
         if not isinstance(t, Tensor):
-            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+            raise RuntimeError(
+                f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}"
+            )
         goals.append(edge_of(t))  # type: ignore[union-attr]
         if accumulate:
             retain_grad(t)
@@ -155,12 +173,16 @@ def _run(outputs: tuple, given: Any, keep: Any, create: Any, inputs: tuple | Non
             raise RuntimeError("One of the differentiated Tensors does not require grad")
     if not edges:
         return [None] * len(goals or ())
-    starts = [g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)]
+    starts = [
+        g if g is None else fitted(None, i, g, expected(edges[i])) for i, g in enumerate(grads)
+    ]
     know(*starts)  # hooks are given the very tensors
     held = () if accumulate else tuple(starts)  # one of them may be what is asked for
     if not create:
         starts = [g if g is None else g._data for g in starts]
-    root, nr, first = (*edges[0], starts[0]) if len(edges) == 1 else (engine.Root(edges, starts), 0, None)
+    root, nr, first = (
+        (*edges[0], starts[0]) if len(edges) == 1 else (engine.Root(edges, starts), 0, None)
+    )
     task = engine.Task(root, bool(keep), not create, goals, accumulate)
     if create and accumulate:
         task.warnings.append((_CYCLE, "torch/csrc/autograd/engine.cpp:1307", True))
@@ -224,5 +246,8 @@ def _numerical(func: Callable, inputs: tuple, t: Tensor, i: int, eps: float) -> 
 
 def _analytical(output: Tensor, t: Tensor) -> Tensor:
     """The same Jacobian from backward, a column an element of the output."""
-    columns = [grad(x, t, retain_graph=True, materialize_grads=True)[0].reshape(-1) for x in output.reshape(-1)]
+    columns = [
+        grad(x, t, retain_graph=True, materialize_grads=True)[0].reshape(-1)
+        for x in output.reshape(-1)
+    ]
     return stack(columns, 1)

@@ -56,7 +56,13 @@ class Root(MultiNode):
     __slots__ = ("grads",)
 
     def __init__(self, edges: list, grads: list) -> None:
-        self._edges, self.grads, self._hooks, self._saved, self._seq = tuple(edges), grads, None, (), LAST
+        self._edges, self.grads, self._hooks, self._saved, self._seq = (
+            tuple(edges),
+            grads,
+            None,
+            (),
+            LAST,
+        )
         self.describe(None)
 
     def apply(self, grads: list, raw: bool) -> list:
@@ -87,7 +93,12 @@ class Task:
     """
 
     def __init__(
-        self, root: Any, keep_graph: bool, raw: bool, inputs: list | None = None, accumulate: bool = True
+        self,
+        root: Any,
+        keep_graph: bool,
+        raw: bool,
+        inputs: list | None = None,
+        accumulate: bool = True,
     ) -> None:
         self.keep_graph, self.raw = keep_graph, raw
         waits: dict[Any, int] = {}  # how many gradients each node below the root waits for
@@ -105,7 +116,10 @@ class Task:
         self.needed: set | None = None
         self.runs: set | None = None  # those that it comes to, where it does not come to all
         if inputs is not None:
-            self.captured, self.captures = [None] * len(inputs), {root: []}  # whose tensor's hooks run in any case
+            self.captured, self.captures = (
+                [None] * len(inputs),
+                {root: []},
+            )  # whose tensor's hooks run in any case
             goals = {edge[0] for edge in inputs if edge is not None}
             self.needed = _on_the_way((root, *self.waits), goals) | (goals if accumulate else set())
             for at, edge in enumerate(inputs):
@@ -151,10 +165,15 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
             if here.saving is not saving:
                 hold(saving)
             if fn._leaf:
-                _at_leaf(fn, grads[0], resolved(given[0], grads[0], (*buffers.values(), *heap)), task)
+                _at_leaf(
+                    fn, grads[0], resolved(given[0], grads[0], (*buffers.values(), *heap)), task
+                )
                 continue
             if fn._hooks is not None or not simply or fn._on_tensors:
-                given = [resolved(s, g, (*buffers.values(), *heap)) for s, g in zip(given, grads, strict=True)]
+                given = [
+                    resolved(s, g, (*buffers.values(), *heap))
+                    for s, g in zip(given, grads, strict=True)
+                ]
                 grads, given = _met(fn, fn._hooks, grads, given, devices(fn), task)
                 if grads is None:
                     continue
@@ -164,8 +183,13 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                 if raw and not fn._on_tensors:
                     fn.apply(list(as_tensors(grads, given, devices(fn))), False)
                 raise
-            if runs is not None and not (fn._on_tensors or fn.spread):  # what nobody asked for torch does not compute
-                outputs[:] = [g if e is None or e[0] in runs else None for g, e in zip(outputs, fn._edges, strict=True)]
+            if runs is not None and not (
+                fn._on_tensors or fn.spread
+            ):  # what nobody asked for torch does not compute
+                outputs[:] = [
+                    g if e is None or e[0] in runs else None
+                    for g, e in zip(outputs, fn._edges, strict=True)
+                ]
             if fn._laid and raw and first is not None and first.ndim > 1:
                 outputs = laid(fn, first, outputs)
             if fn._hooks is not None or fn._on_tensors:
@@ -202,7 +226,9 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                         same = grad is first and len(outputs) == 1
                         state = given[0] if same else state_of(fn, grads, given, outputs, i)
                 buffer = buffers.get(below)
-                if buffer is None and not left and below._outputs == 1:  # the usual node, which waits for nothing else
+                if (
+                    buffer is None and not left and below._outputs == 1
+                ):  # the usual node, which waits for nothing else
                     if leaf and not watched and (not heap or heap[0][0] != -LAST):
                         outputs[i] = None  # at once, as nothing goes before a leaf
                         if state & TWICE:
@@ -221,7 +247,9 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
                     elif grad is not None:
                         waiting[position] = None
                         if raw:
-                            state = resolved(states[position], before, (*buffers.values(), *heap), outputs[i:])
+                            state = resolved(
+                                states[position], before, (*buffers.values(), *heap), outputs[i:]
+                            )
                         waiting[position], states[position] = _added(before, grad, state)
                     if left:
                         continue
@@ -271,7 +299,11 @@ def _met(fn: Any, held: Any, grads: list, states: list[int], places: list, task:
         states = [s - s % VERSION for s in states]  # since somebody holds them now
     if held is not None:
         grads = through(
-            lambda seen: hooks.run_node_hooks(held.pre, hooks.before(held, seen)), grads, states, places, raw
+            lambda seen: hooks.run_node_hooks(held.pre, hooks.before(held, seen)),
+            grads,
+            states,
+            places,
+            raw,
         )
     if raw and type(grads) is not Outputs:
         grads = Outputs(grads, states)  # which a custom Function asks for

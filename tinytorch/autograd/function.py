@@ -75,7 +75,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     def __init__(self, inputs: tuple, recorded: bool) -> None:
         self._takes = tuple([isinstance(x, Tensor) for x in inputs])
         self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
-        super().__init__(tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ())
+        super().__init__(
+            tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ()
+        )
         self.to_save = self.dirty_tensors = self.non_differentiable = None
         self._results = {}
         self._materialize = True
@@ -110,7 +112,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 pairs += None, None
             elif not isinstance(t, Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}")  # fmt: skip
-            elif (t._edge and t._edge[0] is self) or (t._view and any(t is d for d in self.dirty_tensors or ())):
+            elif (t._edge and t._edge[0] is self) or (
+                t._view and any(t is d for d in self.dirty_tensors or ())
+            ):
                 self._results[i] = t._edge[1]
                 pairs += kept_result(t, t._edge[1])
             else:
@@ -132,8 +136,15 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def _backward(self, grads: tuple) -> list:
         if self._materialize:
-            each: Any = zip(grads, self._zeros, strict=True)  # torch zeroes in place, which counts as a write
-            grads = tuple([over(as_result(np.zeros(*m[:2])), m[2], 1) if g is None and m else g for g, m in each])
+            each: Any = zip(
+                grads, self._zeros, strict=True
+            )  # torch zeroes in place, which counts as a write
+            grads = tuple(
+                [
+                    over(as_result(np.zeros(*m[:2])), m[2], 1) if g is None and m else g
+                    for g, m in each
+                ]
+            )
         out = call_user(self._forward_cls.backward, self, *grads)
         out = out if isinstance(out, tuple) else (out,)
         name, wanted = type(self).__name__, len(self._takes)
@@ -171,7 +182,9 @@ class Function(metaclass=FunctionMeta):
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the outputs: `forward(ctx, *inputs)`, or `forward(*inputs)` next to a `setup_context`."""
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
@@ -197,7 +210,9 @@ class Function(metaclass=FunctionMeta):
             output = cls.forward(*inputs) if apart else cls.forward(ctx, *inputs)
             if apart:
                 cls.setup_context(ctx, inputs, output)
-        outputs = _recorded(ctx, inputs, output if isinstance(output, tuple) else (output,), recorded)
+        outputs = _recorded(
+            ctx, inputs, output if isinstance(output, tuple) else (output,), recorded
+        )
         if recorded:
             ctx._keep()
         ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = None
@@ -213,9 +228,14 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
     dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
     for t in ctx.dirty_tensors or ():
         bump(t)
-    plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
+    plain = _marked(
+        ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got "
+    )
     ctx._zeros = tuple([expectation(t) if isinstance(t, Tensor) else None for t in outputs])
-    smooth = [recorded and isinstance(t, Tensor) and id(t) not in plain and t._data.dtype.kind == "f" for t in outputs]
+    smooth = [
+        recorded and isinstance(t, Tensor) and id(t) not in plain and t._data.dtype.kind == "f"
+        for t in outputs
+    ]
     ctx.describe(*[t if ok else None for t, ok in zip(outputs, smooth, strict=True)])
     result, many = [], sum(smooth) > 1
     for nr, t in enumerate(outputs):
@@ -248,8 +268,12 @@ def _marked(tensors: tuple | None, complaint: str) -> set[int]:
 
 def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: int) -> None:
     """An output that forward wrote to in place: its history goes on from here."""
-    if t._edge is None and needs_grad(t):  # not `is_leaf`, which brings the history of a view up to date
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if t._edge is None and needs_grad(
+        t
+    ):  # not `is_leaf`, which brings the history of a view up to date
+        raise RuntimeError(
+            "a leaf Variable that requires grad has been used in an in-place operation."
+        )
     if not is_input:
         complaint = "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to ctx.mark_dirty()."
         if t._view is not None:
@@ -293,10 +317,15 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             outputs = fn(ctx, *args)
         if not (MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
             return outputs
-        found = [t if t is None else t.data for t in (outputs if isinstance(outputs, tuple) else (outputs,))]
+        found = [
+            t if t is None else t.data
+            for t in (outputs if isinstance(outputs, tuple) else (outputs,))
+        ]
         for t in found:
             if t is not None:
-                node = Error(((t.detach().requires_grad_(), 0),))  # torch shows a leaf there, of which nobody knows
+                node = Error(
+                    ((t.detach().requires_grad_(), 0),)
+                )  # torch shows a leaf there, of which nobody knows
                 node.describe(t)
                 replace_history(t, node)
         return tuple(found) if isinstance(outputs, tuple) else found[0]

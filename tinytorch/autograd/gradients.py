@@ -16,7 +16,20 @@ from typing import Any
 import numpy as np
 
 from ..base import BY_NUM, contiguous_strides, empty_like_strides, is_dense, owner, result_layout
-from ..graph import ALONE, SHARED, TWICE, VERSION, VIEW, Outputs, TensorBase, bump, edge_of, expectation, hooks, view_of
+from ..graph import (
+    ALONE,
+    SHARED,
+    TWICE,
+    VERSION,
+    VIEW,
+    Outputs,
+    TensorBase,
+    bump,
+    edge_of,
+    expectation,
+    hooks,
+    view_of,
+)
 from ..ops import clone, contiguous_format, copied, copy_, new_empty_strided
 from ..tensor import as_result, device_of, over
 
@@ -42,7 +55,9 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
                 return state | TWICE
             return state - ALONE + VIEW if rest and state % TWICE == ALONE else state
     saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
-    if any(owner(v._data) is memory for v in saved) or (type(grad.base) is ndarray and grad.base.ndim > grad.ndim > 0):
+    if any(owner(v._data) is memory for v in saved) or (
+        type(grad.base) is ndarray and grad.base.ndim > grad.ndim > 0
+    ):
         return VIEW  # of what was saved, or of a sum without its leading dimensions
     return fn._made
 
@@ -53,7 +68,10 @@ def laid(fn: Any, grad: Any, outputs: list) -> list:
     for i, (_, wanted) in enumerate(fn.rules):
         o = outputs[i]
         if type(o) is ndarray and o is not grad:
-            arrays = [grad, *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)]]
+            arrays = [
+                grad,
+                *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)],
+            ]
             if 1 in o.shape or not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
                 found[i] = result_layout(o, *[a for a in arrays if a.shape == o.shape])
     return found
@@ -61,14 +79,18 @@ def laid(fn: Any, grad: Any, outputs: list) -> list:
 
 def state_fitted(before: Any, after: Any) -> int:
     """The state of a gradient that was brought to another shape or dtype: leading dimensions go by a view of the sum."""
-    return VIEW if before.ndim > after.ndim > 0 and getattr(after, "base", None) is not None else ALONE
+    return (
+        VIEW if before.ndim > after.ndim > 0 and getattr(after, "base", None) is not None else ALONE
+    )
 
 
 def resolved(state: int, grad: Any, waiting: tuple, outputs: Any = ()) -> int:
     """A state without TWICE, from whether the walk does hold the gradient now besides where it is looked at."""
     if state & TWICE:
         state -= TWICE
-        if any(b is grad for *_, grads, _ in waiting for b in grads) or any(o is grad for o in outputs):
+        if any(b is grad for *_, grads, _ in waiting for b in grads) or any(
+            o is grad for o in outputs
+        ):
             state -= state % TWICE
     return state
 
@@ -76,7 +98,9 @@ def resolved(state: int, grad: Any, waiting: tuple, outputs: Any = ()) -> int:
 # tensors over them ------------------------------------------------------------------------------------------------------
 
 
-KNOWN: Any = weakref.WeakValueDictionary()  # tensors that somebody holds, by the numbers of their arrays and memory
+KNOWN: Any = (
+    weakref.WeakValueDictionary()
+)  # tensors that somebody holds, by the numbers of their arrays and memory
 
 
 def know(*tensors: Any) -> None:
@@ -84,7 +108,9 @@ def know(*tensors: Any) -> None:
     for t in tensors:
         if t is not None:
             KNOWN[id(t._data)] = t
-            KNOWN.setdefault(id(owner(t._data)), t)  # whoever was first, another looks at the memory through
+            KNOWN.setdefault(
+                id(owner(t._data)), t
+            )  # whoever was first, another looks at the memory through
 
 
 def as_tensor(grad: Any, device: Any, state: int = ALONE) -> Any:
@@ -128,7 +154,9 @@ def through(call: Callable, grads: list, states: list[int], places: list, raw: b
     del seen
     know(*tensors)
     arrays = [None if t is None else t._data for t in tensors]
-    before = {id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None}
+    before = {
+        id(owner(g)): state % TWICE for g, state in zip(grads, states, strict=True) if g is not None
+    }
     looks = {}  # of each tensor the most that its state may be, and what tells whether somebody holds it
     t = None
     for i, t in enumerate(tensors):
@@ -138,7 +166,12 @@ def through(call: Callable, grads: list, states: list[int], places: list, raw: b
             kind = min(VIEW if t._view else ALONE, known if id(t) in ids else max(known, VIEW))
             if sum(a is not None and owner(a) is memory for a in arrays) > 1:
                 kind = min(kind, VIEW) if sum(t is other for other in tensors) == 1 else SHARED
-            looks[i] = kind, t._counter, weakref.ref(t), t._storage if t._storage is None else weakref.ref(t._storage)
+            looks[i] = (
+                kind,
+                t._counter,
+                weakref.ref(t),
+                t._storage if t._storage is None else weakref.ref(t._storage),
+            )
     del t
     tensors.clear()
     found = [SHARED] * len(arrays)
@@ -174,10 +207,17 @@ def fitted(fn: Any, i: int, grad: Any, wanted: tuple) -> Any:
             who = "" if fn is None else f"Function {fn.name()} returned an "
             raise RuntimeError(f"{who}invalid gradient at index {i} - got {list(have)} but expected shape compatible with {list(shape)}")  # fmt: skip
         if type(grad) is ndarray:
-            if fn is not None and fn._expects[0][1] == kind:  # what NumPy computes from integers is wider
+            if (
+                fn is not None and fn._expects[0][1] == kind
+            ):  # what NumPy computes from integers is wider
                 grad = grad.astype(kind, copy=False)
-            dims = [*range(lead), *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]]]
-            grad = np.ascontiguousarray(np.add.reduce(grad, tuple(dims), keepdims=lead > 0)).reshape(shape)
+            dims = [
+                *range(lead),
+                *[d + lead for d, n in enumerate(shape) if n == 1 != have[d + lead]],
+            ]
+            grad = np.ascontiguousarray(
+                np.add.reduce(grad, tuple(dims), keepdims=lead > 0)
+            ).reshape(shape)
         else:
             grad = grad.sum_to_size(shape)
     if type(grad) is ndarray:
@@ -222,7 +262,9 @@ def _first_grad(leaf: Any, grad: Any, state: int) -> Any:
             strides = tuple([s // like.itemsize * grad.itemsize for s in like.strides])
             copy = empty_like_strides(like.shape, grad.dtype, strides)
             copy[...] = grad
-            return as_tensor(copy, leaf.device, VERSION + ALONE)  # torch makes it empty and then copies into it
+            return as_tensor(
+                copy, leaf.device, VERSION + ALONE
+            )  # torch makes it empty and then copies into it
     grad = as_tensor(grad, leaf.device)
     if is_dense(like):
         return copy_(new_empty_strided(grad, tuple(leaf.shape), leaf.stride()), grad)
@@ -245,7 +287,13 @@ def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
         message = "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."  # fmt: skip
         for name, t in (("grad", old), ("param", leaf)):
             message += f"\n{name}.sizes() = {list(t.shape)}, strides() = {list(t.stride())}"
-        warnings.append((message, f"torch/csrc/autograd/functions/accumulate_grad.h:{282 if recorded else 252}", True))
+        warnings.append(
+            (
+                message,
+                f"torch/csrc/autograd/functions/accumulate_grad.h:{282 if recorded else 252}",
+                True,
+            )
+        )
 
 
 def _obeys_layout(grad: ndarray, like: ndarray) -> bool:

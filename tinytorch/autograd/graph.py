@@ -26,7 +26,9 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in tensor:
         if not isinstance(t, Tensor):
-            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+            raise RuntimeError(
+                "increment_version expects each element of the iterable to be a tensor"
+            )
         if type(t._counter) is not InferenceCounter:
             bump(t)
 
@@ -51,7 +53,9 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(t: Tensor) -> tuple[Any, Tensor]:
-            return t.device, fresh(np.empty(t.shape, t._data.dtype)).copy_(t) if pin_memory else t.cpu()
+            return t.device, fresh(np.empty(t.shape, t._data.dtype)).copy_(
+                t
+            ) if pin_memory else t.cpu()
 
         super().__init__(pack, lambda packed: packed[1].to(packed[0]))
 

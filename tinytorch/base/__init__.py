@@ -30,7 +30,16 @@ from .errors import (
     warn_user,
 )
 from .printing import set_printoptions, tensor_repr
-from .random import Generator, default_generator, fma64, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .random import (
+    Generator,
+    default_generator,
+    fma64,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from .storage import UntypedStorage, contiguous_strides, reach
 from .strides import (
     address,

@@ -29,13 +29,19 @@ class device(metaclass=ShownAs):
 
     def __init__(self, type: Any, index: int | None = None) -> None:
         if not isinstance(type, str):
-            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {type_name(type)}")
+            raise TypeError(
+                f"device(): argument 'type' (position 1) must be str, not {type_name(type)}"
+            )
         m = re.fullmatch(r"([a-zA-Z]+)(?::(0|[1-9]\d*))?", type)
         if not m:
-            raise RuntimeError(f"Invalid device string: '{type}'" if type else "Device string must not be empty")
+            raise RuntimeError(
+                f"Invalid device string: '{type}'" if type else "Device string must not be empty"
+            )
         type, index = m[1], index if m[2] is None else int(m[2])
         if type not in _KNOWN.split(", "):
-            raise RuntimeError(f"Expected one of {_KNOWN} device type at start of device string: {type}")
+            raise RuntimeError(
+                f"Expected one of {_KNOWN} device type at start of device string: {type}"
+            )
         object.__setattr__(self, "type", type)
         object.__setattr__(self, "index", index)
 

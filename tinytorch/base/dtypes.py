@@ -23,8 +23,15 @@ class dtype(metaclass=ShownAs):
     __slots__ = ("aliases", "called", "is_complex", "is_floating_point", "is_signed", "itemsize", "np", "scalar_name",
                  "tensor_type")  # fmt: skip
 
-    def __init__(self, name: str, np_name: str, tensor_type: str, scalar_name: str, *aliases: str) -> None:
-        self.called, self.tensor_type, self.scalar_name, self.aliases = name, tensor_type, scalar_name, aliases
+    def __init__(
+        self, name: str, np_name: str, tensor_type: str, scalar_name: str, *aliases: str
+    ) -> None:
+        self.called, self.tensor_type, self.scalar_name, self.aliases = (
+            name,
+            tensor_type,
+            scalar_name,
+            aliases,
+        )
         self.np = np.dtype(np_name)
         self.itemsize = self.np.itemsize
         self.is_floating_point = self.np.kind == "f"
@@ -48,7 +55,17 @@ float16 = dtype("float16", "f2", "HalfTensor", "Half", "half")
 float32 = dtype("float32", "f4", "FloatTensor", "Float", "float")
 float64 = dtype("float64", "f8", "DoubleTensor", "Double", "double")
 
-ALL = (bool_, uint8, int8, int16, int32, int64, float16, float32, float64)  # in the order in which they promote
+ALL = (
+    bool_,
+    uint8,
+    int8,
+    int16,
+    int32,
+    int64,
+    float16,
+    float32,
+    float64,
+)  # in the order in which they promote
 BY_NAME = {n: d for d in ALL for n in (d.called, *d.aliases)}
 
 BY_NUM = {d.np.num: d for d in ALL}
@@ -114,7 +131,9 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
         fits = finite and below <= value <= top
     if not fits:
         c_name = cpp_name(d) if d.is_floating_point or d in (int32, bool_) else f"{d.called}_t"
-        raise RuntimeError(f"value cannot be converted to type {c_name if in_c else d.called} without overflow")
+        raise RuntimeError(
+            f"value cannot be converted to type {c_name if in_c else d.called} without overflow"
+        )
 
 
 def from_numpy_dtype(n: np.dtype) -> dtype:
@@ -141,7 +160,9 @@ def of_number(value: object) -> dtype:
     """The dtype of a Python number as a 0-d tensor: bool, int64, or the default dtype."""
     if isinstance(value, bool):
         return bool_
-    return int64 if isinstance(value, (int, np.integer)) else _Default.dtype  # torch reads NumPy's bool as a float, too
+    return (
+        int64 if isinstance(value, (int, np.integer)) else _Default.dtype
+    )  # torch reads NumPy's bool as a float, too
 
 
 def can_cast(source: dtype, target: dtype) -> bool:

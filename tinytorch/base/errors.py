@@ -161,6 +161,11 @@ OF_TENSOR = """
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 Lacking: Any = type(
-    "Lacking", (), {"__slots__": (), **{n: Absent(n) for name in OF_TENSOR for n in (name, f"{name.rstrip('_')}_")}}
+    "Lacking",
+    (),
+    {
+        "__slots__": (),
+        **{n: Absent(n) for name in OF_TENSOR for n in (name, f"{name.rstrip('_')}_")},
+    },
 )
 """A class to derive from, which has none of these names and says so."""

@@ -46,7 +46,9 @@ class Generator(metaclass=ShownAs):
     def _reset(self, seed: int) -> None:
         self._seed = seed
         self._made: Any = None
-        self.spare_normal: float | None = None  # Box and Muller's method makes two numbers where one is asked for
+        self.spare_normal: float | None = (
+            None  # Box and Muller's method makes two numbers where one is asked for
+        )
 
     @property
     def _bits(self) -> Any:
@@ -86,10 +88,15 @@ class Generator(metaclass=ShownAs):
         inner = self._bits.state["state"]
         state = np.zeros((), _STATE)
         words, position = inner["key"], inner["pos"]
-        unused = position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF  # seeded, and nothing drawn since
+        unused = (
+            position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF
+        )  # seeded, and nothing drawn since
         state["seed"], state["seeded"], state["words"] = self._seed, 1, words
         state["next"], state["left"] = (0, 1) if unused else (position, _WORDS - position + 1)
-        state["normal_y"], state["normal_is_valid"] = self.spare_normal or 0.0, self.spare_normal is not None
+        state["normal_y"], state["normal_is_valid"] = (
+            self.spare_normal or 0.0,
+            self.spare_normal is not None,
+        )
         return fresh(np.frombuffer(state.tobytes(), np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
@@ -100,7 +107,10 @@ class Generator(metaclass=ShownAs):
         if data.size != _STATE.itemsize:
             raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be {data.size}")  # fmt: skip
         state = np.frombuffer(data.tobytes(), _STATE)[0]
-        inner = {"key": state["words"].astype(np.uint32), "pos": _WORDS if state["left"] == 1 else int(state["next"])}
+        inner = {
+            "key": state["words"].astype(np.uint32),
+            "pos": _WORDS if state["left"] == 1 else int(state["next"]),
+        }
         self._bits.state = {"bit_generator": "MT19937", "state": inner}
         self._seed = int(state["seed"])
         self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
@@ -160,7 +170,9 @@ _LOG = constants32(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.242014
                    -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)  # fmt: skip
 _SIN = constants32(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _COS = constants32(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-_MINUS_PI_4 = constants32(-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)  # pi/4 in three pieces
+_MINUS_PI_4 = constants32(
+    -0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8
+)  # pi/4 in three pieces
 _PER_PI_4 = constants32(1.27323954473516)[0]
 
 
@@ -203,14 +215,20 @@ _DIGITS = {"e": 11, "f": 24, "d": 53}  # bits of the significand
 
 
 def _not_implemented(kernel: str, a: np.ndarray) -> NotImplementedError:
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{BY_NUM[a.dtype.num].scalar_name}'")
+    return NotImplementedError(
+        f"\"{kernel}\" not implemented for '{BY_NUM[a.dtype.num].scalar_name}'"
+    )
 
 
 def _fill(a: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Write `values`, shape (a.size,), along the memory of `a`, as torch's loops go, and return `a`."""
     if a.dtype.char == "e" and values.dtype.kind != "b":
         values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
-    view = a if a.flags.c_contiguous else a.transpose(sorted(range(a.ndim), key=lambda d: (-a.strides[d], -a.shape[d])))
+    view = (
+        a
+        if a.flags.c_contiguous
+        else a.transpose(sorted(range(a.ndim), key=lambda d: (-a.strides[d], -a.shape[d])))
+    )
     view[...] = values.reshape(view.shape)
     return a
 
@@ -227,7 +245,9 @@ def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarr
     if a.dtype.kind != "f":
         raise _not_implemented("check_uniform_bounds", a)
     if low > high:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
     values = unit(gen, a.size, a.dtype.char)
     if a.dtype.char == "d":
         values = fma64(values, high - low, low)
@@ -276,7 +296,9 @@ def _normals_one_by_one(n: int, gen: Generator) -> np.ndarray:
 def _normal_blocks64(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
     """Turn blocks of 16 numbers from [0, 1) into normal ones, in float64: 8 give the radius, 8 the angle."""
     u, v = drawn.reshape(-1, 2, 8).swapaxes(0, 1)
-    radius = np.sqrt(-2.0 * np.array([math.log(x) for x in (1.0 - u).ravel().tolist()])).reshape(u.shape)
+    radius = np.sqrt(-2.0 * np.array([math.log(x) for x in (1.0 - u).ravel().tolist()])).reshape(
+        u.shape
+    )
     angles = (2.0 * math.pi * v).ravel().tolist()
     waves = [np.array([f(t) for t in angles]).reshape(u.shape) for f in (math.cos, math.sin)]
     return fma64((radius * waves).swapaxes(0, 1).ravel(), std, mean)
@@ -302,9 +324,17 @@ def _largest(a: np.ndarray) -> int:
 def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -> np.ndarray:
     """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)`; high None: up to the dtype's largest."""
     if high is not None and low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     last = _largest(a) if high is None else high - 1
-    limits: Any = np.finfo(a.dtype) if a.dtype.kind == "f" else np.iinfo(a.dtype) if a.dtype.kind != "b" else None
+    limits: Any = (
+        np.finfo(a.dtype)
+        if a.dtype.kind == "f"
+        else np.iinfo(a.dtype)
+        if a.dtype.kind != "b"
+        else None
+    )
     least, most = (int(limits.min), int(limits.max)) if limits else (0, 1)
     for what, bound in ("from", low), ("to - 1", last):
         if not least <= bound <= most:
@@ -319,8 +349,12 @@ def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.nda
     """Return the numbers below `n` in random order, as `torch.randperm`; shape (n,), int64 unless given."""
     made = np.empty(n, dtype or np.int64)
     if made.dtype.kind == "b" or n - 1 > _largest(made):
-        raise RuntimeError(f"value cannot be converted to type {BY_NUM[made.dtype.num].called}_t without overflow")
-    left = np.arange(n, 1, -1, dtype=np.uint64)  # how many are still to choose from, at each step but the last
+        raise RuntimeError(
+            f"value cannot be converted to type {BY_NUM[made.dtype.num].called}_t without overflow"
+        )
+    left = np.arange(
+        n, 1, -1, dtype=np.uint64
+    )  # how many are still to choose from, at each step but the last
     drawn = gen._bits.random_raw(left.size) if n < (2**32 - 1) // 20 else gen._draw64(left.size)
     order = list(range(n))
     for i, step in enumerate((drawn % left).tolist()):

@@ -23,7 +23,11 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, 
 
 def reach(shape: tuple, strides: tuple, itemsize: int) -> int:
     """How many bytes lie from the first element to the end of the last."""
-    return 0 if 0 in shape else itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
+    return (
+        0
+        if 0 in shape
+        else itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
+    )
 
 
 def address(a: np.ndarray) -> int:
@@ -31,9 +35,13 @@ def address(a: np.ndarray) -> int:
     return a.__array_interface__["data"][0]
 
 
-def look(buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> np.ndarray:
+def look(
+    buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int
+) -> np.ndarray:
     """An array that looks at a buffer from a byte on; strides in bytes. An empty one begins at the end at the latest."""
-    return np.ndarray(shape, kind, buffer, min(offset, buffer.nbytes) if 0 in shape else offset, strides)
+    return np.ndarray(
+        shape, kind, buffer, min(offset, buffer.nbytes) if 0 in shape else offset, strides
+    )
 
 
 class UntypedStorage(metaclass=ShownAs):
@@ -91,7 +99,9 @@ class UntypedStorage(metaclass=ShownAs):
         if not _is_int(i):
             raise RuntimeError(f"can't index a torch.UntypedStorage with {type_name(i)}")
         if not isinstance(value, (int, np.integer)):
-            raise RuntimeError(f"can only set storage content with a int types, but got {type_name(value)} instead")
+            raise RuntimeError(
+                f"can only set storage content with a int types, but got {type_name(value)} instead"
+            )
         if not 0 <= i < self.nbytes():
             raise RuntimeError("out of bounds")
         self._bytes()[i] = int(value) % 256
@@ -112,7 +122,9 @@ class UntypedStorage(metaclass=ShownAs):
         """Copy another storage's bytes into this one. RuntimeError for another size."""
         theirs, n = source.nbytes(), self.nbytes()
         if theirs != n:
-            raise RuntimeError(f"size does not match, self was {n} bytes but src was {theirs} bytes")
+            raise RuntimeError(
+                f"size does not match, self was {n} bytes but src was {theirs} bytes"
+            )
         self._bytes()[...] = source._bytes()
         return self
 
@@ -138,8 +150,13 @@ class UntypedStorage(metaclass=ShownAs):
         # Tensors point at the memory directly, which is what makes them fast. Moving it is rare, so the few that
         # must follow are looked up here instead of being registered on every view.
         tensors = [t for t in gc.get_referrers(self) if getattr(t, "_storage", None) is self]
-        ends = [address(a) - start + reach(a.shape, a.strides, a.itemsize) for a in (t._data for t in tensors)]
-        memory = _bytes_of(max(nbytes, *ends) if nbytes >= 0 and ends else nbytes)  # nobody looks beyond what is there
+        ends = [
+            address(a) - start + reach(a.shape, a.strides, a.itemsize)
+            for a in (t._data for t in tensors)
+        ]
+        memory = _bytes_of(
+            max(nbytes, *ends) if nbytes >= 0 and ends else nbytes
+        )  # nobody looks beyond what is there
         self.buffer = memory[:nbytes]
         keep = min(nbytes, old.size)
         memory[:keep] = old[:keep]
@@ -158,7 +175,9 @@ class UntypedStorage(metaclass=ShownAs):
 
     def __repr__(self) -> str:
         lines = "".join(f" {b}\n" for b in self.tolist()) or " \n"
-        return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+        return (
+            f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+        )
 
 
 def _is_int(n: Any) -> bool:

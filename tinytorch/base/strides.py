@@ -25,7 +25,9 @@ def wrap_dim(dim: Any, ndim: int) -> int:
     if not -n <= dim < n:
         if not -(1 << 63) <= dim < 1 << 63:
             raise ValueError("Overflow when unpacking long long")
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
+        )
     return dim + n if dim < 0 else dim
 
 
@@ -46,7 +48,9 @@ def owner(a: ndarray) -> ndarray:
     """The array that owns the memory that this one looks at."""
     while (base := a.base) is not None:
         if not isinstance(base, ndarray):
-            base = getattr(base, "buffer", None)  # of an empty array that begins outside of its memory
+            base = getattr(
+                base, "buffer", None
+            )  # of an empty array that begins outside of its memory
             if base is None:
                 break
         a = base
@@ -58,7 +62,9 @@ def memory_of(a: ndarray) -> ndarray:
     if a.base is None and a.ndim == 1:
         return a
     whole = owner(a)
-    if not whole.flags.forc and whole.base is not None:  # a strided array whose memory is flat below
+    if (
+        not whole.flags.forc and whole.base is not None
+    ):  # a strided array whose memory is flat below
         whole = ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
     return whole.ravel("K")
 
@@ -91,7 +97,11 @@ def overlaps(a: ndarray) -> bool:
 
 def is_expanded(a: ndarray) -> bool:
     """Whether torch sees that elements share memory: strides of 0 alone, any other overlap is "too hard"."""
-    return a.size > 0 and 0 in a.strides and any([s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)])
+    return (
+        a.size > 0
+        and 0 in a.strides
+        and any([s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)])
+    )
 
 
 def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarray:
@@ -99,7 +109,9 @@ def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarr
     if a.flags.c_contiguous and offset >= 0:
         try:
             return ndarray(shape, a.dtype, a, offset, strides)
-        except ValueError:  # it reaches beyond the array, and has to be taken from the memory as a whole
+        except (
+            ValueError
+        ):  # it reaches beyond the array, and has to be taken from the memory as a whole
             pass
     whole = memory_of(a)
     return look(whole, shape, a.dtype, strides, address(a) - address(whole) + offset)
@@ -169,7 +181,9 @@ def torch_strides(shape: tuple, itemsize: int, operands: tuple) -> tuple:
     n, steps = len(shape), []
     for a in operands:
         lead = n - a.ndim
-        own = [0 if k == 1 and shape[lead + i] != 1 else a.strides[i] for i, k in enumerate(a.shape)]
+        own = [
+            0 if k == 1 and shape[lead + i] != 1 else a.strides[i] for i, k in enumerate(a.shape)
+        ]
         steps.append([0] * lead + own)
 
     def compare(d0: int, d1: int) -> int:
@@ -196,7 +210,9 @@ def result_layout(data: Any, *operands: ndarray) -> ndarray:
     if data.ndim < 2 and data.size:
         return data
     for a in operands:
-        if not data.size or (a.ndim and (a.ndim != data.ndim or 1 in a.shape or not a.flags.c_contiguous)):
+        if not data.size or (
+            a.ndim and (a.ndim != data.ndim or 1 in a.shape or not a.flags.c_contiguous)
+        ):
             return laid_out(data, torch_strides(data.shape, data.itemsize, operands))
     if data.flags.c_contiguous and 1 not in data.shape and data.size:
         return data
@@ -249,7 +265,11 @@ def check_overlap(target: ndarray, *sources: Any) -> None:
     if is_expanded(target):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")  # fmt: skip
     for s in sources:
-        aside = type(s) is ndarray and s is not target and (target.base is not None or s.base is not None)
+        aside = (
+            type(s) is ndarray
+            and s is not target
+            and (target.base is not None or s.base is not None)
+        )
         if aside and shared_memory(target, s) == "partial":
             raise RuntimeError(_SHARED)
 
@@ -284,7 +304,9 @@ def check_broadcast_into(shape: tuple, *others: tuple) -> None:
     """Raise torch's error unless other shapes broadcast to `shape` itself."""
     both = broadcast_shape(shape, *[other for other in others if other != shape])
     if both != shape:
-        raise RuntimeError(f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}")
+        raise RuntimeError(
+            f"output with shape {list(shape)} doesn't match the broadcast shape {list(both)}"
+        )
 
 
 def convert(data: Any, kind: np.dtype) -> ndarray:
@@ -298,7 +320,9 @@ def store(a: ndarray, data: Any) -> None:
     """Put values into an array's memory, converted to its dtype as torch converts."""
     if type(data) is ndarray:
         if data.dtype is a.dtype:
-            a[...] = data if data.dtype.kind != "b" else data.view(np.uint8) != 0  # bools may hold any byte
+            a[...] = (
+                data if data.dtype.kind != "b" else data.view(np.uint8) != 0
+            )  # bools may hold any byte
             return
         if data.dtype.kind == "f" and a.dtype.kind == "u":
             data = data.astype(np.int64)

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from ..base import UntypedStorage
 
-LAST = (1 << 64) - 1  # the sequence number of leaves: they take their gradient before any other node that is ready
+LAST = (
+    1 << 64
+) - 1  # the sequence number of leaves: they take their gradient before any other node that is ready
 
 
 class TensorBase:
@@ -51,11 +53,17 @@ class AutogradMeta:
     def __init__(self) -> None:
         self.requires_grad = False  # of a leaf
         self.grad = None
-        self.on_grad = None  # hooks on the gradient of a leaf, or of a non-leaf since its last history
+        self.on_grad = (
+            None  # hooks on the gradient of a leaf, or of a non-leaf since its last history
+        )
         self.after_accumulate = None  # hooks on `.grad` of a leaf
         self.retains = False  # whether a non-leaf keeps its gradient
-        self.accumulator: Any = None  # weak reference to the AccumulateGrad by which the leaf is shown in the graph
-        self.detached = 0  # nodes with a lower sequence number saved this tensor before `detach_()` cut it off
+        self.accumulator: Any = (
+            None  # weak reference to the AccumulateGrad by which the leaf is shown in the graph
+        )
+        self.detached = (
+            0  # nodes with a lower sequence number saved this tensor before `detach_()` cut it off
+        )
         self.exchanged: tuple = ()  # until which sequence number which gradient was expected, where `.data =` changed that
 
 

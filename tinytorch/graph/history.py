@@ -62,7 +62,11 @@ def view_of(out: Any, source: Any, creation: int | None = None) -> None:
         out._view = (source, counter[0], creation)
     else:
         outer = view[2]
-        out._view = (view[0], counter[0], outer if creation == DEFAULT or outer == INFERENCE else creation)
+        out._view = (
+            view[0],
+            counter[0],
+            outer if creation == DEFAULT or outer == INFERENCE else creation,
+        )
 
 
 def check_view(t: Any, indirect: bool = False) -> None:
@@ -75,7 +79,9 @@ def check_view(t: Any, indirect: bool = False) -> None:
     head = "A view" if fn is None else f"Output {nr} of {short_name(fn.name())} is a view"
     if creation in (INFERENCE, NO_GRAD) or fn is None:
         where, when = (
-            ("inference", "in normal mode") if creation == INFERENCE else ("no_grad", "with grad mode enabled")
+            ("inference", "in normal mode")
+            if creation == INFERENCE
+            else ("no_grad", "with grad mode enabled")
         )
         head += f"{'' if fn is None else ' of a view which'} was created in {where} mode and {what} modified inplace {when}. "
     else:
@@ -100,9 +106,14 @@ def check_inplace(t: Any) -> None:
     if view is not None:
         check_view(t)
         if view[0]._edge is None and needs_grad(t):
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if t._edge is None and needs_grad(t):  # of a view, as it was last made: torch does not make it anew here
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation."
+            )
+    # Of a view, as it was last made: torch does not make it anew here.
+    if t._edge is None and needs_grad(t):
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation."
+        )
 
 
 def replace_history(t: Any, fn: Node) -> None:
@@ -169,7 +180,9 @@ class CopySlices(Node):
             raise RuntimeError(FREED)
         whole = new_empty_strided(grad, self.base.shape, self.base.stride)
         copy_(whole, grad)
-        here = as_strided(whole, self.view.shape, self.view.stride, self.view.offset - self.base.offset)
+        here = as_strided(
+            whole, self.view.shape, self.view.stride, self.view.offset - self.base.offset
+        )
         inner = self.fn.apply([clone(here, contiguous_format)], raw)
         if self._edges[0] is None:
             return [None, *inner[1:]]

@@ -47,7 +47,9 @@ class NodeHooks:
 
     __slots__ = ("on_output", "post", "pre", "retain")
 
-    def __init__(self, on_leaf: OrderedDict | None = None, accumulator: NodeHooks | None = None) -> None:
+    def __init__(
+        self, on_leaf: OrderedDict | None = None, accumulator: NodeHooks | None = None
+    ) -> None:
         self.on_output: list[tuple[int, OrderedDict]] = [] if on_leaf is None else [(0, on_leaf)]
         self.retain: dict[int, weakref.ref] = {}
         self.pre: OrderedDict[int, Callable] = accumulator.pre if accumulator else OrderedDict()
@@ -148,7 +150,12 @@ def run_node_hooks(hooks: dict[int, Callable], seen: tuple, *given: tuple) -> tu
             raise TypeError(f"expected tuple, but hook returned '{type_name(new)}'")
         if len(new) != len(seen):
             raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(seen)})")  # fmt: skip
-        seen = tuple([None if n is None else _replacement(hook, g, n) for g, n in zip(seen, new, strict=True)])
+        seen = tuple(
+            [
+                None if n is None else _replacement(hook, g, n)
+                for g, n in zip(seen, new, strict=True)
+            ]
+        )
     return seen
 
 
@@ -157,7 +164,9 @@ def after_accumulate(leaf: Any) -> None:
     given, returned = leaf, False
     for hook in list(leaf._meta.after_accumulate.values()):
         new = call_user(hook, given)
-        if new is not None:  # which is said once all of them have run, each with what the one before gave
+        if (
+            new is not None
+        ):  # which is said once all of them have run, each with what the one before gave
             given, returned = _replacement(hook, given, new), True
     if returned:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
@@ -169,7 +178,9 @@ def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
     if not isinstance(new, TensorBase):
         raise TypeError(f"expected Variable, but hook returned '{type_name(new)}'")
     if grad.dtype is not new.dtype or grad.device != new.device:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {grad.type()} got {new.type()})")
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has changed the type of value (was {grad.type()} got {new.type()})"
+        )
     if grad.shape != new.shape:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
     return new

@@ -105,7 +105,9 @@ class DetachedCounter(InferenceCounter):
     """
 
 
-WRITES: list[Callable[[Any], None]] = []  # told of each tensor that was written, before its version says so
+WRITES: list[
+    Callable[[Any], None]
+] = []  # told of each tensor that was written, before its version says so
 
 
 def bump(t: Any) -> None:
@@ -174,7 +176,9 @@ class set_grad_enabled(_Switch):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}")
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}"
+            )
         self.mode = mode
         super().__enter__()
 
@@ -199,7 +203,11 @@ class inference_mode(_Switch):
         self.mode = mode
 
     def _turn(self) -> None:
-        MODES.here.grad, MODES.here.inference, MODES.here.asked = not self.mode, self.mode, not self.mode
+        MODES.here.grad, MODES.here.inference, MODES.here.asked = (
+            not self.mode,
+            self.mode,
+            not self.mode,
+        )
 
 
 for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -271,7 +279,9 @@ def _remember(node: Any) -> None:
     import traceback
 
     ours = f'  File "{HERE}'
-    node.metadata["traceback_"] = [frame for frame in traceback.format_stack() if not frame.startswith(ours)]
+    node.metadata["traceback_"] = [
+        frame for frame in traceback.format_stack() if not frame.startswith(ours)
+    ]
 
 
 def check_gradients(node: Any, outputs: list) -> None:
@@ -288,4 +298,9 @@ def explain(node: Any, say: list) -> None:
     known = "No forward pass information available. Enable detect anomaly during forward pass for more information."
     if stack is not None:
         known, line = f"Traceback of forward call that caused the error:\n{''.join(stack)}", 122
-    say.append((f"Error detected in {node.name()}. {known}", f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}"))
+    say.append(
+        (
+            f"Error detected in {node.name()}. {known}",
+            f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}",
+        )
+    )

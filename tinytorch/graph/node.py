@@ -52,7 +52,9 @@ class Node:
     # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
     saved_names: tuple[str, ...] = ()
     users: tuple = ()  # for each, the one input whose gradient alone needs it, if that is so
-    _results: dict[int, int] = {}  # which of what it saves are outputs of this node, and which outputs
+    _results: dict[
+        int, int
+    ] = {}  # which of what it saves are outputs of this node, and which outputs
     spread = False  # whether one formula gives the gradients of all inputs at once
     _called = ""  # the name, if it is not that of the class
     _outputs = 1
@@ -60,7 +62,9 @@ class Node:
     _several = False  # whether formulas are given a tuple of gradients, one for each output
     _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
     _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
-    _on_tensors = False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
+    _on_tensors = (
+        False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
+    )
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         self._edges = edges
@@ -83,7 +87,9 @@ class Node:
         if shown is None:
             shown = tuple([shown_edge(e) for e in self._edges])
             if any([e is not None and e[0]._leaf for e in self._edges]):
-                _SHOWN[self] = shown  # so that hooks on a leaf's node live as long as a graph that it was seen in
+                _SHOWN[self] = (
+                    shown  # so that hooks on a leaf's node live as long as a graph that it was seen in
+                )
         return shown
 
     @property
@@ -203,7 +209,9 @@ def shown_edge(edge: Any) -> tuple[Any, int]:
     m = meta(edge[0])
     node = m.accumulator and m.accumulator()
     if node is None:
-        node = AccumulateGrad(edge[0])  # which keeps the leaf alive; the leaf finds it by a weak reference
+        node = AccumulateGrad(
+            edge[0]
+        )  # which keeps the leaf alive; the leaf finds it by a weak reference
         m.accumulator = weakref.ref(node)
     return (node, 0)
 
@@ -226,7 +234,11 @@ class NotImplementedNode(Node):
 
 def not_differentiable(what: str) -> Any:
     """The kind of node of an operation that torch's table of derivatives does not name, by the name that the error says."""
-    body = {"__slots__": (), "__module__": "builtins", "_says": f"derivative for {what} is not implemented"}
+    body = {
+        "__slots__": (),
+        "__module__": "builtins",
+        "_says": f"derivative for {what} is not implemented",
+    }
     return type("NotImplemented", (NotImplementedNode,), body)
 
 
@@ -252,7 +264,9 @@ def _shown(name: str, at: int) -> tuple[property, property]:
 
     def raw(fn: Any) -> Any:
         if fn._saved[2 * at] is not None and fn._saved[2 * at + 1] is None:
-            raise AttributeError(f"'{type(fn).__name__}' object has no attribute '_raw_saved_{name}'")
+            raise AttributeError(
+                f"'{type(fn).__name__}' object has no attribute '_raw_saved_{name}'"
+            )
         return as_object(fn, at)
 
     return property(saved), property(raw)
@@ -285,7 +299,9 @@ def kind_of_node(
     # the order in which torch saves them, and hooks see them
     names = sorted({*also}.union(*reads), key=lambda n: (n in results, n))
     wanted = [tuple([names.index(p) for p in read]) for read in reads]
-    anyway = len(rules) - rules.count(None) == 1 or "BackwardBackward" in name  # then torch asks not what is needed
+    anyway = (
+        len(rules) - rules.count(None) == 1 or "BackwardBackward" in name
+    )  # then torch asks not what is needed
     readers = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
     users = [by[0] if len(by) == 1 and not anyway else None for by in readers]
     simple = base is Node and not spread and [*wanted] == [tuple(range(len(names)))]
@@ -296,7 +312,9 @@ def kind_of_node(
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
         "saved_names": tuple(names),
         "rules": tuple(zip(rules, wanted, strict=True)),
-        "order": tuple(sorted([i for i, f in enumerate(rules) if f], key=[*formulas].__getitem__)),  # torch's
+        "order": tuple(
+            sorted([i for i, f in enumerate(rules) if f], key=[*formulas].__getitem__)
+        ),  # torch's
         "users": tuple(users),
         "spread": spread,
         "_made": ALONE + VERSION * writes,
@@ -341,7 +359,11 @@ def _apply(self: Any, grads: list, raw: bool) -> list:
     for i in self.order:
         if edges[i] is not None:
             rule, wanted = self.rules[i]
-            out[i] = rule(grad, values[wanted[0]]) if len(wanted) == 1 else rule(grad, *[values[k] for k in wanted])
+            out[i] = (
+                rule(grad, values[wanted[0]])
+                if len(wanted) == 1
+                else rule(grad, *[values[k] for k in wanted])
+            )
     return out
 
 

@@ -26,7 +26,9 @@ DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. w
 NUMBER, OBJECT, GONE = -1, -2, -3
 
 
-HOOKS: set = set()  # the threads in which hooks hold: mostly empty, which is all that saving a tensor has to look at
+HOOKS: set = (
+    set()
+)  # the threads in which hooks hold: mostly empty, which is all that saving a tensor has to look at
 
 
 def hold(pairs: tuple) -> None:
@@ -48,7 +50,9 @@ def kept(value: Any) -> tuple[Any, Any]:
         return value, version
     if type(value) in (tuple, list) and any([isinstance(v, TensorBase) for v in value]):
         pairs = [kept(v) for v in value]
-        return tuple([v if version == OBJECT else SavedTensor(v, version) for v, version in pairs]), OBJECT
+        return tuple(
+            [v if version == OBJECT else SavedTensor(v, version) for v, version in pairs]
+        ), OBJECT
     return value, None
 
 
@@ -80,7 +84,13 @@ def read(node: Any, at: int, raw: bool = False, for_formula: bool = True) -> Any
         tensors = [v.unpack(node) for v in value]
         return tuple([t if t is None else t._data for t in tensors] if raw else tensors)
     if for_formula and nr is None:
-        was = value if version >= 0 else value._kept if version == OBJECT and value._hooks is None else None
+        was = (
+            value
+            if version >= 0
+            else value._kept
+            if version == OBJECT and value._hooks is None
+            else None
+        )
         if isinstance(was, TensorBase) and (m := was._meta) is not None and node._seq < m.detached:
             raise RuntimeError(DETACHED)
     t = checked(node, value, version, nr)
@@ -91,7 +101,9 @@ def number_tensor(number: Any) -> Any:
     """A number as the 0-d tensor that torch saves."""
     from ..tensor import fresh
 
-    return fresh(np.array(number, np.float64 if isinstance(number, float) else of_number(number).np))
+    return fresh(
+        np.array(number, np.float64 if isinstance(number, float) else of_number(number).np)
+    )
 
 
 def checked(node: Any, t: Any, version: Any, nr: int | None) -> Any:
@@ -139,7 +151,9 @@ def stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
     return stale_text(kind, t.shape, fn, at, now, version, MODES.anomaly)
 
 
-def stale_text(kind: str, shape: Any, fn: Any, nr: int, now: int, version: int, anomaly: bool) -> str:
+def stale_text(
+    kind: str, shape: Any, fn: Any, nr: int, now: int, version: int, anomaly: bool
+) -> str:
     """torch's words for it. `fn`: the node of which the tensor is output `nr`, None for a leaf."""
     origin = "" if fn is None else f", which is output {nr} of {short_name(fn.name())},"
     hint = "enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
@@ -166,12 +180,19 @@ class SavedTensor:
     __module__ = "torch._C._autograd"
 
     def __init__(
-        self, tensor: Any = _NOTHING, version: int = 0, pair: Any = None, nr: int | None = None, shown: Any = None
+        self,
+        tensor: Any = _NOTHING,
+        version: int = 0,
+        pair: Any = None,
+        nr: int | None = None,
+        shown: Any = None,
     ) -> None:
         if tensor is _NOTHING:
             raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self._kept, self._version, self._nr, self._hooks = tensor, version, nr, None
-        self.node: Any = lambda: None  # weak reference to the node, for those who read it by this object
+        self.node: Any = lambda: (
+            None
+        )  # weak reference to the node, for those who read it by this object
         if pair is not None:
             self._pack(pair, shown if shown is not None else tensor)
 
@@ -203,7 +224,9 @@ class SavedTensor:
         RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
         """
         if self._version is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor with value None is forbidden"
+            )
         if self._hooks is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")  # fmt: skip
         if self._version == GONE:

@@ -6,7 +6,18 @@ from ..base import lacking
 from . import functional, init, parameter
 
 from .layers import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss  # isort: skip
-from .layers import Dropout, Flatten, Identity, Linear, ModuleList, ReLU, Sequential, Sigmoid, Softmax, Tanh  # isort: skip
+from .layers import (
+    Dropout,
+    Flatten,
+    Identity,
+    Linear,
+    ModuleList,
+    ReLU,
+    Sequential,
+    Sigmoid,
+    Softmax,
+    Tanh,
+)  # isort: skip
 from .module import Module
 from .module import forget_grads as forget_grads
 from .module import typename as typename

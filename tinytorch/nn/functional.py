@@ -40,7 +40,9 @@ _HIDDEN = {"function": False, "method": False, "out": False}
 def _linear(input: Any, weight: Any, bias: Any) -> Any:
     n = input.ndim
     if not (n and weight.ndim):
-        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {n}D and {weight.ndim}D")
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {n}D and {weight.ndim}D"
+        )
     if bias is None:
         return matmul(input, t(weight))
     if n == 2:
@@ -48,10 +50,14 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
     if not input.is_contiguous():
         return matmul(input, t(weight)).add_(bias)
     sizes = input.shape
-    return view(addmm(bias, reshape(input, (-1, sizes[-1])), t(weight)), (*sizes[:-1], weight.shape[0]))
+    return view(
+        addmm(bias, reshape(input, (-1, sizes[-1])), t(weight)), (*sizes[:-1], weight.shape[0])
+    )
 
 
-_linear_op = op("linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_linear), **_HIDDEN)
+_linear_op = op(
+    "linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_linear), **_HIDDEN
+)
 _relu = elsewhere(_pointwise.relu)
 
 
@@ -81,7 +87,11 @@ if TYPE_CHECKING:  # what these are called with, by their schemas
         """The logarithm of softmax along a dimension."""
 
 else:
-    linear, softmax, log_softmax = elsewhere(_linear_op), elsewhere(_softmax), elsewhere(_log_softmax)
+    linear, softmax, log_softmax = (
+        elsewhere(_linear_op),
+        elsewhere(_softmax),
+        elsewhere(_log_softmax),
+    )
     relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
 _dropout, _dropout_ = elsewhere(_filling.dropout), elsewhere(_filling.dropout_)
 
@@ -147,7 +157,9 @@ def _slope(slope: Any, grad: Any, reduction: int) -> Any:
     return over(slope, math.prod(slope.shape)) if reduction == _MEAN else slope
 
 
-def _logits(x: np.ndarray, y: np.ndarray, weight: None, pos_weight: None, reduction: int) -> np.ndarray:
+def _logits(
+    x: np.ndarray, y: np.ndarray, weight: None, pos_weight: None, reduction: int
+) -> np.ndarray:
     far = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0)  # log(1 + exp(-x)) without overflow
     return _reduced(((1 - y) * x + far).astype(y.dtype, copy=False), reduction)
 
@@ -159,10 +171,14 @@ _logits_loss = op(
     target=lambda grad, self, reduction: _slope(-self, grad, reduction))  # fmt: skip
 
 
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, *, reduction: str = "mean"
+) -> Tensor:
     """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
     if target.size() != input.size():
-        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+        raise ValueError(
+            f"Target size ({target.size()}) must be the same as input size ({input.size()})"
+        )
     return _logits_loss(input, target, None, None, _number(reduction))
 
 
@@ -170,11 +186,15 @@ def _places(a: np.ndarray, y: np.ndarray) -> tuple:
     """Where the right classes are in rows of the input. IndexError for one that is none."""
     batch = y.shape[0] if y.ndim else 0
     if a.shape[:-1] != y.shape and a.ndim == 2:
-        raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch}).")
+        raise ValueError(
+            f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch})."
+        )
     if a.ndim not in (1, 2) or y.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if y.dtype.char not in "lqB":
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {BY_NUM[y.dtype.num].scalar_name}")
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {BY_NUM[y.dtype.num].scalar_name}"
+        )
     index = y.reshape(-1)
     bad = (index < 0) | (index >= a.shape[-1])
     if bad.any():
@@ -182,16 +202,22 @@ def _places(a: np.ndarray, y: np.ndarray) -> tuple:
     return np.arange(index.size), index
 
 
-def _nll_slope(grad: Any, a: Any, y: Any, weight: None, reduction: int, ignore_index: int, total: Any) -> np.ndarray:
+def _nll_slope(
+    grad: Any, a: Any, y: Any, weight: None, reduction: int, ignore_index: int, total: Any
+) -> np.ndarray:
     out = np.zeros(a.shape, a.dtype)
-    out.reshape(-1, a.shape[-1])[_places(a, y)] = -grad.reshape(-1) / (total if reduction == _MEAN else 1)
+    out.reshape(-1, a.shape[-1])[_places(a, y)] = -grad.reshape(-1) / (
+        total if reduction == _MEAN else 1
+    )
     return out
 
 
 # what torch saves beside the rest: a number without a sign, and what the targets count together
 _SAVED = {
     "ignore_index": lambda values: -100 % (1 << 64),
-    "total_weight": lambda values: fresh(np.asarray(values[1]._data.size, values[0]._data.dtype), values[0].device),
+    "total_weight": lambda values: fresh(
+        np.asarray(values[1]._data.size, values[0]._data.dtype), values[0].device
+    ),
 }
 _nll_backward = op(
     "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight)",

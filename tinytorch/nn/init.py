@@ -12,7 +12,9 @@ from ..tensor import Tensor
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
-        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
     field = math.prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field
 
@@ -60,6 +62,14 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> 
     return uniform_(tensor, -bound, bound, generator)
 
 
-__all__ = ["constant_", "kaiming_uniform_", "normal_", "ones_", "uniform_", "xavier_uniform_", "zeros_"]
+__all__ = [
+    "constant_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "uniform_",
+    "xavier_uniform_",
+    "zeros_",
+]
 if not TYPE_CHECKING:  # type checkers say so themselves
     __getattr__ = lacking("torch.nn.init")

@@ -157,7 +157,9 @@ class Flatten(Module):
 class _Loss(Module):
     """A loss with a reduction: "mean", "sum" or "none"."""
 
-    def __init__(self, *, reduction: str = "mean") -> None:  # by name: before it torch takes older arguments
+    def __init__(
+        self, *, reduction: str = "mean"
+    ) -> None:  # by name: before it torch takes older arguments
         super().__init__()
         self.reduction = reduction
 
@@ -274,5 +276,7 @@ class ModuleList(_Numbered):
         lines = []
         for text, run in groupby(range(len(self)), [repr(module) for module in self].__getitem__):
             first, *rest = run  # equal modules in a row print as one
-            lines.append(f"({first}-{rest[-1]}): {len(rest) + 1} x {text}" if rest else f"({first}): {text}")
+            lines.append(
+                f"({first}-{rest[-1]}): {len(rest) + 1} x {text}" if rest else f"({first}): {text}"
+            )
         return lines

@@ -23,12 +23,21 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+        return (
+            super().__repr__()
+            if self.missing_keys or self.unexpected_keys
+            else "<All keys matched successfully>"
+        )
 
 
 # what a module keeps by name: in torch's words what it is, what may be set in its place, and what may be registered
 _GROUPS = {
-    "_parameters": ("parameter", "torch.nn.Parameter or None", Parameter, "torch.nn.Parameter or None"),
+    "_parameters": (
+        "parameter",
+        "torch.nn.Parameter or None",
+        Parameter,
+        "torch.nn.Parameter or None",
+    ),
     "_modules": ("child module", "torch.nn.Module or None", object, ""),
     "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor or None", Tensor, "torch Tensor or None"),
 }
@@ -38,12 +47,16 @@ _Grads = tuple[Tensor, ...] | Tensor
 _EVERYWHERE: tuple[dict[int, Callable], dict[int, Callable]] = OrderedDict(), OrderedDict()
 
 
-def register_module_forward_pre_hook(hook: Callable[[Any, tuple[Any, ...]], Any]) -> RemovableHandle:
+def register_module_forward_pre_hook(
+    hook: Callable[[Any, tuple[Any, ...]], Any],
+) -> RemovableHandle:
     """Call `hook(module, args)` before the forward of every module, and before its own hooks."""
     return RemovableHandle(_EVERYWHERE[0], hook)
 
 
-def register_module_forward_hook(hook: Callable[[Any, tuple[Any, ...], Any], Any]) -> RemovableHandle:
+def register_module_forward_hook(
+    hook: Callable[[Any, tuple[Any, ...], Any], Any],
+) -> RemovableHandle:
     """Call `hook(module, args, output)` after the forward of every module, and before its own hooks."""
     return RemovableHandle(_EVERYWHERE[1], hook)
 
@@ -56,7 +69,9 @@ class ModuleMeta(type):
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
     """What the module computes; every subclass defines it."""
-    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    raise NotImplementedError(
+        f'Module [{type(self).__name__}] is missing the required "forward" function'
+    )
 
 
 class Module(metaclass=ModuleMeta):
@@ -73,17 +88,33 @@ class Module(metaclass=ModuleMeta):
     _backward_hooks: OrderedDict[int, Callable[..., Any]]
 
     def __init__(self) -> None:
-        vars(self).update(training=True, _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set())
-        vars(self).update({f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre", "backward")})
+        vars(self).update(
+            training=True,
+            _parameters={},
+            _buffers={},
+            _modules={},
+            _non_persistent_buffers_set=set(),
+        )
+        vars(self).update(
+            {f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre", "backward")}
+        )
 
-    forward: Callable[..., Any] = _forward_unimplemented  # so that a subclass may take what it needs
+    forward: Callable[..., Any] = (
+        _forward_unimplemented  # so that a subclass may take what it needs
+    )
 
     # calling ----------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
         before, after = _EVERYWHERE
-        if not (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or before or after):
+        if not (
+            self._backward_hooks
+            or self._forward_hooks
+            or self._forward_pre_hooks
+            or before
+            or after
+        ):
             return self.forward(*args, **kwargs)
         for hook in [*before.values(), *self._forward_pre_hooks.values()]:
             new = hook(self, args)
@@ -98,15 +129,21 @@ class Module(metaclass=ModuleMeta):
 
         return _with_backward_hooks(self, args, run) if self._backward_hooks else run(args)
 
-    def register_forward_hook(self, hook: Callable[[Any, tuple[Any, ...], Any], Any]) -> RemovableHandle:
+    def register_forward_hook(
+        self, hook: Callable[[Any, tuple[Any, ...], Any], Any]
+    ) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
         return RemovableHandle(self._forward_hooks, hook)
 
-    def register_forward_pre_hook(self, hook: Callable[[Any, tuple[Any, ...]], Any]) -> RemovableHandle:
+    def register_forward_pre_hook(
+        self, hook: Callable[[Any, tuple[Any, ...]], Any]
+    ) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
         return RemovableHandle(self._forward_pre_hooks, hook)
 
-    def register_full_backward_hook(self, hook: Callable[[Any, _Grads, _Grads], _Grads | None]) -> RemovableHandle:
+    def register_full_backward_hook(
+        self, hook: Callable[[Any, _Grads, _Grads], _Grads | None]
+    ) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
         return RemovableHandle(self._backward_hooks, hook)
 
@@ -114,16 +151,28 @@ class Module(metaclass=ModuleMeta):
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        kind = "_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Module) else None
+        kind = (
+            "_parameters"
+            if isinstance(value, Parameter)
+            else "_modules"
+            if isinstance(value, Module)
+            else None
+        )
         if kind is not None and "_parameters" not in own:
             what = "parameters" if kind == "_parameters" else "module"
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
         held = next((group for group in _GROUPS if name in own.get(group, ())), None)
         if kind is None and held is None:
             return object.__setattr__(self, name, value)
-        if kind is None and value is not None and not (held == "_buffers" and isinstance(value, Tensor)):
+        if (
+            kind is None
+            and value is not None
+            and not (held == "_buffers" and isinstance(value, Tensor))
+        ):
             what, wanted, *_ = _GROUPS[held]
-            raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)")
+            raise TypeError(
+                f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)"
+            )
         own.pop(name, None)
         if held not in (None, kind) and kind is not None:
             del own[held][name]
@@ -150,14 +199,18 @@ class Module(metaclass=ModuleMeta):
 
     def _register_as(self, group: str, what: str, name: str, value: Any) -> None:
         if "." in name:
-            raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else ""))
+            raise KeyError(
+                f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else "")
+            )
         if name == "":
             raise KeyError(f'{what} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[group]:
             raise KeyError(f"attribute '{name}' already exists")
         kind, wanted = _GROUPS[group][2:]
         if not isinstance(value, (kind, type(None))):
-            raise TypeError(f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} required)")
+            raise TypeError(
+                f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} required)"
+            )
         self.__dict__[group][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -167,7 +220,11 @@ class Module(metaclass=ModuleMeta):
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the state but is not trained."""
         self._register_as("_buffers", "buffer", name, tensor)
-        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+        (
+            self._non_persistent_buffers_set.discard
+            if persistent
+            else self._non_persistent_buffers_set.add
+        )(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a child module under a name."""
@@ -187,11 +244,15 @@ class Module(metaclass=ModuleMeta):
         yield prefix, self
         for name, child in self._modules.items():
             if child is not None:
-                yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+                yield from child.named_modules(
+                    memo, f"{prefix}.{name}" if prefix else name, remove_duplicate
+                )
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The direct children, with names."""
-        first = {child: name for name, child in reversed(self._modules.items()) if child is not None}
+        first = {
+            child: name for name, child in reversed(self._modules.items()) if child is not None
+        }
         for name, child in self._modules.items():
             if child is not None and first[child] == name:
                 yield name, child
@@ -204,7 +265,9 @@ class Module(metaclass=ModuleMeta):
                     seen.add(id(value))
                     yield f"{path}.{name}" if path else name, value
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Parameter]]:
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
         """The parameters, with dotted names."""
         return self._named("_parameters", prefix, recurse)
 
@@ -251,7 +314,10 @@ class Module(metaclass=ModuleMeta):
 
     @overload
     def to(
-        self, device: Device | str | int | None = ..., dtype: dtypes.dtype | None = ..., non_blocking: bool = ...
+        self,
+        device: Device | str | int | None = ...,
+        dtype: dtypes.dtype | None = ...,
+        non_blocking: bool = ...,
     ) -> Self: ...
     @overload
     def to(self, dtype: dtypes.dtype, non_blocking: bool = ...) -> Self: ...
@@ -264,8 +330,12 @@ class Module(metaclass=ModuleMeta):
         dtype = next((x for x in given if isinstance(x, dtypes.dtype)), None)
         where = next((x for x in given if isinstance(x, (str, Device))), None)
         if dtype is not None and not dtype.is_floating_point:
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired {dtype=!r}")
-        return self._apply(lambda t: t.to(where or t.device, dtype if dtype and t.is_floating_point() else t.dtype))
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired {dtype=!r}"
+            )
+        return self._apply(
+            lambda t: t.to(where or t.device, dtype if dtype and t.is_floating_point() else t.dtype)
+        )
 
     def double(self) -> Self:
         """Floating point parameters and buffers as float64."""
@@ -319,7 +389,9 @@ class Module(metaclass=ModuleMeta):
 
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
-        return OrderedDict((prefix + key, t if keep_vars else t.detach()) for key, _, _, t in self._state())
+        return OrderedDict(
+            (prefix + key, t if keep_vars else t.detach()) for key, _, _, t in self._state()
+        )
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -328,11 +400,16 @@ class Module(metaclass=ModuleMeta):
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         here = {key: rest for key, *rest in self._state()}
-        missing, unexpected = [k for k in here if k not in state_dict], [k for k in state_dict if k not in here]
+        missing, unexpected = (
+            [k for k in here if k not in state_dict],
+            [k for k in state_dict if k not in here],
+        )
         problems = []
         for wrong, word in ((missing, "Missing"), (unexpected, "Unexpected")):
             if strict and wrong:
-                problems.append(f"{word} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in wrong) + ". ")
+                problems.append(
+                    f"{word} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in wrong) + ". "
+                )
         for key, (module, name, current) in here.items():
             new = state_dict.get(key, current)
             if new.shape != current.shape:
@@ -340,7 +417,10 @@ class Module(metaclass=ModuleMeta):
             elif new is not current:
                 module._load(name, current, new, assign)
         if problems:
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems))
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
+                + "\n\t".join(problems)
+            )
         return _IncompatibleKeys(missing, unexpected)
 
     @no_grad()
@@ -365,7 +445,10 @@ class Module(metaclass=ModuleMeta):
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        lines = [*(extra.split("\n") if extra else ()), *[text.replace("\n", "\n  ") for text in self._shown()]]
+        lines = [
+            *(extra.split("\n") if extra else ()),
+            *[text.replace("\n", "\n  ") for text in self._shown()],
+        ]
         if not self._modules and len(lines) < 2:
             return f"{type(self).__name__}({extra})"
         return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"

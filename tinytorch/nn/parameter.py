@@ -18,7 +18,9 @@ class Parameter(Tensor):
         """Make a parameter. RuntimeError for integers that are to require grad."""
         made: Any = fresh(np.empty(0, np.float32)) if data is None else data.detach()
         if requires_grad and not made.is_floating_point():
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients"
+            )
         made.__class__ = cls
         return made.requires_grad_(requires_grad)
 
@@ -33,4 +35,8 @@ class Parameter(Tensor):
     __copy__: Any = None  # so that `copy.copy` does as `__reduce_ex__` says
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
-        return Parameter, (self.data, self.requires_grad), *((dict(self.__dict__),) if self.__dict__ else ())
+        return (
+            Parameter,
+            (self.data, self.requires_grad),
+            *((dict(self.__dict__),) if self.__dict__ else ()),
+        )

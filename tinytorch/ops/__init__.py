@@ -1,7 +1,15 @@
 """The operations: how they are declared, and the lists of them."""
 
 from . import copies, creation, filling, indexing, linalg, memory, pointwise, reductions, views
-from .copies import MemoryFormat, clone, contiguous_format, copied, copy_, over_storage, preserve_format
+from .copies import (
+    MemoryFormat,
+    clone,
+    contiguous_format,
+    copied,
+    copy_,
+    over_storage,
+    preserve_format,
+)
 from .creation import empty, new_empty_strided, zeros_like
 from .define import FUNCTIONS, elsewhere, op, python
 from .filling import zero_

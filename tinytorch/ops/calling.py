@@ -65,7 +65,9 @@ class Overloads:
 
     def __init__(self, name: str, inplace: bool = False) -> None:
         self.name, self.inplace = name, inplace
-        self.offered: list[tuple[Any, bool, bool]] = []  # an operation, whether it takes `out=`, whether it is a method
+        self.offered: list[
+            tuple[Any, bool, bool]
+        ] = []  # an operation, whether it takes `out=`, whether it is a method
         self.signatures: dict[bool, list] = {}  # of methods or functions, each with its operation
 
     def add(self, made: Any, out: bool = False, method: bool = False) -> None:
@@ -106,14 +108,22 @@ class Overloads:
                 continue
             if method:
                 found["self"] = args[0]
-            out, grad = found.pop("out", None), o.schema.is_factory and found.pop("requires_grad", False)
-            values = [p.read(found[p.name], self.name) if p.name in found else p.default for p in o.schema.params]
+            out, grad = (
+                found.pop("out", None),
+                o.schema.is_factory and found.pop("requires_grad", False),
+            )
+            values = [
+                p.read(found[p.name], self.name) if p.name in found else p.default
+                for p in o.schema.params
+            ]
             if out is not None:
                 return o.into(out, tuple(values))
             made = o.inplace(*values) if self.inplace else o.run(*values)
             if grad:
                 if made._data.dtype.kind != "f":
-                    raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+                    raise RuntimeError(
+                        "Only Tensors of floating point and complex dtype can require gradients"
+                    )
                 made.requires_grad_()
             return made
         raise mismatch(self.name, [s for s, _ in self.signatures[method]], args[method:], named)
@@ -243,13 +253,21 @@ def _is_short(o: Any) -> bool:
         return False
     if o.kind == "view":
         return node is not None
-    return o.kind == "fresh" and (node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules")))
+    return o.kind == "fresh" and (
+        node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules"))
+    )
 
 
-def plain_call(o: Any, otherwise: Callable, method: bool | None = None, inplace: bool = False) -> Callable:
+def plain_call(
+    o: Any, otherwise: Callable, method: bool | None = None, inplace: bool = False
+) -> Callable:
     """The plain call of one operation; without `method`, as formulas, other operations and Python's operators make it."""
     schema, kernel = o.schema, o.kernel
-    if REQUIRED in schema.defaults[schema.positional :] or not schema.params or (method is None and not _is_short(o)):
+    if (
+        REQUIRED in schema.defaults[schema.positional :]
+        or not schema.params
+        or (method is None and not _is_short(o))
+    ):
         return otherwise
 
     def write(call: Any) -> None:
@@ -263,7 +281,9 @@ def plain_call(o: Any, otherwise: Callable, method: bool | None = None, inplace:
         text = "\n".join([code for form, _, code in lines if forms[form.strip()]])
         written = _compiled(text.format(**_parts(o, forms)))
         call.__globals__.update(globals() | names)
-        call.__defaults__ = written.__defaults__  # before the code, as other threads may call it meanwhile
+        call.__defaults__ = (
+            written.__defaults__
+        )  # before the code, as other threads may call it meanwhile
         call.__code__ = written.__code__
 
     own: dict[str, Any] = {"write": write}
@@ -276,7 +296,11 @@ def _forms(o: Any, method: bool, inplace: bool) -> dict[str, Any]:
     schema, kernel, lead = o.schema, o.kernel, int(method)
     rows = [p for p in schema.params[: schema.positional] if p.type.many or p.is_list]
     short, pair = _is_short(o), len(o.tensors) == 2
-    simply = short and type(kernel) is pointwise and (len(schema.params) == 1 + pair or (pair and kernel.plain))
+    simply = (
+        short
+        and type(kernel) is pointwise
+        and (len(schema.params) == 1 + pair or (pair and kernel.plain))
+    )
     ufunc = simply and type(kernel.plain or kernel.function) is np.ufunc
     into = inplace and pair and simply and kernel.to != "bool" and ufunc
     short = short and (into or not inplace)
@@ -301,9 +325,17 @@ def _parts(o: Any, forms: dict) -> dict[str, str]:
     names = [*"xyzuvwst"[:count]]
     read = [f"[*{n}]" if p.is_list else n for n, p in zip(names, schema.params, strict=False)]
     every = [*read, *[f"defaults[{i}]" for i in range(count, len(schema.params))]]
-    head, given, unfit = " = REQUIRED, ".join([*names, "/, "]), ", ".join([*names, "*more"]), "more or named"
+    head, given, unfit = (
+        " = REQUIRED, ".join([*names, "/, "]),
+        ", ".join([*names, "*more"]),
+        "more or named",
+    )
     if forms["sizes"]:
-        head, given, unfit = "x = REQUIRED, /, " * (count - 1), "x, " * (count - 1) + "*more", "named or not more"
+        head, given, unfit = (
+            "x = REQUIRED, /, " * (count - 1),
+            "x, " * (count - 1) + "*more",
+            "named or not more",
+        )
     elif forms["some"]:
         head, given, unfit = "", "*more", f"named or not {schema.least} <= len(more) <= {count}"
     unlike, rows = [], []
@@ -311,16 +343,27 @@ def _parts(o: Any, forms: dict) -> dict[str, str]:
         number = " or type(y) in _NUMBERS" * (o.numbers and i == 1)
         if p.type.many or p.is_list:
             rows.append(name)
-            kinds = ["tuple", *["int"] * forms["single"], *["list"] * p.is_list, *["type(None)"] * p.none]
+            kinds = [
+                "tuple",
+                *["int"] * forms["single"],
+                *["list"] * p.is_list,
+                *["type(None)"] * p.none,
+            ]
             unlike.append(" and ".join([f"type({name}) is not {kind}" for kind in kinds]))
         elif p.is_tensor and not p.none:
-            unlike.append(f"not ({'pair' if pair and i == 1 else f'isinstance({name}, Tensor)'}{number})")
+            unlike.append(
+                f"not ({'pair' if pair and i == 1 else f'isinstance({name}, Tensor)'}{number})"
+            )
         elif p.is_tensor:  # by class: a parameter is one, too
             unlike.append(f"not ({name} is None or isinstance({name}, Tensor))")
         elif p.kind == "PyObject":
             unlike.append(f"{name} is REQUIRED")
         else:
-            unlike.append(f"type({name}) is not int" if p.plain == {int} else f"type({name}) not in kinds[{i}]")
+            unlike.append(
+                f"type({name}) is not int"
+                if p.plain == {int}
+                else f"type({name}) not in kinds[{i}]"
+            )
     return {
         "head": head, "given": given, "unfit": unfit, "names": ", ".join(names), "count": str(count),
         "row": rows[0] if len(rows) == 1 else f"({', '.join([f'*{row}' for row in rows])})",
@@ -348,7 +391,10 @@ def _saved(o: Any, values: list[str]) -> str:
         elif not holds:
             pairs += [values[at], "None"]
         else:
-            pair = [values[at], f"({values[at]}._counter[0]{' if pair else NUMBER' * (at == 1 and o.numbers)})"]
+            pair = [
+                values[at],
+                f"({values[at]}._counter[0]{' if pair else NUMBER' * (at == 1 and o.numbers)})",
+            ]
             if user is not None:
                 needed = f" if {('edge', 'second')[user]} is not None else "
                 pair = [pair[0] + needed + "None", pair[1] + needed + "None"]

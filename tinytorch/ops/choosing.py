@@ -47,7 +47,9 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")  # fmt: skip
     if mask.dtype != bool:
         name = dtypes.cpp_name(dtypes.BY_NUM[mask.dtype.num])
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {name}"
+        )
     if is_expanded(a):
         warn_in_torch(
             "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
@@ -77,7 +79,9 @@ masked_fill, masked_fill_ = _both(
 def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
     if condition.dtype != bool:
         name = dtypes.BY_NUM[condition.dtype.num].scalar_name
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}"
+        )
     d = result_dtype(self, other)
     a, b = as_array(self, d), as_array(other, d)
     if not condition.shape == a.shape == b.shape:
@@ -96,7 +100,10 @@ op("where(Tensor condition) -> Tensor[]", composite(lambda condition: _where_tru
 where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, backward="WhereBackward0",
            self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))  # fmt: skip
 for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
-    op(_CONDITION.format(_self, _other), composite(lambda condition, self, other: where(condition, self, other)))
+    op(
+        _CONDITION.format(_self, _other),
+        composite(lambda condition, self, other: where(condition, self, other)),
+    )
 
 _indices = op("nonzero(Tensor self)", _nonzero, method=False, function=False)
 
@@ -117,7 +124,9 @@ def _in_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
     """Raise torch's error for an index that lies outside of its dimension."""
     bad = (index < 0) | (index >= a.shape[d])
     if bad.any():
-        raise RuntimeError(f"index {index[bad].flat[0]} is out of bounds for dimension {d} with size {a.shape[d]}")
+        raise RuntimeError(
+            f"index {index[bad].flat[0]} is out of bounds for dimension {d} with size {a.shape[d]}"
+        )
 
 
 def _points(index: np.ndarray, d: int) -> tuple:
@@ -150,8 +159,14 @@ def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
     """Raise torch's error unless `index` lies within the tensor, but for dimension `d`, and within the source."""
     for x, name in ((a, "input" if src is None else "self"), (src, "src")):
         if isinstance(x, np.ndarray) and max(x.ndim, 1) != max(index.ndim, 1):
-            raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
-    more = f" and to be no larger size than src {list(src.shape)}" if isinstance(src, np.ndarray) else ""
+            raise RuntimeError(
+                f"Index tensor must have the same number of dimensions as {name} tensor"
+            )
+    more = (
+        f" and to be no larger size than src {list(src.shape)}"
+        if isinstance(src, np.ndarray)
+        else ""
+    )
     for k, n in enumerate(index.shape):
         if (k != d and a.ndim and n > a.shape[k]) or (more and n > (src.shape or (1,))[k]):
             raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}{more}")  # fmt: skip
@@ -182,7 +197,13 @@ def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
 _ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
 _GATHER = {"src": lambda grad, dim, index: gather(grad, dim, index)}
 _, scatter_from_ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
-scatter, _ = _both("scatter", "int dim, Tensor index, Scalar value", _scattered, backward="ScatterBackward1", **_ZERO)
+scatter, _ = _both(
+    "scatter",
+    "int dim, Tensor index, Scalar value",
+    _scattered,
+    backward="ScatterBackward1",
+    **_ZERO,
+)
 # what gradients are added up by
 _HIDDEN: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}
 scatter_add_ = op("scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)", write(

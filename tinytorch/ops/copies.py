@@ -68,13 +68,19 @@ preserve_format = MemoryFormat("preserve_format")
 
 def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[int, ...]:
     """The strides in bytes of a new array for the elements of `a`: its own if it is dense, row-major if asked for."""
-    return contiguous_strides(a.shape, itemsize) if memory_format is contiguous_format else dense_strides(a, itemsize)
+    return (
+        contiguous_strides(a.shape, itemsize)
+        if memory_format is contiguous_format
+        else dense_strides(a, itemsize)
+    )
 
 
 def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None) -> np.ndarray:
     """The same values in memory of their own, as another dtype if `kind` is given."""
     strides = a.strides
-    plain = not strides or (a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape)))
+    plain = not strides or (
+        a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape))
+    )
     if plain and a.dtype.kind != "b":  # of memory read as bools any byte may come
         return a.copy() if kind is None or kind == a.dtype else convert(a, kind)
     kind = a.dtype if kind is None else kind
@@ -95,7 +101,13 @@ def counted(made: Tensor, source: Tensor) -> Tensor:
 clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True),
            self=lambda grad: grad)  # fmt: skip
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
-alias = op("alias(Tensor(a) self)", view(lambda a: a[...]), function=False, method=False, self=lambda grad: grad)
+alias = op(
+    "alias(Tensor(a) self)",
+    view(lambda a: a[...]),
+    function=False,
+    method=False,
+    self=lambda grad: grad,
+)
 
 
 op("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)", composite(
@@ -176,13 +188,23 @@ to_copy = op(
 )  # fmt: skip
 
 
-def converted(self: Tensor, d: Any = None, where: Any = None, copy: bool = False, memory_format: Any = None) -> Tensor:
+def converted(
+    self: Tensor, d: Any = None, where: Any = None, copy: bool = False, memory_format: Any = None
+) -> Tensor:
     """The tensor as this dtype, on this device, in this format: itself if it is so already and no copy is asked for."""
     a, here = self._data, device_of(self)
     if not copy and (d is None or d.np == a.dtype) and (where is None or where is here):
         return self
-    out = over(run_silenced(copied, a, memory_format, None if d is None else d.np), here if where is None else where)
-    if type(self._counter) is list and MODES.here.grad and out._data.dtype.kind == "f" and needs_grad(self):
+    out = over(
+        run_silenced(copied, a, memory_format, None if d is None else d.np),
+        here if where is None else where,
+    )
+    if (
+        type(self._counter) is list
+        and MODES.here.grad
+        and out._data.dtype.kind == "f"
+        and needs_grad(self)
+    ):
         to_copy.recorded(to_copy.node_for((self,)), out)
     return counted(out, self)
 
@@ -207,8 +229,16 @@ for _name, _d in {
     "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "int": dtypes.int32,
     "long": dtypes.int64, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
 }.items():  # fmt: skip
-    op(_name + _FORMAT, composite(lambda self, format, d=_d: converted(self, d, memory_format=format)), function=False)
-op("cpu" + _FORMAT, composite(lambda self, format: converted(self, None, CPU, False, format)), function=False)
+    op(
+        _name + _FORMAT,
+        composite(lambda self, format, d=_d: converted(self, d, memory_format=format)),
+        function=False,
+    )
+op(
+    "cpu" + _FORMAT,
+    composite(lambda self, format: converted(self, None, CPU, False, format)),
+    function=False,
+)
 op("cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)", composite(
     lambda self, device, non_blocking, format: converted(self, None, as_device(device or "cuda"), False, format)),
     function=False, older=True)  # fmt: skip
@@ -242,7 +272,9 @@ def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
     if force:
         self = converted(detach(self), None, CPU)
     if MODES.here.grad and needs_grad(self):
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     if device_of(self) is not CPU:
         raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")  # fmt: skip
     self._own_storage()._resizable = False
@@ -261,13 +293,18 @@ def to_array(self: Tensor, dtype: Any = None) -> np.ndarray:
     return a if dtype is None else a.astype(dtype, copy=False)
 
 
-to_array.__name__, to_array.__qualname__ = "__array__", "Tensor.__array__"  # by which NumPy knows the TypeError
+to_array.__name__, to_array.__qualname__ = (
+    "__array__",
+    "Tensor.__array__",
+)  # by which NumPy knows the TypeError
 python("__array__", to_array, function=False)
 
 # Python's copy and pickle -----------------------------------------------------------------------------------------------
 
 
-def over_storage(storage: Any, like: tuple, requires_grad: bool, kind: Any = Tensor, state: Any = ()) -> Tensor:
+def over_storage(
+    storage: Any, like: tuple, requires_grad: bool, kind: Any = Tensor, state: Any = ()
+) -> Tensor:
     """A leaf over a storage; `like`: its dtype (NumPy's), shape, strides and offset in bytes."""
     d, shape, strides, offset = like
     out = over(storage.look(shape, np.dtype(d.char), strides, offset))  # not one that pickle made
@@ -294,7 +331,9 @@ def deepcopied(self: Tensor, memo: dict) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]
     with no_grad():
-        out = over_storage(_copy.deepcopy(self._own_storage(), memo), _place(self), self.requires_grad)
+        out = over_storage(
+            _copy.deepcopy(self._own_storage(), memo), _place(self), self.requires_grad
+        )
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._meta is not None and self._meta.grad is not None:
             out.grad = _copy.deepcopy(self._meta.grad, memo)
@@ -305,7 +344,9 @@ def deepcopied(self: Tensor, memo: dict) -> Tensor:
 def shallow_copied(self: Tensor) -> Tensor:
     """`copy.copy`: a leaf that looks at the same memory, with a version counter of its own."""
     warn_of_hooks(self)
-    return over_storage(self._own_storage(), _place(self), self.requires_grad, _type(self), self.__dict__)
+    return over_storage(
+        self._own_storage(), _place(self), self.requires_grad, _type(self), self.__dict__
+    )
 
 
 def rebuilt(data: bytes, where: device, *rest: Any) -> Tensor:

@@ -81,7 +81,11 @@ class factory_new(factory):
         given, dtype, device = self.split(args)
         a = like if type(like) is np.ndarray else like._data
         made = self.made(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
-        return made if a is like else finish(made, device_of(like) if device is None else as_device(device))
+        return (
+            made
+            if a is like
+            else finish(made, device_of(like) if device is None else as_device(device))
+        )
 
     def made(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
         """The new array."""
@@ -136,17 +140,27 @@ ones = op(f"ones(SymInt[] size, *, {OPTIONS})", factory(_ones), out=True)
 empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory(_empty), out=True)
 full = op(f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory(
     _full, lambda size, value: value.dtype if isinstance(value, Tensor) else dtypes.of_number(value)), out=True)  # fmt: skip
-empty_strided = op(f"empty_strided(SymInt[] size, SymInt[] stride, *, {OPTIONS})", factory(_empty_strided))
+empty_strided = op(
+    f"empty_strided(SymInt[] size, SymInt[] stride, *, {OPTIONS})", factory(_empty_strided)
+)
 
 zeros_like = op(f"zeros_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_zero), method=False)
-ones_like = op(f"ones_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(lambda a: a.fill(1)), method=False)
+ones_like = op(
+    f"ones_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(lambda a: a.fill(1)), method=False
+)
 empty_like = op(f"empty_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_zero), method=False)
 full_like = op(f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS_LIKE})", factory_like(
     lambda a, value: a.fill(number_array(value, dtypes.BY_NUM[a.dtype.num]))), method=False)  # fmt: skip
 
-new_zeros = op(f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
-new_ones = op(f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_ones), function=False)
-new_empty = op(f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False)
+new_zeros = op(
+    f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False
+)
+new_ones = op(
+    f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_ones), function=False
+)
+new_empty = op(
+    f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False
+)
 new_full = op(f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory_new(_full), function=False)  # fmt: skip
 new_empty_strided = op(f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS})",
                        factory_new(_empty_strided), function=False)  # fmt: skip
@@ -209,11 +223,23 @@ def _evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndarray:
     """Counted from the start in the first half, back from the end in the second."""
     i, step = np.arange(float(steps)), (last - first) / max(steps - 1, 1)
     step = float(d.np.type(step)) if d.is_floating_point else step
-    return convert(np.where(i < steps // 2, fma64(i, step, first), fma64(steps - 1 - i, -step, last)), d.np)
+    return convert(
+        np.where(i < steps // 2, fma64(i, step, first), fma64(steps - 1 - i, -step, last)), d.np
+    )
 
 
-for _start, _end in (("Tensor", "Tensor"), ("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
-    op(f"linspace({_start} start, {_end} end, int steps, *, {OPTIONS})", factory(_linspace), out=True, method=False)
+for _start, _end in (
+    ("Tensor", "Tensor"),
+    ("Scalar", "Tensor"),
+    ("Tensor", "Scalar"),
+    ("Scalar", "Scalar"),
+):
+    op(
+        f"linspace({_start} start, {_end} end, int steps, *, {OPTIONS})",
+        factory(_linspace),
+        out=True,
+        method=False,
+    )
 
 # identity matrices ----------------------------------------------------------------------------------------------
 

@@ -88,11 +88,15 @@ class Op:
                 read = None if at in node._results else keeps.get(n) or _source(n, schema)
                 self.saves.append((n, read, user, n in holding or n in keeps))
         self.kind = "turn" if kernel.kind == "view" and schema.writes else kernel.kind
-        self.compute: Callable = kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel  # on arrays
+        self.compute: Callable = (
+            kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel
+        )  # on arrays
         runs = {"fresh": self._run_fresh, "view": self._run_view, "write": self.inplace, "composite": self.compute,
                 "turn": self._turn}  # fmt: skip
         self.run: Callable = runs[self.kind]
-        self.on_arrays = None if self.kind in ("write", "turn") else self.compute  # unless it writes to them
+        self.on_arrays = (
+            None if self.kind in ("write", "turn") else self.compute
+        )  # unless it writes to them
         self.plain = plain_call(self, self.full)
 
     def __call__(self, *values: Any) -> Any:
@@ -100,12 +104,20 @@ class Op:
         if type(values[0]) is not ndarray or self.on_arrays is None:
             return self.plain(*values)
         given, defaults = len(values), self.defaults
-        return self.on_arrays(*values) if given == len(defaults) else self.on_arrays(*values, *defaults[given:])
+        return (
+            self.on_arrays(*values)
+            if given == len(defaults)
+            else self.on_arrays(*values, *defaults[given:])
+        )
 
     def full(self, *values: Any) -> Any:
         """Run step by step, on tensors or on arrays."""
         values += self.defaults[len(values) :]
-        if self.on_arrays is not None and not isinstance(values[0], TensorBase) and _on_arrays(values):
+        if (
+            self.on_arrays is not None
+            and not isinstance(values[0], TensorBase)
+            and _on_arrays(values)
+        ):
             return self.compute(*values)
         return self.run(*values)
 
@@ -114,7 +126,11 @@ class Op:
     def tensors_of(self, values: tuple) -> list:
         """All tensors that a call was given."""
         found = [x for x in values if isinstance(x, TensorBase)]
-        return found + [t for i in self.lists for t in values[i] if t is not None] if self.lists else found
+        return (
+            found + [t for i in self.lists for t in values[i] if t is not None]
+            if self.lists
+            else found
+        )
 
     def begin(self, values: tuple, tensors: list, written: bool = False) -> Any:
         """The node of a call if it is to be recorded, else None. `written`: the first argument is written to."""
@@ -157,7 +173,9 @@ class Op:
         """Make a result, or several, the output of its node."""
         if isinstance(out, (tuple, list)):
             floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in out]
-            while floating and floating[-1] is None:  # torch counts outputs to the last that has a gradient
+            while (
+                floating and floating[-1] is None
+            ):  # torch counts outputs to the last that has a gradient
                 floating.pop()
             fn.describe(*floating)
             for nr, t in enumerate(floating):
@@ -180,7 +198,9 @@ class Op:
             return CPU
         tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
         for i in self.lists:
-            tensors += values[i] if self.schema.params[i].kind == "Tensor[]" else []  # indices may be on the CPU
+            tensors += (
+                values[i] if self.schema.params[i].kind == "Tensor[]" else []
+            )  # indices may be on the CPU
         common = next((d for t in tensors if (d := device_of(t)) is not CPU), CPU)
         for t in tensors:
             if device_of(t) is not common and t._data.ndim:
@@ -192,7 +212,11 @@ class Op:
         fn = self.begin(values, tensors)
         where = self.device(values, tensors)
         data = run_silenced(self.compute, *_arrays(values))
-        out = self.result_type([fresh(d, where) for d in data]) if type(data) in (tuple, list) else fresh(data, where)
+        out = (
+            self.result_type([fresh(d, where) for d in data])
+            if type(data) in (tuple, list)
+            else fresh(data, where)
+        )
         if fn is not None:
             self.recorded(fn, out)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
@@ -241,7 +265,9 @@ class Op:
         fn = self.begin(values, tensors, True)
         self.device(values, tensors)
         arrays = _arrays(values)
-        for i in self.tensors[1:]:  # two tensors may have one array, but only one tensor is known to be itself
+        for i in self.tensors[
+            1:
+        ]:  # two tensors may have one array, but only one tensor is known to be itself
             if arrays[i] is arrays[0] and values[i] is not target:
                 arrays[i] = arrays[i][...]
         data = run_silenced(self.kernel.written, *arrays)
@@ -271,7 +297,9 @@ class Op:
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             at, d = self.schema.names.index("dtype"), out.dtype
             if values[at] not in (None, d):
-                raise RuntimeError(OUT_WORDS["exact"].format("", "", cpp_name(values[at]), cpp_name(d)))
+                raise RuntimeError(
+                    OUT_WORDS["exact"].format("", "", cpp_name(values[at]), cpp_name(d))
+                )
             values = (*values[:at], d, *values[at + 1 :])
         if self.kernel.kind == "composite":
             data: Any = self.compute(*values)
@@ -294,9 +322,16 @@ class Op:
 
     def check_out(self, out: Any, d: dtype) -> None:
         """Raise torch's RuntimeError if a result of this dtype may not be written into `out`."""
-        words, into = self.out_words or (OUT_WORDS["exact"] if self.several else ""), BY_NUM[out._data.dtype.num]
-        if words and into is not d and (d.called, into.called) != ("bool", "uint8"):  # which once stood for bools
-            raise RuntimeError(words.format(d.scalar_name, into.scalar_name, cpp_name(d), cpp_name(into)))
+        words, into = (
+            self.out_words or (OUT_WORDS["exact"] if self.several else ""),
+            BY_NUM[out._data.dtype.num],
+        )
+        if (
+            words and into is not d and (d.called, into.called) != ("bool", "uint8")
+        ):  # which once stood for bools
+            raise RuntimeError(
+                words.format(d.scalar_name, into.scalar_name, cpp_name(d), cpp_name(into))
+            )
 
 
 def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
@@ -356,7 +391,9 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
     if part == "sizes" and schema.params[i].is_tensor and not schema.params[i].none:
         return lambda v: v[i]._data.shape
     read = parts[part]
-    return lambda v: [read(t) for t in v[i]] if type(v[i]) is list else None if v[i] is None else read(v[i])
+    return lambda v: (
+        [read(t) for t in v[i]] if type(v[i]) is list else None if v[i] is None else read(v[i])
+    )
 
 
 # declaring ---------------------------------------------------------------------------------------------------------------
@@ -364,7 +401,9 @@ def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
 
 FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
 OVERLOADS: dict[str, Overloads] = {}  # by name, functions and methods alike
-_recorded: dict[str, int] = {}  # how many overloads of an operation have a node, by which torch numbers them
+_recorded: dict[
+    str, int
+] = {}  # how many overloads of an operation have a node, by which torch numbers them
 
 
 def op(
@@ -390,10 +429,16 @@ def op(
     if formulas and node is None:
         several = read.several
         title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
-        results = tuple([n or f"result{i}" for i, n in enumerate(read.result_names)]) if several else ("result",)
+        results = (
+            tuple([n or f"result{i}" for i, n in enumerate(read.result_names)])
+            if several
+            else ("result",)
+        )
         spread = any(read.params[i].is_list for i in inputs)
         laid = isinstance(kernel, pointwise)
-        node = kind_of_node(title, formulas, also, MultiNode if several else Node, spread, results, writes, laid)
+        node = kind_of_node(
+            title, formulas, also, MultiNode if several else Node, spread, results, writes, laid
+        )
     if node is not None:
         inputs = inputs or [i for i, p in enumerate(read.params) if p.is_tensor]
         _recorded[read.name] = known + 1
@@ -414,7 +459,11 @@ def op(
 
 def _named(schema: Schema, what: str = "") -> Any:
     """The tuple of several results, with their names if they have any."""
-    return _results(schema.name + what, tuple(schema.result_names)) if schema.result_names[0] else tuple
+    return (
+        _results(schema.name + what, tuple(schema.result_names))
+        if schema.result_names[0]
+        else tuple
+    )
 
 
 @functools.cache
@@ -427,7 +476,9 @@ def _results(name: str, fields: tuple[str, ...]) -> Any:
 
     place = "torch.return_types"
     body = {"__slots__": (), "__module__": place, "__repr__": show, "shown_as": f"{place}.{name}"}
-    return ShownAs(name, (tuple,), body | {f: property(itemgetter(i)) for i, f in enumerate(fields)})
+    return ShownAs(
+        name, (tuple,), body | {f: property(itemgetter(i)) for i, f in enumerate(fields)}
+    )
 
 
 def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:
@@ -451,21 +502,36 @@ def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
         return isinstance(other, Tensor) or is_number(other)
 
     refused = (lambda *_: NotImplemented) if operator in ("eq", "ne") else not_taken
-    forward = plain_call(made, lambda self, other: call(self, other) if takes(other) else refused(self, other))
+    forward = plain_call(
+        made, lambda self, other: call(self, other) if takes(other) else refused(self, other)
+    )
 
     def reflected(self: Any, other: Any) -> Any:
-        return made.run(other, self, *made.schema.defaults[2:]) if is_number(other) else not_taken(self, other)
+        return (
+            made.run(other, self, *made.schema.defaults[2:])
+            if is_number(other)
+            else not_taken(self, other)
+        )
 
     setattr(Tensor, f"__{operator}__", forward)
     if operator not in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(Tensor, f"__r{operator}__", forward if operator in ("add", "mul") else reflected)
         if in_place:
             write = getattr(Tensor, f"{name}_")
-            setattr(Tensor, f"__i{operator}__", lambda x, y: write(x, y) if takes(y) else not_taken(x, y))
+            setattr(
+                Tensor,
+                f"__i{operator}__",
+                lambda x, y: write(x, y) if takes(y) else not_taken(x, y),
+            )
 
 
 def python(
-    name: str, made: Callable, *, function: bool = True, method: bool = True, aka: tuple[str, ...] = ()
+    name: str,
+    made: Callable,
+    *,
+    function: bool = True,
+    method: bool = True,
+    aka: tuple[str, ...] = (),
 ) -> Callable:
     """Offer what torch itself writes in Python, or reads the arguments of by hand, under its name."""
     for n in (name, *aka):

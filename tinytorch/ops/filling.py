@@ -13,7 +13,15 @@ import numpy as np
 
 from ..base import check_overlap, dtypes, random
 from ..tensor import Tensor
-from .creation import OPTIONS, OPTIONS_LIKE, check_size, empty_like, factory, factory_like, zeros_like
+from .creation import (
+    OPTIONS,
+    OPTIONS_LIKE,
+    check_size,
+    empty_like,
+    factory,
+    factory_like,
+    zeros_like,
+)
 from .define import op
 from .kernels import composite, number_array, write
 from .reductions import sum_all as total
@@ -31,7 +39,9 @@ def nothing(grad: Any) -> Any:
 
 def _one_value(a: np.ndarray, value: np.ndarray) -> np.ndarray:
     if value.ndim:
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+        )
     check_overlap(a)
     return value
 
@@ -42,8 +52,15 @@ def _as_number(a: np.ndarray, value: Any) -> np.ndarray:
 
 op("fill_(Tensor(a!) self, Tensor value)", write(_one_value), backward="FillBackward3",
    self=nothing, value=lambda grad: total(grad))  # fmt: skip
-fill_ = op("fill_(Tensor(a!) self, Scalar value)", write(_as_number), backward="FillBackward2", self=nothing)
-zero_ = op("zero_(Tensor(a!) self)", write(lambda a: a.fill(0)), backward="ZeroBackward0", self=nothing)
+fill_ = op(
+    "fill_(Tensor(a!) self, Scalar value)",
+    write(_as_number),
+    backward="FillBackward2",
+    self=nothing,
+)
+zero_ = op(
+    "zero_(Tensor(a!) self)", write(lambda a: a.fill(0)), backward="ZeroBackward0", self=nothing
+)
 
 # random numbers in place --------------------------------------------------------------------------------------------------
 

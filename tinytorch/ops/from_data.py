@@ -13,7 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from ..base import CPU, ShownAs, UntypedStorage, as_device, device, dtypes, reach, type_name, warn_in_torch, warn_user
+from ..base import (
+    CPU,
+    ShownAs,
+    UntypedStorage,
+    as_device,
+    device,
+    dtypes,
+    reach,
+    type_name,
+    warn_in_torch,
+    warn_user,
+)
 from ..graph import meta, needs_grad, run_silenced
 from ..tensor import Size, Tensor, device_of, fresh, over
 from .copies import alias, clone, converted, copied, counted, detach
@@ -106,13 +117,19 @@ def _values_of(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any,
         shape, values = (len(data),), data
     else:
         shape, values = _shape_of(data), []
-        if isinstance(data, (str, bytes)) or not (shape or is_number(data) or isinstance(data, Tensor)):
+        if isinstance(data, (str, bytes)) or not (
+            shape or is_number(data) or isinstance(data, Tensor)
+        ):
             _dtype_of([data])
         _flatten(data, shape, 0, values)
     kinds = {*map(type, values)}
     if kinds <= _PLAIN:
         own = dtypes.int64 if int in kinds else dtypes.bool_
-        return shape, values, d or (dtypes.get_default_dtype() if float in kinds or not kinds else own)
+        return (
+            shape,
+            values,
+            d or (dtypes.get_default_dtype() if float in kinds or not kinds else own),
+        )
     found = d or _dtype_of(values)
     values = [_plain(v, found) for v in values]
     for v in values:
@@ -156,15 +173,21 @@ def check_size(shape: tuple[int, ...]) -> None:
     """Raise torch's RuntimeError for a shape with a negative size."""
     for n in shape:
         if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
+            )
 
 
 def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
     """A new leaf over an array of its own."""
-    t = over(a, where) if a.size or a.base is not None else fresh(a, where)  # an empty one may have been given strides
+    t = (
+        over(a, where) if a.size or a.base is not None else fresh(a, where)
+    )  # an empty one may have been given strides
     if requires_grad:
         if a.dtype.kind != "f":
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients"
+            )
         meta(t).requires_grad = True
     return t
 
@@ -174,7 +197,9 @@ def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> 
 _CLEARER = "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
 
 
-def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool) -> Tensor:
+def _from_data(
+    call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool
+) -> Tensor:
     """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
     if isinstance(data, Tensor):
         warn_user(_CLEARER.format(call))
@@ -186,7 +211,9 @@ def _from_data(call: str, data: Any, d: dtypes.dtype | None, where: device | Non
 def _tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Tensor:
     if pin_memory:
         raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.")  # fmt: skip
-    return _from_data("torch.tensor", data, dtype, None if device is None else as_device(device), requires_grad)
+    return _from_data(
+        "torch.tensor", data, dtype, None if device is None else as_device(device), requires_grad
+    )
 
 
 tensor = op("tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)",
@@ -221,14 +248,20 @@ def from_numpy(a: Any) -> Tensor:
         flat = np.frombuffer(memoryview(a), a.dtype)  # which does not know what lies around it
     else:
         room = reach(a.shape, a.strides, a.itemsize) // a.itemsize
-        flat = np.lib.stride_tricks.as_strided(a, (room,), (a.itemsize,), writeable=a.flags.writeable)
+        flat = np.lib.stride_tricks.as_strided(
+            a, (room,), (a.itemsize,), writeable=a.flags.writeable
+        )
     t = finish(np.ndarray(a.shape, a.dtype, flat, 0, a.strides), CPU)
     t._storage = UntypedStorage(flat, resizable=False)
     return t
 
 
 op("from_numpy(PyObject ndarray)", composite(from_numpy), method=False)
-python("__array_wrap__", lambda self, a: from_numpy(a.astype(np.uint8) if a.dtype == bool else a), function=False)
+python(
+    "__array_wrap__",
+    lambda self, a: from_numpy(a.astype(np.uint8) if a.dtype == bool else a),
+    function=False,
+)
 
 
 def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
@@ -241,12 +274,20 @@ def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
 as_tensor = op("as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False)  # fmt: skip
 
 
-def _asarray(obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None) -> Tensor:
+def _asarray(
+    obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None
+) -> Tensor:
     where = None if device is None else as_device(device)
     shared = isinstance(obj, (Tensor, np.ndarray))
     if copy is False and not shared:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    source = obj if isinstance(obj, Tensor) else from_numpy(obj) if shared else _as_tensor(obj, dtype, device)
+    source = (
+        obj
+        if isinstance(obj, Tensor)
+        else from_numpy(obj)
+        if shared
+        else _as_tensor(obj, dtype, device)
+    )
     if copy is False and where not in (None, device_of(source)):
         raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
     if copy is False and dtype not in (None, source.dtype):
@@ -321,5 +362,10 @@ class TensorType(ShownAs, type, metaclass=ShownAs):
 
 for _d in dtypes.ALL:
     _doc = f"The old name of a `{_d!r}` tensor: a constructor, and a class for `isinstance`."
-    _body = {"dtype": _d, "__module__": "torch", "__doc__": _doc, "shown_as": f"torch.{_d.tensor_type}"}
+    _body = {
+        "dtype": _d,
+        "__module__": "torch",
+        "__doc__": _doc,
+        "shown_as": f"torch.{_d.tensor_type}",
+    }
     python(_d.tensor_type, TensorType(_d.tensor_type, (), _body), method=False)

@@ -48,7 +48,9 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
         elif i.dtype == np.uint8:
-            raise NotImplementedError("tinytorch takes no bytes for a mask; use a mask of dtype torch.bool")
+            raise NotImplementedError(
+                "tinytorch takes no bytes for a mask; use a mask of dtype torch.bool"
+            )
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if len(out) > a.ndim:
@@ -66,7 +68,11 @@ def _broadcast(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple
     """The shape in which indices meet, the dimensions that have any, where theirs come in the result, its shape."""
     used = [d for d, i in enumerate(places) if i is not None]
     try:
-        together = places[used[0]].shape if len(used) == 1 else np.broadcast_shapes(*[places[d].shape for d in used])
+        together = (
+            places[used[0]].shape
+            if len(used) == 1
+            else np.broadcast_shapes(*[places[d].shape for d in used])
+        )
     except ValueError:
         found = ", ".join([str(list(places[d].shape)) for d in used])
         what = "shape mismatch: indexing tensors could not be broadcast together with shapes"
@@ -81,8 +87,15 @@ def _broadcast(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple
 def _out_of_bounds(shape: tuple, places: list, used: list[int], together: tuple) -> IndexError:
     """torch's error for an index that lies outside its dimension; torch goes from element to element, then by dimension."""
     every = [(np.broadcast_to(places[d], together).reshape(-1), shape[d]) for d in used]
-    k, where = next((k, w) for k in range(every[0][0].size) for w, (i, n) in enumerate(every) if not -n <= i[k] < n)
-    return IndexError(f"index {every[where][0][k]} is out of bounds for dimension {where} with size {every[where][1]}")
+    k, where = next(
+        (k, w)
+        for k in range(every[0][0].size)
+        for w, (i, n) in enumerate(every)
+        if not -n <= i[k] < n
+    )
+    return IndexError(
+        f"index {every[where][0][k]} is out of bounds for dimension {where} with size {every[where][1]}"
+    )
 
 
 def _whole(places: list) -> tuple:
@@ -98,16 +111,25 @@ def _indexed(a: np.ndarray, indices: list) -> np.ndarray:
         raise _out_of_bounds(a.shape, places, used, together) from None
     if data.ndim < 2:
         return data if data.size else np.empty(shape, a.dtype)
-    if data.size and 1 not in shape and a.flags.c_contiguous and all(places[d].flags.c_contiguous for d in used):
+    if (
+        data.size
+        and 1 not in shape
+        and a.flags.c_contiguous
+        and all(places[d].flags.c_contiguous for d in used)
+    ):
         return np.ascontiguousarray(data)
     # torch's iterator finds the order of dimensions, with the source's indexed steps as 0
     rest = [a.strides[d] for d in range(a.ndim) if d not in used]
     one = np.empty(1, a.dtype)
-    looks = [np.lib.stride_tricks.as_strided(one, shape, (*rest[:at], *(0,) * len(together), *rest[at:]))]
+    looks = [
+        np.lib.stride_tricks.as_strided(one, shape, (*rest[:at], *(0,) * len(together), *rest[at:]))
+    ]
     for d in used:
         i = places[d]
         own = ((1,) * at) + together + (1,) * (len(rest) - at)
-        steps = view_strides(together, np.broadcast_to(i, together).strides, 8, own) or contiguous_strides(own, 8)
+        steps = view_strides(
+            together, np.broadcast_to(i, together).strides, 8, own
+        ) or contiguous_strides(own, 8)
         looks.append(np.lib.stride_tricks.as_strided(np.empty(1, np.int64), own, steps))
     return laid_out(data, torch_strides(shape, a.itemsize, tuple(looks)))
 
@@ -122,7 +144,9 @@ def _as_one_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray 
     return mask.reshape(mask.shape + (1,) * (a.ndim - before - mask.ndim))
 
 
-def _put(a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = False, unsafe: bool = False) -> None:
+def _put(
+    a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = False, unsafe: bool = False
+) -> None:
     if is_expanded(a):
         warn_in_torch(
             "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
@@ -167,7 +191,9 @@ _PUT = {"self": lambda grad, indices, accumulate: grad if accumulate else index_
         "values": lambda grad, indices: index(grad, list(indices))}  # fmt: skip
 _put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
 index_put = op(f"index_put(Tensor self, {_put_schema}", in_copy(_put, None), out=False, **_PUT)
-index_put_ = op(f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT)
+index_put_ = op(
+    f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT
+)
 
 # reading and writing with any index -----------------------------------------------------------------------------------
 
@@ -177,7 +203,9 @@ _plain_select = select.plain
 def _check_device(self: Tensor, indices: list) -> None:
     where = device_of(self)
     if any(i is not None and device_of(i) not in (CPU, where) for i in indices):
-        raise RuntimeError(f"indices should be either on cpu or on the same device as the indexed tensor ({where})")
+        raise RuntimeError(
+            f"indices should be either on cpu or on the same device as the indexed tensor ({where})"
+        )
 
 
 def _getitem(self: Tensor, item: Any) -> Tensor:
@@ -185,7 +213,10 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
     if kind is int:
         try:
             return _plain_select(self, 0, item)
-        except (IndexError, RuntimeError):  # the index is looked at before the history is, and in other words
+        except (
+            IndexError,
+            RuntimeError,
+        ):  # the index is looked at before the history is, and in other words
             return _select(self, 0, item, 0)
     if kind is slice:
         return _slice(self, 0, item, keep=False)
@@ -260,7 +291,9 @@ def _as_tuple(item: Any) -> tuple:
         return item
     if isinstance(item, (Tensor, np.ndarray)) or not _is_sequence(item):
         return (item,)
-    if len(item) < 32 and any(x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in item):
+    if len(item) < 32 and any(
+        x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in item
+    ):
         warn_in_torch(
             "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a different result",
             "torch/csrc/autograd/python_variable_indexing.cpp:349",
@@ -288,10 +321,13 @@ def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     try:
         step = 1 if s.step is None else operator.index(s.step)
         start, end = (
-            none if x is None else max(min(operator.index(x), END), -END) for x, none in ((s.start, 0), (s.stop, END))
+            none if x is None else max(min(operator.index(x), END), -END)
+            for x, none in ((s.start, 0), (s.stop, END))
         )
     except TypeError:
-        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
     if step < 1:
         raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if keep and start == 0 and step == 1 and self._data.ndim and end >= self._data.shape[d]:
@@ -328,7 +364,9 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
         elif item is None:
             out = unsqueeze(out, d)
             d += 1
-        elif isinstance(item, bool) or (isinstance(item, Tensor) and not item._data.ndim and item._data.dtype == bool):
+        elif isinstance(item, bool) or (
+            isinstance(item, Tensor) and not item._data.ndim and item._data.dtype == bool
+        ):
             out = unsqueeze(out, d)
             chosen = fresh(np.zeros(int(bool(item)), np.int64))
             chosen._counter[0] = int(bool(item))  # torch fills it

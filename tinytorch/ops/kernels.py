@@ -67,13 +67,17 @@ def number_array(value: Any, d: dtypes.dtype) -> ndarray:
 def cannot_cast(d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False) -> RuntimeError:
     """torch's words for a result that may not be written into a tensor of another category."""
     name = dtypes.cpp_name(target) if in_c else target.scalar_name
-    return RuntimeError(f"result type {d.scalar_name} can't be cast to the desired output type {name}")
+    return RuntimeError(
+        f"result type {d.scalar_name} can't be cast to the desired output type {name}"
+    )
 
 
 def check_kernel(kind: np.dtype, takes: str, stub: str) -> None:
     """Raise torch's NotImplementedError if it has no such kernel for this dtype."""
     if LETTER[kind.num] not in takes:
-        raise NotImplementedError(f"\"{stub}\" not implemented for '{dtypes.BY_NUM[kind.num].scalar_name}'")
+        raise NotImplementedError(
+            f"\"{stub}\" not implemented for '{dtypes.BY_NUM[kind.num].scalar_name}'"
+        )
 
 
 # kinds -------------------------------------------------------------------------------------------------------------------
@@ -134,7 +138,9 @@ class pointwise(Kernel):
 
     def bind(self, schema: Any) -> None:
         """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
-        self.count = max([i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS])
+        self.count = max(
+            [i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS]
+        )
         # where a number stands for a tensor
         self.wrapped = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]
         quick = {*self.takes} - ({"b", "i"} if self.to == "float" else {"b"})
@@ -175,8 +181,16 @@ class pointwise(Kernel):
             check_broadcast_into(target.shape, *[x.shape for x in given if isinstance(x, ndarray)])
         if arrays is not None:
             return arrays
-        d = dtypes.get_default_dtype() if self.to == "float" and not asked.is_floating_point else asked
-        if target is not None and self.to != "bool" and not dtypes.can_cast(d, into := dtypes.BY_NUM[target.dtype.num]):
+        d = (
+            dtypes.get_default_dtype()
+            if self.to == "float" and not asked.is_floating_point
+            else asked
+        )
+        if (
+            target is not None
+            and self.to != "bool"
+            and not dtypes.can_cast(d, into := dtypes.BY_NUM[target.dtype.num])
+        ):
             raise cannot_cast(d, into, self.in_c)
         if LETTER[asked.np.num] not in self.takes:
             shape_of_all(*[x for x in given if isinstance(x, ndarray)])
@@ -187,7 +201,9 @@ class pointwise(Kernel):
         """What the function gives for operands of one dtype; float16 is computed in float32."""
         try:
             if arrays[0].dtype == HALF:
-                data = self.function(*[a if a is None else a.astype(np.float32) for a in arrays], *rest)
+                data = self.function(
+                    *[a if a is None else a.astype(np.float32) for a in arrays], *rest
+                )
                 return data if self.to == "bool" else np.asarray(data).astype(HALF)
             return self.function(*arrays, *rest)
         except ValueError:

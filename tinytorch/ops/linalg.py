@@ -80,7 +80,9 @@ def _bmm(a: Any, b: Any) -> Any:
             raise RuntimeError(f"{name} must be a 3D tensor")
     if (a.shape[0], a.shape[2]) != b.shape[:2]:
         want, got = [a.shape[0], a.shape[2]], list(b.shape[:2])
-        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {got}.")
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {got}."
+        )
     return product(a, b, "bmm")
 
 
@@ -132,13 +134,17 @@ addmm = op(
 def _are_rows(batch: Any) -> bool:
     """Whether the rows of several matrices lie at even steps, as those of one do."""
     steps, shape = batch.stride(), batch.shape
-    return not batch.numel() or all(steps[i] == steps[i + 1] * shape[i + 1] for i in range(batch.ndim - 2))
+    return not batch.numel() or all(
+        steps[i] == steps[i + 1] * shape[i + 1] for i in range(batch.ndim - 2)
+    )
 
 
 def _in_rows(batch: Any, other: Any) -> Any:
     """Several matrices as the rows of one, times a matrix or vector."""
     rows = reshape(batch, (math.prod(batch.shape[:-1]), batch.shape[-1]))
-    return unsafe_view((mm if other.ndim == 2 else mv)(rows, other), (*batch.shape[:-1], *other.shape[1:]))
+    return unsafe_view(
+        (mm if other.ndim == 2 else mv)(rows, other), (*batch.shape[:-1], *other.shape[1:])
+    )
 
 
 def _matmul(self: Any, other: Any) -> Any:
@@ -146,7 +152,9 @@ def _matmul(self: Any, other: Any) -> Any:
     if n == 2 and m == 2:
         return mm(self, other)
     if not n or not m:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D"
+        )
     if m == 1 and n <= 2:
         return dot(self, other) if n == 1 else mv(self, other)
     if n == 1 and m == 2:
@@ -172,4 +180,6 @@ def _matmul(self: Any, other: Any) -> Any:
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
 python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else not_taken(self, other),
        function=False)  # fmt: skip
-python("__rmatmul__", lambda self, other: not_taken(self, other), function=False)  # of what is no tensor
+python(
+    "__rmatmul__", lambda self, other: not_taken(self, other), function=False
+)  # of what is no tensor

@@ -57,7 +57,11 @@ def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Te
     return resized(self, size)
 
 
-op("resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None)", composite(_resize), function=False)
+op(
+    "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None)",
+    composite(_resize),
+    function=False,
+)
 op("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None)", composite(
     lambda self, other, memory_format: _resize(self, other._data.shape, memory_format, other)))  # fmt: skip
 
@@ -66,7 +70,9 @@ op("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_for
 _NoBackward = not_differentiable("set_")
 
 
-def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = ()) -> Tensor:
+def _set(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = ()
+) -> Tensor:
     tensor = isinstance(source, Tensor)
     if tensor and source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {cpp_name(source.dtype)} to a tensor of type {cpp_name(self.dtype)}")  # fmt: skip
@@ -82,8 +88,12 @@ def _set(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         storage = source._own_storage()
         self._storage, self._data = storage, source._data
     else:
-        _set_storage(self, source._own_storage() if tensor else source, storage_offset, size, stride)
-    exchanged(self, before, True)  # what is recorded from now on flows to another node, even if the shape is the same
+        _set_storage(
+            self, source._own_storage() if tensor else source, storage_offset, size, stride
+        )
+    exchanged(
+        self, before, True
+    )  # what is recorded from now on flows to another node, even if the shape is the same
     bump(self)
     if fn is not None:
         fn.describe(self)
@@ -95,14 +105,18 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     a, n = self._data, self._data.itemsize
     shape = (storage.nbytes() // n,) if size is None else size
     # for a shape that it has already torch has nothing to resize, and keeps the strides
-    same = shape == a.shape and (size is not None or reach(shape, a.strides, n) <= math.prod(shape) * n)
+    same = shape == a.shape and (
+        size is not None or reach(shape, a.strides, n) <= math.prod(shape) * n
+    )
     steps = stride or (self.stride() if same else contiguous_strides(shape))
     if storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
     if any(k < 0 for k in shape):
         raise RuntimeError("numel: integer multiplication overflow")
     if any(s < 0 for s in steps):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}")
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}"
+        )
     if len(shape) != len(steps):
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
     strides = tuple([s * n for s in steps])
@@ -116,13 +130,22 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
 
 
 _PLACE = "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]"
-for _source in ("", ", Storage source", f", Storage source, {_PLACE}", ", Tensor source", f", Tensor source, {_PLACE}"):
+for _source in (
+    "",
+    ", Storage source",
+    f", Storage source, {_PLACE}",
+    ", Tensor source",
+    f", Tensor source, {_PLACE}",
+):
     op(f"set_(Tensor(a!) self{_source})", composite(_set), function=False)
 
 
 def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     a, b = self._data, tensor._data
-    same = self._own_storage() is tensor._own_storage() and self.storage_offset() == tensor.storage_offset()
+    same = (
+        self._own_storage() is tensor._own_storage()
+        and self.storage_offset() == tensor.storage_offset()
+    )
     return same and (a.shape, a.strides) == (b.shape, b.strides)
 
 

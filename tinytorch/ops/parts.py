@@ -38,11 +38,15 @@ def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d = dim if 0 <= dim < n else wrap_dim(dim, n)
     if not -shape[d] <= index < shape[d]:
-        raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {d}")
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {d}"
+        )
     return a[_at(n, d, index)]
 
 
-def _sliced(a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> np.ndarray:
+def _sliced(
+    a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> np.ndarray:
     shape = a.shape
     ndim = len(shape)
     if not ndim:
@@ -66,7 +70,9 @@ def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
         raise RuntimeError("narrow(): length must be non-negative.")
     n = shape[wrap_dim(dim, len(shape))]
     if not -n <= start <= n:
-        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-n}, {n}], but got {start})"
+        )
     start += n if start < 0 else 0
     if start > n - length:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
@@ -77,7 +83,12 @@ def _diagonal(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> n
     d1, d2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    n = max(min(a.shape[d1], a.shape[d2] - offset) if offset >= 0 else min(a.shape[d1] + offset, a.shape[d2]), 0)
+    n = max(
+        min(a.shape[d1], a.shape[d2] - offset)
+        if offset >= 0
+        else min(a.shape[d1] + offset, a.shape[d2]),
+        0,
+    )
     start = 0 if not n else offset * a.strides[d2] if offset >= 0 else -offset * a.strides[d1]
     rest = [i for i in range(a.ndim) if i not in (d1, d2)]
     return restride(a, (*[a.shape[i] for i in rest], n), (*[a.strides[i] for i in rest], a.strides[d1] + a.strides[d2]),
@@ -122,7 +133,9 @@ diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", 
 def _joined(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
     d, like = dim % len(sizes), next(g for g in grads if g is not None)
     shapes = [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]
-    return cat([new_zeros(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)], d)
+    return cat(
+        [new_zeros(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)], d
+    )
 
 
 def _stacked(grads: tuple, dim: int) -> Any:
@@ -156,11 +169,15 @@ def _split(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
     if not a.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if split_size < 0:
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
     d = wrap_dim(dim, a.ndim)
     n = a.shape[d]
     if not split_size and n:
-        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
+        )
     return _cut(a, _lengths(n, split_size), d)
 
 
@@ -185,7 +202,9 @@ def _chunk(self: Any, chunks: int, dim: int) -> tuple:
     return _split_by_size(self, size, dim) if size else _split_by_sizes(self, (0,) * chunks, dim)
 
 
-unbind = op("unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", looking(_unbound), self=_stacked)
+unbind = op(
+    "unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", looking(_unbound), self=_stacked
+)
 _split_by_size = op(
     "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", looking(_split), function=False,
     self=lambda grads, self_sym_sizes, split_size, dim: _joined(
@@ -238,7 +257,9 @@ def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]
         if a.shape == (0,):
             continue
         if a.ndim != first.ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {a.ndim}")
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {first.ndim} and {a.ndim}"
+            )
         for k in range(a.ndim):
             if k != d and a.shape[k] != first.shape[k]:
                 raise RuntimeError(f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size {a.shape[k]} for tensor number {i} in the list.")  # fmt: skip
@@ -282,13 +303,19 @@ stack = op("stack(Tensor[] tensors, int dim=0)", _stack, method=False,
 
 def _repeated(a: np.ndarray, repeats: tuple) -> np.ndarray:
     if len(repeats) < a.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
     shape = (1,) * (len(repeats) - a.ndim) + a.shape
     sizes = [t * n for t, n in zip(repeats, shape, strict=True)]
     if min(sizes, default=0) < 0:
         negative = next(s for s in sizes if s < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
-    return result_layout(np.tile(a.reshape(shape), repeats)) if 0 not in sizes else np.empty(sizes, a.dtype)
+    return (
+        result_layout(np.tile(a.reshape(shape), repeats))
+        if 0 not in sizes
+        else np.empty(sizes, a.dtype)
+    )
 
 
 def _repeat_back(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
@@ -320,10 +347,14 @@ def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
 
 def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
     return result_layout(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
 
 
-flip = op("flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims))
+flip = op(
+    "flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims)
+)
 roll = op("roll(Tensor self, SymInt[1] shifts, int[1] dims=[])", _rolled, out=False,
           self=lambda grad, shifts, dims: roll(grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))))  # fmt: skip

@@ -28,7 +28,11 @@ def reflected(symbol: str, function: Any) -> None:
     """Offer Python's operator for a number on the left, where it does not commute: `function(number, tensor)`."""
 
     def method(self: Tensor, other: Any) -> Any:
-        return function(other, self) if isinstance(other, Tensor) or is_number(other) else not_taken(self, other)
+        return (
+            function(other, self)
+            if isinstance(other, Tensor) or is_number(other)
+            else not_taken(self, other)
+        )
 
     python(f"__r{symbol}__", method, function=False)
 
@@ -44,7 +48,9 @@ for _name, _ufunc in (("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), (
 def _contains(self: Tensor, element: Any) -> bool:
     if isinstance(element, Tensor) or is_number(element):
         return bool((self == element)._data.any())
-    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+    )
 
 
 def _equals(self: Tensor, other: Any) -> Any:
@@ -72,7 +78,9 @@ bitwise_not = op("bitwise_not(Tensor self)", pointwise(np.invert, takes="bi", st
 
 def _invert(self: Tensor) -> Tensor:
     if self.dtype.is_floating_point:
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
     return bitwise_not(self)
 
 
@@ -109,7 +117,11 @@ def _result_type(one: Any, other: Any) -> dtypes.dtype:
 for _operands in ("Tensor tensor, Tensor other", "Scalar scalar, Tensor tensor", "Tensor tensor, Scalar other",
                   "Scalar scalar1, Scalar scalar2"):  # fmt: skip
     op(f"result_type({_operands}) -> ScalarType", composite(_result_type), method=False)
-op("promote_types(ScalarType type1, ScalarType type2) -> ScalarType", composite(dtypes.promote_types), method=False)
+op(
+    "promote_types(ScalarType type1, ScalarType type2) -> ScalarType",
+    composite(dtypes.promote_types),
+    method=False,
+)
 op("can_cast(ScalarType from_, ScalarType to) -> bool", composite(dtypes.can_cast), method=False)
 
 # one operand ----------------------------------------------------------------------------------------------------------
@@ -119,10 +131,18 @@ exp = op("exp(Tensor self)", pointwise(np.exp, "float"), self=lambda grad, resul
 log = op("log(Tensor self)", pointwise(np.log, "float"), self=lambda grad, self: grad / self)
 sin = op("sin(Tensor self)", pointwise(np.sin, "float"), self=lambda grad, self: grad * cos(self))
 cos = op("cos(Tensor self)", pointwise(np.cos, "float"), self=lambda grad, self: grad * -sin(self))
-tanh = op("tanh(Tensor self)", pointwise(np.tanh, "float"), self=lambda grad, result: tanh_backward(grad, result))
+tanh = op(
+    "tanh(Tensor self)",
+    pointwise(np.tanh, "float"),
+    self=lambda grad, result: tanh_backward(grad, result),
+)
 sigmoid = op("sigmoid(Tensor self)", pointwise(lambda a: np.reciprocal(1 + np.exp(-a)), "float"),
              self=lambda grad, result: sigmoid_backward(grad, result))  # fmt: skip
-sqrt = op("sqrt(Tensor self)", pointwise(np.sqrt, "float"), self=lambda grad, result: grad / times(result, 2))
+sqrt = op(
+    "sqrt(Tensor self)",
+    pointwise(np.sqrt, "float"),
+    self=lambda grad, result: grad / times(result, 2),
+)
 reciprocal = op("reciprocal(Tensor self)", pointwise(np.reciprocal, "float"),
                 self=lambda grad, result: -grad * (result * result))  # fmt: skip
 
@@ -134,7 +154,10 @@ def _no_bools(one: str, all_: str = "") -> Any:
     """A check that raises torch's RuntimeError where an operand is bool, or all are."""
 
     def check(*given: Any) -> None:
-        bools = [isinstance(x, bool) if type(x) in (bool, int, float) else x.dtype.kind == "b" for x in given]
+        bools = [
+            isinstance(x, bool) if type(x) in (bool, int, float) else x.dtype.kind == "b"
+            for x in given
+        ]
         if any(bools):
             raise RuntimeError(all_ if all_ and all(bools) else one)
 
@@ -159,7 +182,12 @@ relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a.dtype.type(0), a
           self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
 
 
-for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.rint)):
+for _name, _ufunc in (
+    ("floor", np.floor),
+    ("ceil", np.ceil),
+    ("trunc", np.trunc),
+    ("round", np.rint),
+):
     op(f"{_name}(Tensor self)", pointwise(
        lambda a, f=_ufunc: f(a) if a.dtype.kind == "f" else a.copy(), takes="if", stub=f"{_name}_vml_cpu"), out="found",
        self=lambda grad: zeros_like(grad))  # fmt: skip
@@ -209,7 +237,9 @@ def _addend(a: Any, b: Any, alpha: Any) -> Any:
     if alpha is True and b.dtype.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if b.dtype.kind in "iub" and isinstance(alpha, float):
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
     return np.multiply(b, np.array(alpha).astype(b.dtype))
 
 
@@ -218,10 +248,14 @@ def scaled(grad: Any, alpha: Any) -> Any:
     return grad if alpha == 1 else times(grad, alpha)
 
 
-_add = pointwise(lambda a, b, alpha: np.add(a, _addend(a, b, alpha)), takes="bif", stub="add_stub", plain=np.add)
+_add = pointwise(
+    lambda a, b, alpha: np.add(a, _addend(a, b, alpha)), takes="bif", stub="add_stub", plain=np.add
+)
 _sub = pointwise(lambda a, b, alpha: np.subtract(a, _addend(a, b, alpha)), takes="if", stub="add_stub", check=_SUB,
                  plain=np.subtract)  # fmt: skip
-_rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))  # whose layout goes by the operands in that order
+_rsub = Kernel(
+    lambda a, b, alpha: _sub(b, a, alpha)
+)  # whose layout goes by the operands in that order
 add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, older=True, operator="add",
          also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, alpha))  # fmt: skip
 sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, older=True, operator="sub",
@@ -230,7 +264,9 @@ rsub = op("rsub(Tensor self, Tensor other, *, Scalar alpha=1)", _rsub, method=Fa
           self=lambda grad, alpha: scaled(-grad, alpha), other=lambda grad: grad)  # fmt: skip
 _from_number = op("rsub(Tensor self, Scalar other, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
                   self=lambda grad, alpha: scaled(-grad, alpha))  # fmt: skip
-reflected("sub", lambda other, self: (rsub if isinstance(other, Tensor) else _from_number)(self, other))
+reflected(
+    "sub", lambda other, self: (rsub if isinstance(other, Tensor) else _from_number)(self, other)
+)
 
 # product and quotients ------------------------------------------------------------------------------------------------
 
@@ -277,13 +313,23 @@ remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", 
                other=lambda grad, self, other: -grad * floored(self, other, "floor"))  # fmt: skip
 remainder_of_number = op("remainder(Scalar self, Tensor other)", _modulo, method=False, in_place=False, out=False,
                          node=not_differentiable("aten::remainder"))  # fmt: skip
-op("remainder(Tensor self, Scalar other)", _modulo, backward="RemainderBackward0", self=lambda grad: grad)
+op(
+    "remainder(Tensor self, Scalar other)",
+    _modulo,
+    backward="RemainderBackward0",
+    self=lambda grad: grad,
+)
 python("__rtruediv__", _divided_from_the_right, function=False)
 floored = op("div(Tensor self, Tensor other, *, str? rounding_mode)", pointwise(lambda a, b, _: np.floor_divide(a, b)),
              function=False, method=False, in_place=False, out=False, backward="DivBackward2",
              self=lambda grad: zeros_like(grad), other=lambda grad: zeros_like(grad))  # fmt: skip
 reflected("floordiv", floor_divide)
-reflected("mod", lambda other, self: (remainder if isinstance(other, Tensor) else remainder_of_number)(other, self))
+reflected(
+    "mod",
+    lambda other, self: (remainder if isinstance(other, Tensor) else remainder_of_number)(
+        other, self
+    ),
+)
 
 # the overloads for a tensor and a number, which torch's own formulas call
 _HIDDEN = {"function": False, "method": False, "in_place": False, "out": False}
@@ -305,7 +351,9 @@ def _power(a: Any, b: Any) -> Any:
         return a | ~b
     if kind == "i" and b.size and (b < 0).any():
         odd = np.where(a == -1, np.where(b % 2, -1, 1), 0)
-        return np.where(b < 0, np.where(a == 1, 1, odd), np.power(a, np.where(b < 0, 0, b))).astype(a.dtype)
+        return np.where(b < 0, np.where(a == 1, 1, odd), np.power(a, np.where(b < 0, 0, b))).astype(
+            a.dtype
+        )
     if kind == "f" and number in (2, 3, -2):
         return a * a if number == 2 else a * a * a if number == 3 else 1 / (a * a)
     return np.power(a, b)
@@ -344,7 +392,9 @@ power = op("pow(Tensor self, Scalar exponent)", pointwise(_power, takes="bif", s
            backward="PowBackward0", self=lambda grad, self, exponent: (
                grad * times(power(self, float(exponent) - 1), float(exponent)) if exponent else new_zeros(self, self.shape)
            ))  # fmt: skip
-reflected("pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self))
+reflected(
+    "pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self)
+)
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.inplace(self, 2)))
 
@@ -357,7 +407,9 @@ def _shared(grad: Any, self: Any, other: Any, lost: Any) -> Any:
 
 
 def _clamp(a: Any, low: Any, high: Any) -> Any:
-    a = a if low is None else np.maximum(low, a)  # in this order: of equal zeros it gives the second
+    a = (
+        a if low is None else np.maximum(low, a)
+    )  # in this order: of equal zeros it gives the second
     return a if high is None else np.minimum(high, a)
 
 
@@ -378,7 +430,9 @@ def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
     return where(inside, grad, 0)
 
 
-_largest, _smallest = (pointwise(f, takes="bif", stub=f"{f.__name__}_cpu") for f in (np.maximum, np.minimum))
+_largest, _smallest = (
+    pointwise(f, takes="bif", stub=f"{f.__name__}_cpu") for f in (np.maximum, np.minimum)
+)
 maximum = op("maximum(Tensor self, Tensor other)", _largest, in_place=False, writes=1,
              self=lambda grad, self, other: _shared(grad, self, other, self < other),
              other=lambda grad, self, other: _shared(grad, self, other, self > other))  # fmt: skip

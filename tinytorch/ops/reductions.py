@@ -63,8 +63,13 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     if not d.is_floating_point:
         whose = "Input" if dtype is None else "Optional"
         needs = "dtype must be either a floating point or complex dtype"
-        raise RuntimeError(f"mean(): could not infer output dtype. {whose} {needs}. Got: {d.scalar_name}")
-    total, kind = _sum(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d), d.np
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {whose} {needs}. Got: {d.scalar_name}"
+        )
+    total, kind = (
+        _sum(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d),
+        d.np,
+    )
     return np.divide(total, total.dtype.type(count(a.shape, dim))).astype(kind, copy=False)
 
 
@@ -86,7 +91,10 @@ def _sum_to_size(self: Any, size: tuple) -> Any:
     lead = self.ndim - len(size)
     if not size:
         return sum_all(self)
-    dims = (*range(lead), *(d for d in range(lead, self.ndim) if size[d - lead] == 1 != self.shape[d]))
+    dims = (
+        *range(lead),
+        *(d for d in range(lead, self.ndim) if size[d - lead] == 1 != self.shape[d]),
+    )
     out = sum_dims(self, dims, True) if dims else self
     return reshape(out, size) if lead else out
 
@@ -152,7 +160,11 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
     op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), writes=2,
        backward=f"{name.title()}Backward0", self=_to_chosen)  # fmt: skip
-    op(f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)", row_major(position), out="exact")
+    op(
+        f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)",
+        row_major(position),
+        out="exact",
+    )
 
 
 _extreme("max", np.maximum, np.argmax, maximum)
@@ -166,9 +178,13 @@ def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
     if not d.is_floating_point:
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {d.scalar_name}")  # fmt: skip
     if ord != 2:
-        raise NotImplementedError(f"tinytorch has no norm of order {ord}; run the program with PyTorch")
+        raise NotImplementedError(
+            f"tinytorch has no norm of order {ord}; run the program with PyTorch"
+        )
     a = a.astype(np.float32 if d is dtypes.float16 else d.np, copy=False)
-    return np.sqrt(np.add.reduce(a * a, wrap_dims(dim, a.ndim), keepdims=keepdim)).astype(d.np, copy=False)
+    return np.sqrt(np.add.reduce(a * a, wrap_dims(dim, a.ndim), keepdims=keepdim)).astype(
+        d.np, copy=False
+    )
 
 
 def _vector_norm_grad(grad: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
@@ -183,7 +199,14 @@ vector_norm = op(
 _norm_called = elsewhere(vector_norm, out=True)
 
 
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None, dtype: Any = None) -> Any:
+def norm(
+    input: Any,
+    p: Any = "fro",
+    dim: Any = None,
+    keepdim: Any = False,
+    out: Any = None,
+    dtype: Any = None,
+) -> Any:
     """The norm of all elements, or along dimensions: the root of the sum of squares. RuntimeError for integers."""
     return _norm_called(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
 
@@ -197,7 +220,9 @@ def _normalised(log: bool) -> Any:
     def kernel(a: Any, dim: int, half_to_float: bool) -> Any:
         d = wrap_dim(dim, a.ndim)
         if a.dtype.kind != "f" and a.size:
-            which = "softmax_lastdim_kernel_impl" if d == max(a.ndim, 1) - 1 else "softmax_kernel_impl"
+            which = (
+                "softmax_lastdim_kernel_impl" if d == max(a.ndim, 1) - 1 else "softmax_kernel_impl"
+            )
             check_kernel(a.dtype, "f", f"log_{which}" if log else which)
         x, along = a.astype(np.float32) if a.dtype.char == "e" else a, axes(a, (d,))
         if a.size:
@@ -233,4 +258,7 @@ def _normalising(name: str, log: bool, slope: Any) -> Any:
         lambda self, dim, dtype: inner(self if dtype is None else converted(self, dtype), dim, False)), out="exact")  # fmt: skip
 
 
-softmax, log_softmax = _normalising("softmax", False, _slope), _normalising("log_softmax", True, _log_slope)
+softmax, log_softmax = (
+    _normalising("softmax", False, _slope),
+    _normalising("log_softmax", True, _log_slope),
+)

@@ -19,7 +19,9 @@ from ..base import UntypedStorage, as_device, as_dtype, device, dtype, is_dtype,
 from ..graph import needs_grad
 from ..tensor import Layout, Tensor
 
-REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()  # the default of what must be given
+REQUIRED: Any = type(
+    "Required", (), {"__repr__": lambda self: "REQUIRED"}
+)()  # the default of what must be given
 
 
 # what the types of a schema take ---------------------------------------------------------------------------------------
@@ -61,7 +63,9 @@ def _int(x: Any) -> int:
 class _Type:
     """A type of a schema: torch's name for it in errors, what it takes, how that is read, what needs no further look."""
 
-    def __init__(self, shown: str, takes: Any, read: Any = lambda x: x, plain: tuple = (), many: bool = False) -> None:
+    def __init__(
+        self, shown: str, takes: Any, read: Any = lambda x: x, plain: tuple = (), many: bool = False
+    ) -> None:
         self.shown, self.read, self.plain, self.many = shown, read, frozenset(plain), many
         self.takes = takes if not isinstance(takes, tuple) else lambda x: isinstance(x, takes)
 
@@ -88,8 +92,18 @@ _TYPES = {
 }  # fmt: skip
 
 
-_NUMPY_NAMES = dict(axis="dim", keepdims="keepdim", x="self", a="self", x1="self", x2="other", input="self")  # noqa: C408
-_PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")  # `Tensor(a!)[]? name=default`
+_NUMPY_NAMES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "self",
+    "a": "self",
+    "x1": "self",
+    "x2": "other",
+    "input": "self",
+}
+_PARAM = re.compile(
+    r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)"
+)  # `Tensor(a!)[]? name=default`
 _DEFAULTS = {"": REQUIRED, "contiguous_format": None, "[]": ()}
 
 
@@ -107,7 +121,9 @@ class Param:
         self.is_tensor = self.kind == "Tensor"
         self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
         self.is_sizes = self.type.many and not self.one
-        self.default = _DEFAULTS[text] if (text := self.default_text) in _DEFAULTS else ast.literal_eval(text)
+        self.default = (
+            _DEFAULTS[text] if (text := self.default_text) in _DEFAULTS else ast.literal_eval(text)
+        )
         if self.kind == "int[]" and type(self.default) is int:
             self.default = (self.default,)
         self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
@@ -139,7 +155,9 @@ class Param:
         if self.is_list and self.type.takes(x):
             for i, t in enumerate(x):
                 if not isinstance(t, Tensor):
-                    raise TypeError(f"expected Tensor as element {i} in argument {position}, but got {type_name(t)}")
+                    raise TypeError(
+                        f"expected Tensor as element {i} in argument {position}, but got {type_name(t)}"
+                    )
             return None
         return None if self.type.takes(x) or (numbers and self.is_tensor and is_number(x)) else -1
 
@@ -149,7 +167,9 @@ class Param:
         if not self.default_text:
             return text
         default = self.default_text.removesuffix(".") if self.kind == "float" else self.default_text
-        default = {"contiguous_format": "torch.contiguous_format", "[]": "None"}.get(default, default)
+        default = {"contiguous_format": "torch.contiguous_format", "[]": "None"}.get(
+            default, default
+        )
         return f"{text} = {'False' if self.name == 'pin_memory' else 'None' if self.kind == 'ScalarType' else default}"
 
 
@@ -165,14 +185,23 @@ class Schema:
         inner, arrow, returns = rest.partition(") -> ")  # an argument may say `Tensor(a -> *)`
         inner = inner if arrow else rest[:-1]
         self.name = head
-        positional, _, named = inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
-        self.params = [_param(p, n) for text, n in ((positional, False), (named, True)) for p in text.split(", ") if p]
+        positional, _, named = (
+            inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
+        )
+        self.params = [
+            _param(p, n)
+            for text, n in ((positional, False), (named, True))
+            for p in text.split(", ")
+            if p
+        ]
         self.names = [p.name for p in self.params]
         self.positional = len([p for p in self.params if not p.named])
         self.defaults = tuple([p.default for p in self.params])
         self.least = self.defaults.count(REQUIRED)
         self.kinds = [p.plain for p in self.params[: self.positional]]
-        self.returns = returns[1:-1].split(", ") if returns.startswith("(") else [returns or "Tensor"]
+        self.returns = (
+            returns[1:-1].split(", ") if returns.startswith("(") else [returns or "Tensor"]
+        )
         self.several = len(self.returns) > 1 or "[]" in self.returns[0]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes = bool(self.params) and self.params[0].written
@@ -183,23 +212,45 @@ class Schema:
 class Signature:
     """A schema as torch's parser reads calls of it: as a function or, without the tensor itself, as a method."""
 
-    def __init__(self, schema: Schema, name: str, method: bool, out: bool, numbers: bool, older: bool = False) -> None:
+    def __init__(
+        self, schema: Schema, name: str, method: bool, out: bool, numbers: bool, older: bool = False
+    ) -> None:
         self.name, self.method, self.numbers = name, method, numbers
         self.older = older  # whether torch counts a form of old as well, which it does not show
         params = schema.params[1:] if method else list(schema.params)
-        self.params = [p for p in params if p.name != "pin_memory" or not method or schema.is_factory]
+        self.params = [
+            p for p in params if p.name != "pin_memory" or not method or schema.is_factory
+        ]
         self.positional = sum(not p.named for p in self.params)
-        own = [Param(f"Tensor{'[]' if len(schema.returns) > 1 else ''}? out=None", True)] if out else []
+        own = (
+            [Param(f"Tensor{'[]' if len(schema.returns) > 1 else ''}? out=None", True)]
+            if out
+            else []
+        )
         if schema.is_factory:  # what all such functions take comes last
             at = next(i for i, p in enumerate(self.params) if p.name == "dtype")
             options, rest = self.params[at : at + 4], self.params[at + 4 :]
-            self.params = [*self.params[:at], *rest, *own, *options, Param("bool? requires_grad=False", True)]
+            self.params = [
+                *self.params[:at],
+                *rest,
+                *own,
+                *options,
+                Param("bool? requires_grad=False", True),
+            ]
         else:
             self.params += own
         self.least = sum(p.default is REQUIRED for p in self.params)
         # the names by which they are called
-        self.shown = ["input" if p.name == "self" and p.is_tensor and not method else p.name for p in self.params]
-        aliases = {k: i for k, name in _NUMPY_NAMES.items() for i, p in enumerate(self.params) if p.name == name}
+        self.shown = [
+            "input" if p.name == "self" and p.is_tensor and not method else p.name
+            for p in self.params
+        ]
+        aliases = {
+            k: i
+            for k, name in _NUMPY_NAMES.items()
+            for i, p in enumerate(self.params)
+            if p.name == name
+        }
         self.places = aliases | {name: i for i, name in enumerate(self.shown)}
 
     def __str__(self) -> str:
@@ -232,7 +283,11 @@ class Signature:
             if bad is not None:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
                 what = f"not {type_name(x)}"
-                what = what if bad < 0 else f"but found element of type {type_name(x[bad])} at pos {bad}"
+                what = (
+                    what
+                    if bad < 0
+                    else f"but found element of type {type_name(x[bad])} at pos {bad}"
+                )
                 return f"{self.name}(): argument '{self.shown[i]}'{place} must be {p.type.shown}, {what}"
         return self._unknown(named, n) if unread else found
 
@@ -243,7 +298,9 @@ class Signature:
 
     def _missing(self, at: int) -> str:
         rest = zip(self.params[at:], self.shown[at:], strict=True)
-        absent = [f'"{name}"' for p, name in rest if p.default is REQUIRED]  # those given by name, too
+        absent = [
+            f'"{name}"' for p, name in rest if p.default is REQUIRED
+        ]  # those given by name, too
         s = "s" * (len(absent) == 1)  # torch's, the wrong way round
         return f"{self.name}() missing {len(absent)} required positional argument{s}: {', '.join(absent)}"
 
@@ -273,7 +330,9 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
     if len(signatures) == 1 and (not kinds or (kinds == ["PyObject"] and (n != 1 or named))):
         place = "TensorBase" if first.method else "torch._VariableFunctionsClass"
         takes = "exactly one argument" if kinds else "no arguments"
-        return TypeError(f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}")
+        return TypeError(
+            f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}"
+        )
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
     if len(plausible) == 1 or (len(signatures) == 1 and not first.older):
         return TypeError((plausible if len(signatures) > 1 else signatures)[0].match(args, named))
@@ -288,8 +347,12 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
     text = [f"{head}{got}one of:"]
     for line in lines:
         params = [p.rpartition(" ")[::2] for p in line[1:-1].split(", ")]
-        options = [n for _, n in params]  # of those with a default, the default, which torch takes for the name
-        wrong = ", ".join([k for k in named if k not in options[max(len(options) - len(named), 0) :]])
+        options = [
+            n for _, n in params
+        ]  # of those with a default, the default, which torch takes for the name
+        wrong = ", ".join(
+            [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
+        )
         as_many = len(options) == len(given)  # torch counts the star as well, and nothing as one
         why = _described(params, args, named) if as_many and not wrong else ""
         if len(lines) == 1:
@@ -303,7 +366,9 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
         if as_many and wrong:
             text.append(f"      didn't match because some of the keywords were incorrect: {wrong}")
         elif as_many:
-            text.append(f"      didn't match because some of the arguments have invalid types: {why}")
+            text.append(
+                f"      didn't match because some of the arguments have invalid types: {why}"
+            )
     return TypeError("\n".join(text) + "\n")
 
 
@@ -321,7 +386,9 @@ def _described(params: list, args: tuple, named: dict) -> str:
         fits = shown in _SIMPLE.get(kind, (kind,))
         if isinstance(x, (tuple, list)):
             inner = ", ".join(type_name(e) for e in x)
-            shown += f" of ({inner}{',' * (len(x) == 1)})" if isinstance(x, tuple) else f" of [{inner}]"
+            shown += (
+                f" of ({inner}{',' * (len(x) == 1)})" if isinstance(x, tuple) else f" of [{inner}]"
+            )
         shown = (f"{name}=" if i >= len(args) else "") + shown
         out.append(shown if fits else f"!{shown}!")
     return f"({', '.join(out)}{', ' if out and not args else ''})"

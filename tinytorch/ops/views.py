@@ -11,7 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..base import address, dtypes, overlaps, owner, reach, restride, view_strides, warn_in_torch, wrap_dim, wrap_dims
+from ..base import (
+    address,
+    dtypes,
+    overlaps,
+    owner,
+    reach,
+    restride,
+    view_strides,
+    warn_in_torch,
+    wrap_dim,
+    wrap_dims,
+)
 from ..graph import ALONE, VIEW, Geometry
 from ..tensor import Tensor, fresh, readonly
 from .copies import clone, contiguous_format, copy_
@@ -49,7 +60,9 @@ def _viewed(a: np.ndarray, size: tuple) -> np.ndarray:
         try:
             out = a.reshape(size)
             new = out.shape
-            if (len(old) < 2 or new != old) and (new == size or -1 in size):  # of the same shape NumPy keeps strides
+            if (len(old) < 2 or new != old) and (
+                new == size or -1 in size
+            ):  # of the same shape NumPy keeps strides
                 return out
         except ValueError:  # said below, in torch's words
             pass
@@ -68,16 +81,22 @@ def _reread(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
         if not a.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
         if new > old and a.shape[-1] % times:
-            raise RuntimeError(f"self.size(-1) must be divisible by {times} to view {name}, but got {a.shape[-1]}")
+            raise RuntimeError(
+                f"self.size(-1) must be divisible by {times} to view {name}, but got {a.shape[-1]}"
+            )
         if start % new:
             raise RuntimeError(
                 f"self.storage_offset() must be divisible by {times} to view {name}, but got {start // old}"
             )
         if a.strides[-1] != old:
-            raise RuntimeError(f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}")
+            raise RuntimeError(
+                f"self.stride(-1) must be 1 to view {name}, but got {a.strides[-1] // old}"
+            )
         for i, s in enumerate(a.strides[:-1]):
             if s % new:
-                raise RuntimeError(f"self.stride({i}) must be divisible by {times} to view {name}, but got {s // old}")
+                raise RuntimeError(
+                    f"self.stride({i}) must be divisible by {times} to view {name}, but got {s // old}"
+                )
     return a.view(dtype.np)
 
 
@@ -133,7 +152,10 @@ def _transposed(a: np.ndarray, dim0: int, dim1: int) -> np.ndarray:
     n = a.ndim
     if -n <= dim0 < n and -n <= dim1 < n:
         return a.swapaxes(dim0, dim1)
-    wrap_dim(dim0, n), wrap_dim(dim1, n)  # which say what is wrong, but for a tensor without dimensions
+    (
+        wrap_dim(dim0, n),
+        wrap_dim(dim1, n),
+    )  # which say what is wrong, but for a tensor without dimensions
     return a.view()
 
 
@@ -179,7 +201,9 @@ def _matrices_transposed(self: Tensor) -> Tensor:
     """The last two dimensions swapped."""
     n = self._data.ndim
     if n == 1:
-        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
     if n == 0:
         warn_in_torch(*_MT_OF_NUMBERS, once=True)
     return transpose(self, -2, -1) if n else self
@@ -196,8 +220,14 @@ def _unsqueezed(a: np.ndarray, dim: int) -> np.ndarray:
     shape = a.shape
     n = len(shape)
     d = dim if 0 <= dim <= n else wrap_dim(dim, n + 1)
-    if a.flags.c_contiguous and a.size and (a.strides[0] == a.itemsize if n == 1 else 1 not in shape):
-        return a.reshape((1, *shape) if d == 0 else (*shape[:d], 1, *shape[d:]))  # whose strides are torch's then
+    if (
+        a.flags.c_contiguous
+        and a.size
+        and (a.strides[0] == a.itemsize if n == 1 else 1 not in shape)
+    ):
+        return a.reshape(
+            (1, *shape) if d == 0 else (*shape[:d], 1, *shape[d:])
+        )  # whose strides are torch's then
     strides = a.strides
     step = a.itemsize if d == n else shape[d] * strides[d]
     return restride(a, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
@@ -218,7 +248,9 @@ def _unsqueeze_to(grad: Any, sizes: tuple, dims: Any) -> Any:
     return grad
 
 
-def _with_in_place(schema: str, look: Any, numbers: tuple[int, int], back: Any, **options: Any) -> Any:
+def _with_in_place(
+    schema: str, look: Any, numbers: tuple[int, int], back: Any, **options: Any
+) -> Any:
     """A view, and its form in place: the tensor itself looks at its memory in another way."""
     title = schema.partition("(")[0].title().replace("_", "") + "Backward"
     made = op(schema, looking(look), backward=f"{title}{numbers[0]}", self=back, **options)
@@ -230,7 +262,10 @@ def _with_in_place(schema: str, look: Any, numbers: tuple[int, int], back: Any, 
 transpose = _with_in_place("transpose(Tensor(a) self, int dim0, int dim1)", _transposed, (0, 1),
                            lambda grad, dim0, dim1: transpose(grad, dim0, dim1))  # fmt: skip
 unsqueeze = _with_in_place(
-    "unsqueeze(Tensor(a) self, int dim)", _unsqueezed, (0, 1), lambda grad, dim: squeeze_dim(grad, dim)
+    "unsqueeze(Tensor(a) self, int dim)",
+    _unsqueezed,
+    (0, 1),
+    lambda grad, dim: squeeze_dim(grad, dim),
 )
 squeeze = _with_in_place(
     "squeeze(Tensor(a) self)", np.ndarray.squeeze, (0, 3),
@@ -264,12 +299,16 @@ def _expanded_with_care(a: np.ndarray, size: tuple) -> np.ndarray:
     """`expand` with sizes that are kept (-1), or 0, or 1 in front, and with those that do not fit."""
     n, lead = a.ndim, len(size) - a.ndim
     if lead < 0:
-        name = f"torch.{dtypes.BY_NUM[a.dtype.num].tensor_type}" if a.dtype != bool else "CPUBoolType"
+        name = (
+            f"torch.{dtypes.BY_NUM[a.dtype.num].tensor_type}" if a.dtype != bool else "CPUBoolType"
+        )
         raise RuntimeError(f"expand({name}{{{list(a.shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor ({n})")  # fmt: skip
     new, steps = list(size), [0] * len(size)
     for i in range(len(size) - 1, -1, -1):
         want, d = size[i], i - lead
-        have, step = (a.shape[d], a.strides[d]) if d >= 0 else (1, new[i + 1] * steps[i + 1] if n else 0)
+        have, step = (
+            (a.shape[d], a.strides[d]) if d >= 0 else (1, new[i + 1] * steps[i + 1] if n else 0)
+        )
         if want == -1 and n:
             if d < 0:
                 raise RuntimeError(f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}")  # fmt: skip
@@ -298,16 +337,22 @@ op("broadcast_to(Tensor(a) self, SymInt[] size)", composite(lambda self, size: e
 # any geometry ---------------------------------------------------------------------------------------------------------
 
 
-def strided(a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None) -> np.ndarray:
+def strided(
+    a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None
+) -> np.ndarray:
     """Any shape, strides and offset (in elements) that the memory holds. RuntimeError if it does not."""
     whole, n = owner(a), a.itemsize
     room, here = whole.nbytes, 0 if whole is a else address(a) - address(whole)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
-        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
     if any(k < 0 for k in size):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
     offset = here // n if storage_offset is None else storage_offset
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
@@ -324,7 +369,9 @@ def _stepping(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple
     return tuple([n for n, _ in kept]), tuple([s for _, s in kept])
 
 
-def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None) -> Any:
+def as_strided_grad(
+    grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None
+) -> Any:
     """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory.
 
     The same operations as torch's `as_strided_backward`, so that the graph of a second derivative is the same.
@@ -342,12 +389,16 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
             grad = squeeze_dim(grad, i)
         elif stride[i] == 0:
             grad = sum_dims(grad, (i,))
-    seen = Geometry(*_stepping(size, stride), source.offset if storage_offset is None else storage_offset)
+    seen = Geometry(
+        *_stepping(size, stride), source.offset if storage_offset is None else storage_offset
+    )
     whole = Geometry(*_stepping(source.shape, source.stride, repeats=True), source.offset)
     start = min(whole.offset, seen.offset)
     room = max([g.offset + reach(g.shape, g.stride, 1) for g in (whole, seen)]) - start
     memory = new_zeros(grad, (room,))
-    into, of = [strided(np.arange(room), g.shape, g.stride, g.offset - start) for g in (seen, whole)]
+    into, of = [
+        strided(np.arange(room), g.shape, g.stride, g.offset - start) for g in (seen, whole)
+    ]
 
     def places(cells: np.ndarray) -> Any:
         return cells.reshape(-1) if isinstance(grad, np.ndarray) else fresh(cells.reshape(-1))
@@ -357,7 +408,9 @@ def as_strided_grad(grad: Any, _geometry: Geometry, size: tuple, stride: tuple, 
     else:
         copy_(as_strided(memory, seen.shape, seen.stride, seen.offset - start), grad)
     if overlaps(of):
-        times = index_add_(new_zeros(grad, (room,)), 0, places(of), expand(new_ones(grad, (1,)), (of.size,)))
+        times = index_add_(
+            new_zeros(grad, (room,)), 0, places(of), expand(new_ones(grad, (1,)), (of.size,))
+        )
         memory /= times
     return as_strided(memory, source.shape, source.stride, source.offset - start)
 

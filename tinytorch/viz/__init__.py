@@ -76,7 +76,12 @@ __all__ = [
 
 
 def graph(
-    *tensors: Any, since: Snapshot | None = None, values: Any = True, find: str = "", fold: bool = True, **named: Any
+    *tensors: Any,
+    since: Snapshot | None = None,
+    values: Any = True,
+    find: str = "",
+    fold: bool = True,
+    **named: Any,
 ) -> "GraphPicture":
     """Draw the autograd graph behind some tensors as a `graphviz.Digraph`, and tell of it in words.
 

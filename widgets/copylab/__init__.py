@@ -14,7 +14,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinytorch.viz import explain as explain, graph as graph, memory as memory, snapshot as snapshot
+    from tinytorch.viz import (
+        explain as explain,
+        graph as graph,
+        memory as memory,
+        snapshot as snapshot,
+    )
 
     from .copying import Comparison as Comparison, compare as compare
     from .copying import Fact as Fact, Facts as Facts, facts as facts
@@ -43,7 +48,9 @@ _ROOMS = {
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - type checkers read the imports above
-_HOMES["__version__"] = "tinytorch"  # one distribution, one literal, which pyproject.toml reads, too
+_HOMES["__version__"] = (
+    "tinytorch"  # one distribution, one literal, which pyproject.toml reads, too
+)
 
 
 def _check_engine() -> None:

@@ -60,7 +60,11 @@ def inline(text: str) -> str:
     for mark in _MARKS.finditer(text):
         out.append(escape(text[at : mark.start()]))
         code, bold = mark.groups()
-        out.append(f"<code>{escape(code)}</code>" if code is not None else f"<strong>{escape(bold)}</strong>")
+        out.append(
+            f"<code>{escape(code)}</code>"
+            if code is not None
+            else f"<strong>{escape(bold)}</strong>"
+        )
         at = mark.end()
     return "".join([*out, escape(text[at:])]).translate(_MEANT)
 
@@ -124,7 +128,13 @@ class Paragraph(Part):
     """A sentence or several, with `code` and **bold** in them. `mark` stands before it, and `kind` is its class."""
 
     def __init__(
-        self, said: str, *, mark: str = "", kind: str | None = None, tag: str = "p", **attributes: Any
+        self,
+        said: str,
+        *,
+        mark: str = "",
+        kind: str | None = None,
+        tag: str = "p",
+        **attributes: Any,
     ) -> None:
         before = f"<strong>{escape(mark)}</strong> " if mark else ""
         html = element(tag, before + inline(said), class_=kind, **attributes)
@@ -134,7 +144,9 @@ class Paragraph(Part):
 class Code(Part):
     """Lines of code, or whatever keeps its line breaks. `numbered`: with the number of each line before it."""
 
-    def __init__(self, source: str, *, by: str = "  ", numbered: bool = False, **attributes: Any) -> None:
+    def __init__(
+        self, source: str, *, by: str = "  ", numbered: bool = False, **attributes: Any
+    ) -> None:
         source = source.rstrip("\n")
         if numbered:
             source = "\n".join(_numbered(source.split("\n")))
@@ -153,7 +165,12 @@ class Box(Part):
     """Parts one below the other; `apart`: with an empty line between them in the text."""
 
     def __init__(
-        self, *parts: Part | None, apart: bool = False, kind: str | None = None, tag: str = "div", **attributes: Any
+        self,
+        *parts: Part | None,
+        apart: bool = False,
+        kind: str | None = None,
+        tag: str = "div",
+        **attributes: Any,
     ) -> None:
         self.parts = tuple(part for part in parts if part is not None)
         self.apart, self.tag = apart, tag
@@ -161,7 +178,9 @@ class Box(Part):
 
     def text(self) -> str:
         """The texts of the parts that say something."""
-        return ("\n\n" if self.apart else "\n").join(filter(None, (part.text() for part in self.parts)))
+        return ("\n\n" if self.apart else "\n").join(
+            filter(None, (part.text() for part in self.parts))
+        )
 
     def inside(self) -> str:
         """The HTML of the parts."""
@@ -175,15 +194,24 @@ class Box(Part):
 class Items(Box):
     """A list; each item is a part or a sentence."""
 
-    def __init__(self, items: Iterable[Part | str], *, bullet: str = "  - ", **attributes: Any) -> None:
-        parts = (Paragraph(one, tag="li") if isinstance(one, str) else Box(one, tag="li") for one in items)
+    def __init__(
+        self, items: Iterable[Part | str], *, bullet: str = "  - ", **attributes: Any
+    ) -> None:
+        parts = (
+            Paragraph(one, tag="li") if isinstance(one, str) else Box(one, tag="li")
+            for one in items
+        )
         super().__init__(*parts, tag="ul", **attributes)
         self.bullet = bullet
 
     def text(self) -> str:
         """A line for each item, with a bullet before it."""
         by = " " * len(self.bullet)
-        return "\n".join(self.bullet + indented(said, by).lstrip() for part in self.parts if (said := part.text()))
+        return "\n".join(
+            self.bullet + indented(said, by).lstrip()
+            for part in self.parts
+            if (said := part.text())
+        )
 
 
 class Titled(Box):
@@ -208,13 +236,17 @@ class Fold(Titled):
 
     def html(self) -> str:
         """A `<details>`."""
-        return element("details", element("summary", inline(self.title)) + Box.inside(self), **self.attributes)
+        return element(
+            "details", element("summary", inline(self.title)) + Box.inside(self), **self.attributes
+        )
 
 
 class Alarm(Titled):
     """What must not be missed: an error, a wrong gradient. `kind`: "error" or "wrong"."""
 
-    def __init__(self, title: str, *parts: Part | None, kind: str = "error", **attributes: Any) -> None:
+    def __init__(
+        self, title: str, *parts: Part | None, kind: str = "error", **attributes: Any
+    ) -> None:
         super().__init__(title, *parts, kind=f"cl-alarm cl-{kind}", **attributes)
         self.mark = "✖" if kind == "error" else "⚠"
 
@@ -227,13 +259,29 @@ class Cell:
     """A field of a table: what it says in the text; in the page, if that differs, `short` or a part."""
 
     def __init__(
-        self, said: str, *, short: str | None = None, part: Part | None = None, head: bool = False, **attributes: Any
+        self,
+        said: str,
+        *,
+        short: str | None = None,
+        part: Part | None = None,
+        head: bool = False,
+        **attributes: Any,
     ) -> None:
-        self.said, self.short, self.part, self.head, self.attributes = said, short, part, head, attributes
+        self.said, self.short, self.part, self.head, self.attributes = (
+            said,
+            short,
+            part,
+            head,
+            attributes,
+        )
 
     def html(self, scope: str = "") -> str:
         """A `<td>`, or a `<th>` for a head of its row, or of what `scope` says."""
-        inside = self.part.html() if self.part is not None else inline(self.said if self.short is None else self.short)
+        inside = (
+            self.part.html()
+            if self.part is not None
+            else inline(self.said if self.short is None else self.short)
+        )
         if scope or self.head:
             return element("th", inside, scope=scope or "row", **self.attributes)
         return element("td", inside, **self.attributes)
@@ -256,10 +304,16 @@ class Table(Part):
         breaks: Sequence[int] = (),
         **attributes: Any,
     ) -> None:
-        self.caption, self.told, self.breaks, self.attributes = caption, told, tuple(breaks), attributes
+        self.caption, self.told, self.breaks, self.attributes = (
+            caption,
+            told,
+            tuple(breaks),
+            attributes,
+        )
         self.head = [one if isinstance(one, Cell) else Cell(one) for one in head]
         self.rows = [
-            [one if isinstance(one, Cell) else Cell(one, head=not at) for at, one in enumerate(row)] for row in rows
+            [one if isinstance(one, Cell) else Cell(one, head=not at) for at, one in enumerate(row)]
+            for row in rows
         ]
 
     def text(self) -> str:
@@ -275,7 +329,9 @@ class Table(Part):
             return "\n".join(lines).lstrip("\n")
         said = [head, *said] if any(head) else said
         wide = [max(map(len, column)) for column in zip(*said, strict=True)]
-        rows = ["  ".join(f"{one:<{most}}" for one, most in zip(row, wide, strict=True)) for row in said]
+        rows = [
+            "  ".join(f"{one:<{most}}" for one, most in zip(row, wide, strict=True)) for row in said
+        ]
         return "\n".join([*lines, *(f"  {row}".rstrip() for row in rows)])
 
     def html(self) -> str:
@@ -300,14 +356,21 @@ class Picture(Part):
 
     def html(self) -> str:
         """A `<figure>` with the picture, and its words folded below it."""
-        scrolls = {"tabindex": 0, "role": "group", "aria_label": self.title, "data_keep": f"picture {self.title}"}
+        scrolls = {
+            "tabindex": 0,
+            "role": "group",
+            "aria_label": self.title,
+            "data_keep": f"picture {self.title}",
+        }
         if self.live:
             made = element("div", self.drawn.svg, class_="cl-holder", **scrolls)
         else:
             source = base64.b64encode(self.drawn.svg.encode()).decode()
             alt = gettext("{title}, told in words below", title=self.title)
             made = element(
-                "div", element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}"), class_="cl-holder"
+                "div",
+                element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}"),
+                class_="cl-holder",
             )
         title = gettext("{title} in words", title=self.title)
         told = Fold(title, Code(self.drawn.text), data_keep=self.title).html()
@@ -354,14 +417,17 @@ class Listing(Part):
         rows = (
             element(
                 "li",
-                element("code", unbroken(one.code)) + (element("small", escape(one.note)) if one.note else ""),
+                element("code", unbroken(one.code))
+                + (element("small", escape(one.note)) if one.note else ""),
                 data_line=n,
                 class_=one.kind,
             )
             for n, one in enumerate(lines, 1)
         )
         said = _numbered([one.code + f"  {one.note}" * bool(one.note) for one in lines])
-        html = element("ol", "".join(rows), class_="cl-listing", tabindex=0, role="list", **attributes)
+        html = element(
+            "ol", "".join(rows), class_="cl-listing", tabindex=0, role="list", **attributes
+        )
         super().__init__(indented("\n".join(said)), html)
 
 

@@ -27,9 +27,16 @@ LIMIT = 32 * 2**20
 _CAN_OPEN_RELATIVE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _PLAIN  # a pipe swapped in after the check does not block
+_READ = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _PLAIN
+)  # a pipe swapped in after the check does not block
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN
-_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)  # of some file systems on a network
+_NO_LOCKS = (
+    errno.ENOLCK,
+    errno.ENOSYS,
+    errno.EOPNOTSUPP,
+    errno.EINVAL,
+)  # of some file systems on a network
 _PATIENCE = 10.0  # seconds to wait for another process
 
 
@@ -342,7 +349,9 @@ def _require_folder(name: str, found: os.stat_result) -> None:
         raise RefusedFileError(name, gettext("it is a link, and links are not followed"))
     if not stat.S_ISDIR(found.st_mode):
         is_link = stat.S_ISLNK(found.st_mode)
-        raise RefusedFileError(name, _describe_kind(found) if is_link else gettext("it is no folder"))
+        raise RefusedFileError(
+            name, _describe_kind(found) if is_link else gettext("it is no folder")
+        )
 
 
 def _describe_kind(found: os.stat_result) -> str:

@@ -27,7 +27,8 @@ def table(made: Comparison) -> dict[str, dict[str, str]]:
     heads = ["".join(cell.itertext()) for cell in found.iter("th") if cell.get("scope") == "col"]
     rows = [(str(row.findtext("th/code")), row.findall("td")) for row in found.iter("tr")][1:]
     return {
-        name: dict(zip(heads[1:], ("".join(cell.itertext()) for cell in cells), strict=True)) for name, cells in rows
+        name: dict(zip(heads[1:], ("".join(cell.itertext()) for cell in cells), strict=True))
+        for name, cells in rows
     }
 
 
@@ -66,7 +67,10 @@ def test_all_there_are(engine: ModuleType) -> None:
 def test_both_engines_say_the_same() -> None:
     torch = pytest.importorskip("torch")
     for source in ("leaf", "result", "plain"):
-        mine, theirs = compare(source=source, engine=tinytorch), compare(source=source, engine=torch)
+        mine, theirs = (
+            compare(source=source, engine=tinytorch),
+            compare(source=source, engine=torch),
+        )
         assert mine.text == theirs.text
         assert mine.html == theirs.html
 
@@ -141,7 +145,9 @@ def test_where() -> None:
     made = compare(engine=tinytorch)
     assert made.where(same_storage=True, same_counter=False) == [".data", "from_numpy", "copy.copy"]
     assert made.where(grad_fn="CloneBackward0") == ["clone"]
-    with pytest.raises(ValueError, match="there is no question 'storage'; there are raises, same_tensor"):
+    with pytest.raises(
+        ValueError, match="there is no question 'storage'; there are raises, same_tensor"
+    ):
         made.where(storage=True)
 
 
@@ -172,7 +178,9 @@ def test_looked_up_by_any_name() -> None:
 
 def test_hostile_methods_are_text() -> None:
     name = "<img src=x onerror=alert(1)>\"'&"
-    made = compare(Method(name, "raise ValueError('<script>alert(1)</script>')", "<b>", "javascript:alert(1)"))
+    made = compare(
+        Method(name, "raise ValueError('<script>alert(1)</script>')", "<b>", "javascript:alert(1)")
+    )
     assert "<img" not in made.form
     assert "<script>alert" not in made.html
     assert "<b>" not in made.form
@@ -201,7 +209,9 @@ def test_a_method_is_declared_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_fails_says_so(engine: ModuleType) -> None:
     made = compare("deepcopy", source="result", engine=engine)
-    assert made["deepcopy"]["raises"].said.startswith("RuntimeError: Only Tensors created explicitly by the user")
+    assert made["deepcopy"]["raises"].said.startswith(
+        "RuntimeError: Only Tensors created explicitly by the user"
+    )
     assert "raises: RuntimeError: Only Tensors created" in made.text
     assert "No answer: the copy was not made: RuntimeError" in made.form
     assert table(made)["deepcopy"]["same tensor"] == "-"
@@ -232,6 +242,8 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
         ([], {"engine": "torch"}, TypeError, "engine must be a module with a Tensor"),
     ],
 )
-def test_bad_input(methods: list[Any], given: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_input(
+    methods: list[Any], given: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=re.escape(message)):
         compare(*methods, **given)

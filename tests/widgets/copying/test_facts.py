@@ -171,13 +171,19 @@ def short(found: Facts) -> str:
     """The answers in one line."""
     if found["raises"].answer:
         return "raises"
-    letters = "".join(letter if found[key].answer is True else "-" for key, letter in LETTERS.items())
+    letters = "".join(
+        letter if found[key].answer is True else "-" for key, letter in LETTERS.items()
+    )
     after = (str(found["after_write"].answer or "none")).partition(",")[0].split()[-1]
-    return f"{letters} {found['grad_fn'].answer} {after}" + (" warns" if found["warns"].answer else "")
+    return f"{letters} {found['grad_fn'].answer} {after}" + (
+        " warns" if found["warns"].answer else ""
+    )
 
 
 def test_against_torch(engine: ModuleType) -> None:
-    assert {*TORCH} <= {*METHODS}  # a method that comes later is compared with PyTorch's own runs, below
+    assert {*TORCH} <= {
+        *METHODS
+    }  # a method that comes later is compared with PyTorch's own runs, below
     for name, rows in TORCH.items():
         for source, row in zip(SOURCES, rows, strict=True):
             assert short(facts(name, source, engine)) == row, (name, source)
@@ -188,7 +194,9 @@ def test_both_engines_say_the_same() -> None:
     torch = pytest.importorskip("torch")
     made = [
         *SOURCES,
-        *itertools.starmap(Source, [("result", (2, 3), "float64", True), ("leaf", ()), ("plain", (3,), "bool")]),
+        *itertools.starmap(
+            Source, [("result", (2, 3), "float64", True), ("leaf", ()), ("plain", (3,), "bool")]
+        ),
         Source("plain", (3, 2), "int64", transposed=True),
         Source("plain", (0, 3)),
         Source.of(torch.arange(12.0).view(3, 4)[:, 1::2]),
@@ -211,7 +219,10 @@ def test_a_proof_proves_its_answer(engine: ModuleType) -> None:
                 continue
             out = io.StringIO()
             with redirect_stdout(out), pytest.warns() if _warns(fact.proof) else nullcontext():
-                exec(fact.proof.replace("import torch\n", ""), {"torch": engine, "__name__": "__main__"})
+                exec(
+                    fact.proof.replace("import torch\n", ""),
+                    {"torch": engine, "__name__": "__main__"},
+                )
             assert out.getvalue().rstrip("\n") == fact.printed, fact.proof
             assert str(fact.answer) == fact.printed
             seen += 1
@@ -219,7 +230,9 @@ def test_a_proof_proves_its_answer(engine: ModuleType) -> None:
 
 
 def _warns(proof: str) -> bool:
-    return "catch_warnings" not in proof and any(call in proof for call in ("= torch.tensor(x)", "new_tensor(x)"))
+    return "catch_warnings" not in proof and any(
+        call in proof for call in ("= torch.tensor(x)", "new_tensor(x)")
+    )
 
 
 def test_words() -> None:
@@ -240,7 +253,9 @@ def test_words() -> None:
 
 def test_a_copy_that_cannot_be_made(engine: ModuleType) -> None:
     found = facts("deepcopy", "result", engine)
-    assert str(found["raises"].answer).startswith("RuntimeError: Only Tensors created explicitly by the user")
+    assert str(found["raises"].answer).startswith(
+        "RuntimeError: Only Tensors created explicitly by the user"
+    )
     assert all(fact.why for key, fact in found.items() if key != "raises")
     assert found["leaf"].said == "-"
     own = Method("half", "y = x.half_way()")
@@ -263,9 +278,15 @@ def test_own_methods(engine: ModuleType) -> None:
     assert tail["x_sees_y"].answer is True
     assert tail["shape"].answer is False
     assert tail["strides"].answer is None
-    numbers = tinytorch.arange(4.0) if engine is tinytorch else pytest.importorskip("torch").arange(4.0)
-    assert facts("from_numpy", numbers[1:], engine)["same_storage"].answer is True, "other storage object, same memory"
-    assert facts("deepcopy", numbers[1:], engine)["copied"].answer == 16, "the whole storage is copied"
+    numbers = (
+        tinytorch.arange(4.0) if engine is tinytorch else pytest.importorskip("torch").arange(4.0)
+    )
+    assert facts("from_numpy", numbers[1:], engine)["same_storage"].answer is True, (
+        "other storage object, same memory"
+    )
+    assert facts("deepcopy", numbers[1:], engine)["copied"].answer == 16, (
+        "the whole storage is copied"
+    )
 
 
 def test_the_engine_of_a_caller_without_torch() -> None:
@@ -289,8 +310,10 @@ def test_around_the_call_anything_may_hold(engine: ModuleType) -> None:
 
 
 def test_a_module_does_not_take_the_place_of_its_function() -> None:
-    program = (
-        "import copylab.copying.fact, copylab; from copylab import facts; print(facts('clone')); print(copylab.facts)"
+    program = "import copylab.copying.fact, copylab; from copylab import facts; print(facts('clone')); print(copylab.facts)"
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert answer.stdout.startswith("Facts('clone', leaf of shape (3,), 17 facts)\n<function facts at ")
+    assert answer.stdout.startswith(
+        "Facts('clone', leaf of shape (3,), 17 facts)\n<function facts at "
+    )

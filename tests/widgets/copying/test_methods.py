@@ -45,7 +45,10 @@ class TestNames:
                 assert method(written) is entry, written
 
     def test_unknown(self) -> None:
-        with pytest.raises(ValueError, match=r"no copy method 'clon'\. Did you mean 'clone'\? There are: '=', 'clone'"):
+        with pytest.raises(
+            ValueError,
+            match=r"no copy method 'clon'\. Did you mean 'clone'\? There are: '=', 'clone'",
+        ):
             method("clon")
         with pytest.raises(ValueError, match=r"no copy method 'zzz'\. There are"):
             method("zzz")
@@ -75,7 +78,9 @@ class TestSources:
                 Source("plain", (3,), dtype).make(engine)
             return
         shapes = [(), (1,), (3,), (2, 3), (2, 2, 2), (4, 5), (300,), (0, 2)]
-        for kind, shape, transposed in itertools.product(("leaf", "result", "plain"), shapes, (False, True)):
+        for kind, shape, transposed in itertools.product(
+            ("leaf", "result", "plain"), shapes, (False, True)
+        ):
             try:
                 source = Source(kind, shape, dtype, transposed)  # type: ignore[arg-type]
             except ValueError:
@@ -94,7 +99,9 @@ class TestSources:
     def test_code_is_what_one_would_write(self) -> None:
         assert Source().code == "x = torch.tensor([1., 2., 3.], requires_grad=True)"
         assert Source("plain", ()).code == "x = torch.tensor(1.)"
-        assert Source("result", 2).code == "a = torch.tensor([1., 2.], requires_grad=True)\nx = a * 2"  # type: ignore[arg-type]
+        assert (
+            Source("result", 2).code == "a = torch.tensor([1., 2.], requires_grad=True)\nx = a * 2"
+        )  # type: ignore[arg-type]
         assert Source("plain", (2,), "int64").code == "x = torch.tensor([1, 2])"
         assert Source("leaf", (2, 1), "float64", transposed=True).code == (
             "x = torch.tensor([[1., 2.]], dtype=torch.float64).t().requires_grad_()"
@@ -106,7 +113,10 @@ class TestSources:
         [
             ({"kind": "root"}, "kind must be"),
             ({"dtype": "float31"}, "no source of dtype 'float31'"),
-            ({"dtype": "int64"}, "only Tensors of floating point and complex dtype can require gradients"),
+            (
+                {"dtype": "int64"},
+                "only Tensors of floating point and complex dtype can require gradients",
+            ),
             ({"shape": (-1,)}, "sizes of 0 and more"),
             ({"shape": (2.5,)}, "sizes of 0 and more"),
             ({"shape": (LARGEST + 1,)}, "at most 100,000"),
@@ -133,7 +143,15 @@ def same(x: Any, y: Any) -> bool:
 
 
 def told(x: Any) -> list[Any]:
-    seen = [tuple(x.shape), x.dtype, x.device, x.requires_grad, x.is_leaf, x.storage_offset(), x.tolist()]
+    seen = [
+        tuple(x.shape),
+        x.dtype,
+        x.device,
+        x.requires_grad,
+        x.is_leaf,
+        x.storage_offset(),
+        x.tolist(),
+    ]
     return seen if x.numel() == 0 else [*seen, x.stride()]
 
 

@@ -58,7 +58,9 @@ def test_what_the_learner_wrote_stays(folder: Path) -> None:
     assert (folder / "01_one.ipynb").read_text("utf-8") == mine
 
 
-def test_a_new_edition_is_told_of_once_and_what_the_learner_wrote_stays(source: Path, folder: Path) -> None:
+def test_a_new_edition_is_told_of_once_and_what_the_learner_wrote_stays(
+    source: Path, folder: Path
+) -> None:
     lay_out(folder)
     mine = edit(folder / "01_one.ipynb")
     for edition in (2, 3):
@@ -86,7 +88,9 @@ def test_what_jupyterlab_writes_anew_is_no_change(source: Path, folder: Path) ->
     notebook = read(folder / "01_one.ipynb")
     (cell,) = notebook["cells"]
     cell |= {"source": "".join(cell["source"]), "metadata": {"trusted": True}, "execution_count": 7}
-    (folder / "01_one.ipynb").write_text(json.dumps(notebook | {"metadata": {"kernelspec": {}}}), "utf-8")
+    (folder / "01_one.ipynb").write_text(
+        json.dumps(notebook | {"metadata": {"kernelspec": {}}}), "utf-8"
+    )
     (source / "01_one.ipynb").write_text(lesson("edition = 2"), "utf-8")
     (told,) = lay_out(folder)
     assert "replaced" in told
@@ -109,7 +113,9 @@ def test_what_jupyterlab_writes_anew_is_no_change(source: Path, folder: Path) ->
     ],
 )
 @pytest.mark.usefixtures("source")
-def test_without_a_record_every_file_counts_as_the_learners(folder: Path, state: str | None) -> None:
+def test_without_a_record_every_file_counts_as_the_learners(
+    folder: Path, state: str | None
+) -> None:
     folder.mkdir()
     (folder / "01_one.ipynb").write_text("mine", "utf-8")
     if state is not None:
@@ -174,7 +180,9 @@ def german(source: Path) -> Path:
         (source / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
         catalogue = source / "translations" / "de" / f"{name}.md"
         catalogue.parent.mkdir(parents=True, exist_ok=True)
-        catalogue.write_text(f"<!-- cell title {digest('Two names.')} -->\nZwei Namen.\n", encoding="utf-8")
+        catalogue.write_text(
+            f"<!-- cell title {digest('Two names.')} -->\nZwei Namen.\n", encoding="utf-8"
+        )
     return source
 
 
@@ -208,7 +216,12 @@ def test_another_language_replaces_what_is_untouched_and_piles_nothing_up(folder
 def test_outputs_that_answer_a_question_are_left_out(source: Path, folder: Path) -> None:
     program = "a = torch.tensor(1.0, requires_grad=True)\ny = a**2\nb = a.clone()\nz = b * 3\n"
     program += "y.backward()\nz.backward()\nb += 1\n"
-    cells = ("from copylab.lessons.clone import readings, seven", "seven", f'steps("""\n{program}""")', "readings")
+    cells = (
+        "from copylab.lessons.clone import readings, seven",
+        "seven",
+        f'steps("""\n{program}""")',
+        "readings",
+    )
     more = ("readings.check()", "progress('clone')", "print(1)", 'steps("x = 1")')
     (source / "02_two.ipynb").write_text(lesson(*cells, *more), "utf-8")
     (source / "03_three.ipynb").write_text(lesson("print(1)", tags=["questioned"]), "utf-8")
@@ -237,7 +250,9 @@ def test_what_was_laid_out_is_signed_in_the_course_folder_alone(folder: Path) ->
 def command(*arguments: str, **environment: str) -> tuple[int, str]:
     """Run `copylab` and return its exit status and what it says."""
     own = [sys.executable, "-m", "copylab.course", *arguments]
-    done = subprocess.run(own, env=os.environ | environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        own, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -247,7 +262,9 @@ def test_the_command_lays_out_without_jupyter_and_says_what_it_did(folder: Path)
     assert command("--version") == (0, f"copylab {tinytorch.__version__}\n")
     assert command(there, "--lay-out-only") == (0, f"Your lessons are in {folder}.\n")
     status, said = command(there, "--lay-out-only", "--language=zh")
-    assert (status, str(folder) in said, said.isascii()) == (0, True, False), "the command speaks it, too"
+    assert (status, str(folder) in said, said.isascii()) == (0, True, False), (
+        "the command speaks it, too"
+    )
     assert remembered(folder) == "zh"
     edit(folder / "02_clone.ipynb")
     status, said = command(there, "reset", "clone")
@@ -264,7 +281,9 @@ def test_the_command_writes_assignments_and_says_what_a_site_lacks(tmp_path: Pat
     assert len(said.splitlines()) == 1
 
 
-def test_without_jupyterlab_the_sentence_fits_every_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_jupyterlab_the_sentence_fits_every_installer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     monkeypatch.setattr(sys, "argv", ["copylab"])
     with pytest.raises(SystemExit) as ended:
@@ -290,7 +309,14 @@ def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_pa
     home.mkdir()
     # Nothing of the user's own Jupyter settings, and none of the port numbers that something else may hold.
     keep = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
-    command = [sys.executable, "-m", "copylab.course", "--no-browser", "--port=0", f"--folder={folder}"]
+    command = [
+        sys.executable,
+        "-m",
+        "copylab.course",
+        "--no-browser",
+        "--port=0",
+        f"--folder={folder}",
+    ]
     log = tmp_path / "log"
     with log.open("w") as out:
         server = subprocess.Popen(command, env=keep | {"HOME": str(home)}, stdout=out, stderr=out)
@@ -300,7 +326,9 @@ def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_pa
         assert "JupyterLab" in page
         assert re.search(r"/lab/tree/[^/]+\.ipynb\?", url)
         assert (folder / url.partition("/lab/tree/")[2].partition("?")[0]).is_file()
-        settings = url.replace(url[url.index("/lab/tree") : url.index("?")], "/lab/api/settings/" + NOTIFICATION)
+        settings = url.replace(
+            url[url.index("/lab/tree") : url.index("?")], "/lab/api/settings/" + NOTIFICATION
+        )
         answer = json.load(urllib.request.urlopen(settings, timeout=30))
         assert answer["schema"]["properties"]["fetchNews"]["default"] == "false"
         assert answer["schema"]["properties"]["checkForUpdates"]["default"] is False
@@ -325,7 +353,9 @@ def start_kernel(url: str, home: Path) -> None:
     client.load_connection_file()
     client.start_channels()
     try:
-        client.kernel_info(reply=True, timeout=60)  # wait_for_ready takes one that still starts for dead
+        client.kernel_info(
+            reply=True, timeout=60
+        )  # wait_for_ready takes one that still starts for dead
     finally:
         client.stop_channels()
 

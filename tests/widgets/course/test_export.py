@@ -20,7 +20,11 @@ exporters: Any = nbconvert
 
 x = torch.ones(3, requires_grad=True)
 y = (x.clone() * 2).sum()
-SHOWN = {"memory": memory(x, y), "graph": graph(y), "large": memory(*(torch.ones(9) for _ in range(40)))}
+SHOWN = {
+    "memory": memory(x, y),
+    "graph": graph(y),
+    "large": memory(*(torch.ones(9) for _ in range(40))),
+}
 
 
 @pytest.fixture
@@ -29,12 +33,16 @@ def notebook() -> Any:
         cells.new_output("execute_result", picture._repr_mimebundle_(), execution_count=at)
         for at, picture in enumerate(SHOWN.values(), 1)
     ]
-    other = cells.new_output("display_data", {"text/html": '<p>no <img src="data:x">', "text/plain": "no"})
+    other = cells.new_output(
+        "display_data", {"text/html": '<p>no <img src="data:x">', "text/plain": "no"}
+    )
     made = [cells.new_code_cell("x", outputs=[output]) for output in [*outputs, other]]
     return cells.new_notebook(cells=made)
 
 
-def test_latex_has_the_pictures_without_inkscape(notebook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_latex_has_the_pictures_without_inkscape(
+    notebook: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "")
     config = Config(LatexExporter={"preprocessors": [Pictures]})
     tex, resources = exporters.LatexExporter(config=config).from_notebook_node(notebook)
@@ -44,8 +52,12 @@ def test_latex_has_the_pictures_without_inkscape(notebook: Any, monkeypatch: pyt
     assert all(name in tex for name in files)
 
 
-@pytest.mark.parametrize(("name", "mark"), [("RSTExporter", ".. image::"), ("MarkdownExporter", "![svg](")])
-def test_other_pages_have_them_as_files_in_the_colours_of_print(name: str, mark: str, notebook: Any) -> None:
+@pytest.mark.parametrize(
+    ("name", "mark"), [("RSTExporter", ".. image::"), ("MarkdownExporter", "![svg](")]
+)
+def test_other_pages_have_them_as_files_in_the_colours_of_print(
+    name: str, mark: str, notebook: Any
+) -> None:
     config = Config({name: {"preprocessors": [Pictures]}})
     page, resources = getattr(exporters, name)(config=config).from_notebook_node(notebook)
     assert page.count(mark) == len(resources["outputs"]) == len(SHOWN)
@@ -57,14 +69,18 @@ def test_a_player_stays_what_it_is() -> None:
     assert "data:image/svg+xml" in shown["text/html"] or "<svg" in shown["text/html"]
     cell = cells.new_code_cell("x", outputs=[cells.new_output("display_data", dict(shown))])
     config = Config(MarkdownExporter={"preprocessors": [Pictures]})
-    _, resources = exporters.MarkdownExporter(config=config).from_notebook_node(cells.new_notebook(cells=[cell]))
+    _, resources = exporters.MarkdownExporter(config=config).from_notebook_node(
+        cells.new_notebook(cells=[cell])
+    )
     assert resources["outputs"] == {}
 
 
 def test_markdown_keeps_them_as_they_are(notebook: Any) -> None:
     markdown, _ = exporters.MarkdownExporter().from_notebook_node(notebook)
     lines = [line for line in markdown.splitlines() if "<img alt=" in line]
-    assert len(lines) == len(SHOWN), "a picture that is broken over lines would end where one of them is blank"
+    assert len(lines) == len(SHOWN), (
+        "a picture that is broken over lines would end where one of them is blank"
+    )
     assert all(line.count("<") == line.count(">") for line in lines)
 
 

@@ -20,7 +20,9 @@ def test_each_exercise_is_an_answer_and_a_check(tmp_path: Path) -> None:
     answers = [cell for cell in marked if cell.metadata.nbgrader.solution]
     checks = [cell for cell in marked if cell.metadata.nbgrader.grade]
     assert [cell.source for cell in checks] == ["assert readings.check()", "assert both.check()"]
-    assert all(cell.metadata.nbgrader.points == 3 and cell.metadata.nbgrader.locked for cell in checks)
+    assert all(
+        cell.metadata.nbgrader.points == 3 and cell.metadata.nbgrader.locked for cell in checks
+    )
     assert all("### BEGIN SOLUTION" in cell.source for cell in answers)
     assert len(answers) == len(checks)
     assert not any(cell.get("outputs") for cell in notebook.cells)
@@ -65,7 +67,9 @@ def test_an_assignment_is_in_the_language_that_was_asked_for(tmp_path: Path) -> 
     for language in ("en", "zh"):
         (path,) = assign(tmp_path / language, ["02_clone"], language=language)
         texts[language] = json.loads(path.read_text("utf-8"))
-    assert [cell["metadata"] for cell in texts["zh"]["cells"]] == [cell["metadata"] for cell in texts["en"]["cells"]]
+    assert [cell["metadata"] for cell in texts["zh"]["cells"]] == [
+        cell["metadata"] for cell in texts["en"]["cells"]
+    ]
     assert "".join(texts["en"]["cells"][0]["source"]).isascii()
     assert not "".join(texts["zh"]["cells"][0]["source"]).isascii()
     with pytest.raises(ValueError, match="not there in 'xx'"):
@@ -79,12 +83,16 @@ def test_a_lesson_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solved", [False, True])
-def test_what_is_not_solved_fails_its_cell_and_what_is_solved_does_not(tmp_path: Path, solved: bool) -> None:
+def test_what_is_not_solved_fails_its_cell_and_what_is_solved_does_not(
+    tmp_path: Path, solved: bool
+) -> None:
     (path,) = assign(tmp_path, ["02_clone"])
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     for cell in notebook.cells:
         if not solved:  # what nbgrader takes out
-            cell.source = re.sub(r"### BEGIN SOLUTION\n.*### END SOLUTION", "", cell.source, flags=re.DOTALL)
+            cell.source = re.sub(
+                r"### BEGIN SOLUTION\n.*### END SOLUTION", "", cell.source, flags=re.DOTALL
+            )
     NotebookClient(notebook, allow_errors=True, kernel_name="python3").execute()
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade"):

@@ -67,15 +67,30 @@ def test_a_linked_state_file_is_set_aside(folder: Path, outside: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["../outside/a.txt", "{outside}/a.txt", "sub/../../outside/a.txt", "link/a.txt", "a\0b", "", ".", "..", "\ud800"],
+    [
+        "../outside/a.txt",
+        "{outside}/a.txt",
+        "sub/../../outside/a.txt",
+        "link/a.txt",
+        "a\0b",
+        "",
+        ".",
+        "..",
+        "\ud800",
+    ],
 )
 def test_no_name_in_the_state_file_leads_outside(folder: Path, outside: Path, name: str) -> None:
     (folder / "link").symlink_to(outside)
     name = name.format(outside=outside)
-    (folder / STATE).write_text(state_of(name, pending={name: {"language": "en", "digest": "0"}}), "utf-8")
+    (folder / STATE).write_text(
+        state_of(name, pending={name: {"language": "en", "digest": "0"}}), "utf-8"
+    )
     assert lay_out(folder) == []
     state = json.loads((folder / STATE).read_text("utf-8"))
-    assert (sorted(state["files"]), "pending" in state) == (["01_one.ipynb", "solutions/01_one.ipynb"], False)
+    assert (sorted(state["files"]), "pending" in state) == (
+        ["01_one.ipynb", "solutions/01_one.ipynb"],
+        False,
+    )
 
 
 def test_names_that_the_course_never_had_are_not_removed(folder: Path) -> None:
@@ -165,16 +180,22 @@ def test_a_lesson_that_is_none_stays(folder: Path, kind: str) -> None:
     assert (folder / "01_one (yours).ipynb").stat().st_ino == before.st_ino
 
 
-@pytest.mark.parametrize("name", ["", "/nbsignatures.db", "/notebook_secret", "/nbsignatures.db-journal"])
+@pytest.mark.parametrize(
+    "name", ["", "/nbsignatures.db", "/notebook_secret", "/nbsignatures.db-journal"]
+)
 def test_nothing_is_signed_through_a_link(folder: Path, outside: Path, name: str) -> None:
     if name:
         (folder / TRUST).mkdir()
     (folder / f"{TRUST}{name}").symlink_to(outside / "new" if name else outside)
-    assert lay_out(folder) == [f"{TRUST}{name} stays as it is: it is a link, and links are not followed."]
+    assert lay_out(folder) == [
+        f"{TRUST}{name} stays as it is: it is a link, and links are not followed."
+    ]
     assert not can_sign(folder), "so JupyterLab is not sent there either"
 
 
-def test_a_hard_link_elsewhere_keeps_what_it_has(source: Path, folder: Path, tmp_path: Path) -> None:
+def test_a_hard_link_elsewhere_keeps_what_it_has(
+    source: Path, folder: Path, tmp_path: Path
+) -> None:
     lay_out(folder)
     for name in ("01_one.ipynb", STATE):
         (tmp_path / name).hardlink_to(folder / name)
@@ -214,7 +235,11 @@ def test_after_a_full_disk_nothing_is_said_to_be_begun_that_was_not(
             FullDisk(files).put_in_place(patch)
             lay_out(folder)
 
-    for edition in (1, 2, 3):  # laid out at first, then two new editions, and each time the disk is full
+    for edition in (
+        1,
+        2,
+        3,
+    ):  # laid out at first, then two new editions, and each time the disk is full
         for name in ("01_one.ipynb", "solutions/01_one.ipynb"):
             (source / name).write_text(lesson(f"edition = {edition}"), "utf-8")
         lay_out_on_full_disk()
@@ -230,7 +255,9 @@ def test_after_a_full_disk_nothing_is_said_to_be_begun_that_was_not(
 
 
 @pytest.mark.parametrize("files", range(3))
-def test_reset_on_a_full_disk_loses_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch, files: int) -> None:
+def test_reset_on_a_full_disk_loses_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, files: int
+) -> None:
     lay_out(folder)
     mine = edit(folder / "01_one.ipynb")
     with monkeypatch.context() as patch:
@@ -258,7 +285,9 @@ def test_a_read_only_folder_is_opened_and_it_is_said_what_cannot_be_stored(
     def run_read_only(*arguments: str) -> str:
         with monkeypatch.context() as patch:
             FullDisk(0, errno.EROFS).put_in_place(patch)
-            patch.setattr(os, "access", lambda *_: False)  # a test may be run by root, who may write anywhere
+            patch.setattr(
+                os, "access", lambda *_: False
+            )  # a test may be run by root, who may write anywhere
             line = run_command(patch, f"--folder={folder}", *arguments)
         assert f"--ServerApp.root_dir={folder}" in line
         assert not [option for option in line if "NotebookNotary" in option], "it would write there"
@@ -277,11 +306,15 @@ def test_a_read_only_folder_is_opened_and_it_is_said_what_cannot_be_stored(
         run_read_only("--lay-out-only")
 
 
-def test_a_folder_that_is_a_loop_of_links_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_a_loop_of_links_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     for rest in ([], ["--lay-out-only"], ["reset", "one"]):
-        with pytest.raises(SystemExit, match=r"a could not be written: .*a: Too many levels of symbolic links"):
+        with pytest.raises(
+            SystemExit, match=r"a could not be written: .*a: Too many levels of symbolic links"
+        ):
             run_command(monkeypatch, f"--folder={tmp_path / 'a'}", *rest)
 
 
@@ -294,7 +327,9 @@ def test_jupyterlab_is_not_told_to_open_a_link(folder: Path, outside: Path) -> N
 # What is asked for
 
 
-def test_without_solutions_none_are_laid_out_and_none_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_solutions_none_are_laid_out_and_none_removed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COPYLAB_SOLUTIONS", "off")
     assert lay_out(folder) == []
     assert names(folder) == ["01_one.ipynb"]
@@ -303,7 +338,9 @@ def test_without_solutions_none_are_laid_out_and_none_removed(folder: Path, monk
     assert names(folder) == ["01_one.ipynb", "solutions/01_one.ipynb"]
     monkeypatch.setenv("COPYLAB_SOLUTIONS", "off")
     assert lay_out(folder) == []
-    assert names(folder) == ["01_one.ipynb", "solutions/01_one.ipynb"], "they may be the learner's own by now"
+    assert names(folder) == ["01_one.ipynb", "solutions/01_one.ipynb"], (
+        "they may be the learner's own by now"
+    )
 
 
 @pytest.mark.parametrize("after", [False, True])

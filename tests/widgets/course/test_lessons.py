@@ -19,12 +19,20 @@ each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 MOST_LEFT_OUT = 1
 GIVE_NONE = {"append", "backward", "extend", "filterwarnings", "simplefilter", "step", "zero_grad"}
-PARTS = ("**The question.**", "**What you need.**", "**Time.**", "README.md", "https://docs.pytorch.org/")
+PARTS = (
+    "**The question.**",
+    "**What you need.**",
+    "**Time.**",
+    "README.md",
+    "https://docs.pytorch.org/",
+)
 
 
 def data(output: dict[str, Any], kind: str) -> str:
     """Give what an output holds of one kind; of a stream, its text."""
-    return "".join(output.get("text", []) if kind == "text" else output.get("data", {}).get(kind, []))
+    return "".join(
+        output.get("text", []) if kind == "text" else output.get("data", {}).get(kind, [])
+    )
 
 
 def shows_something(source: str) -> bool:
@@ -36,7 +44,11 @@ def shows_something(source: str) -> bool:
         return False
     prints = any(isinstance(call.func, ast.Name) and call.func.id == "print" for call in calls)
     last = body[-1].value if isinstance(body[-1], ast.Expr) else None
-    silent = isinstance(last, ast.Call) and isinstance(last.func, ast.Attribute) and last.func.attr in GIVE_NONE
+    silent = (
+        isinstance(last, ast.Call)
+        and isinstance(last.func, ast.Attribute)
+        and last.func.attr in GIVE_NONE
+    )
     return prints or (last is not None and not silent)
 
 
@@ -47,7 +59,9 @@ def test_every_cell_that_shows_something_has_its_output(path: Path) -> None:
     assert any(shows_something(c.source) for c in code(path))
 
 
-@pytest.mark.parametrize("path", sorted(NOTEBOOKS.rglob("*.ipynb")), ids=lambda p: f"{p.parent.name}/{p.stem}")
+@pytest.mark.parametrize(
+    "path", sorted(NOTEBOOKS.rglob("*.ipynb")), ids=lambda p: f"{p.parent.name}/{p.stem}"
+)
 def test_outputs_are_the_same_for_everybody(path: Path) -> None:
     for c in code(path):
         for output in c.outputs:
@@ -59,7 +73,9 @@ def test_outputs_are_the_same_for_everybody(path: Path) -> None:
 
 @each_lesson
 def test_stored_form(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == normalise(read(path)), "run: python tests/execute_notebooks.py"
+    assert path.read_text(encoding="utf-8") == normalise(read(path)), (
+        "run: python tests/execute_notebooks.py"
+    )
 
 
 @each_lesson
@@ -70,7 +86,9 @@ def test_few_cells_are_left_out_on_torch(path: Path) -> None:
 
 @each_lesson
 def test_engine_import_is_a_cell_of_its_own(path: Path) -> None:
-    assert [c.source for c in code(path) if "tinytorch" in c.source] == ["import tinytorch as torch"]
+    assert [c.source for c in code(path) if "tinytorch" in c.source] == [
+        "import tinytorch as torch"
+    ]
 
 
 @each_lesson
@@ -108,7 +126,9 @@ def test_headings_can_be_read_alone(path: Path) -> None:
 
 def test_every_lesson_is_listed() -> None:
     listed = re.findall(
-        r"^\| \[.*?\]\((\d\d_\w+\.ipynb)\)", (NOTEBOOKS / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| \[.*?\]\((\d\d_\w+\.ipynb)\)",
+        (NOTEBOOKS / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     assert listed == [p.name for p in LESSONS]
 
@@ -133,7 +153,9 @@ def test_below_each_exercise_stand_its_start_and_its_check(path: Path) -> None:
             at = sources.index(name)
             answer, *between, check = sources[at + 1 : sources.index(f"{name}.check()") + 1]
             assert len(between) <= 1, "a look at the answer may stand in between"
-            assert ast.dump(ast.parse(answer)) == ast.dump(ast.parse(exercise.start)), f"{name}: not its start"
+            assert ast.dump(ast.parse(answer)) == ast.dump(ast.parse(exercise.start)), (
+                f"{name}: not its start"
+            )
             assert check == f"{name}.check()"
 
 

@@ -46,7 +46,9 @@ class TestSteps:
         assert (len(made), made.ended) == (4, "finished")
         assert (names["n"], names["y"].tolist(), names["torch"]) == (5, [2.0, 2.0], engine)
         names["n"] = 7
-        assert names["f"]() == 7, "a function of the cell sees the notebook's names as they are later"
+        assert names["f"]() == 7, (
+            "a function of the cell sees the notebook's names as they are later"
+        )
         assert made.end == "The code wrote into what was passed in: x."
 
     def test_after_an_error_what_was_bound_is_there(self, shell: Any) -> None:
@@ -87,8 +89,22 @@ class TestSteps:
 
     def test_options(self, shell: Any) -> None:
         code = "def f(n):\n    return n\ndef g(n):\n    return n\nfor i in range(9):\n    a = f(i) + g(i)\n"
-        assert [frame.line for frame in steps(shell, code, "--into none --rounds 1")] == [1, 3, 5, 6, 5]
-        assert [frame.line for frame in steps(shell, code, "--into f --rounds 1")] == [1, 3, 5, 6, 2, 6, 5]
+        assert [frame.line for frame in steps(shell, code, "--into none --rounds 1")] == [
+            1,
+            3,
+            5,
+            6,
+            5,
+        ]
+        assert [frame.line for frame in steps(shell, code, "--into f --rounds 1")] == [
+            1,
+            3,
+            5,
+            6,
+            2,
+            6,
+            5,
+        ]
         assert len(steps(shell, code, "--into f,g --rounds 1")) == 8
         assert steps(shell, code, "--max-steps 3").ended == "steps"
         assert steps(shell, "while True:\n    pass\n", "--rounds 1 --seconds 0.2").ended == "time"

@@ -46,13 +46,17 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     assert path() is None
 
 
-def test_outside_of_a_course_folder_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_of_a_course_folder_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("COPYLAB_PROGRESS")
     monkeypatch.setattr("copylab.quiz.progress._notes_of_process", {kind: {} for kind in EMPTY})
     monkeypatch.chdir(tmp_path)
     note("exercises", "clone/readings", {"state": "wrong"})
     note("exercises", "clone/readings", {"hints": 2})
-    assert recall("exercises", "clone/readings") == {"state": "wrong", "hints": 2}, "but it is known in this process"
+    assert recall("exercises", "clone/readings") == {"state": "wrong", "hints": 2}, (
+        "but it is known in this process"
+    )
     assert "… begun, not solved yet, 2 hints" in progress("clone").text
     load()["exercises"]["clone/readings"]["state"] = "right"
     assert recall("exercises", "clone/readings")["state"] == "wrong"
@@ -63,7 +67,9 @@ def test_outside_of_a_course_folder_nothing_is_written(tmp_path: Path, monkeypat
     assert Path("copylab-progress.json").is_file()
 
 
-def test_a_current_folder_that_was_removed_is_none_of_a_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_current_folder_that_was_removed_is_none_of_a_course(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("COPYLAB_PROGRESS")
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
@@ -99,7 +105,15 @@ WRONG = ["1", '{"hints": "2"}', '{"state": []}', '{"right": null}', '{"in": {}}'
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "[]", "3", '{"exercises": 3}', *(f'{{"exercises": {{"a": {one}}}}}' for one in WRONG), "\x00", '{"a": NaN'],
+    [
+        "{",
+        "[]",
+        "3",
+        '{"exercises": 3}',
+        *(f'{{"exercises": {{"a": {one}}}}}' for one in WRONG),
+        "\x00",
+        '{"a": NaN',
+    ],
 )
 def test_a_broken_file_is_set_aside_and_said(file: Path, text: str) -> None:
     file.parent.mkdir()
@@ -119,14 +133,18 @@ def test_bytes_that_are_no_text(file: Path) -> None:
     assert (file.parent / "kept.json.broken").read_bytes() == b"\xff\xfe\x00"
 
 
-def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "plain").write_text("a file, no folder")
     monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "plain" / "kept.json"))
     with pytest.warns(UserWarning, match="this is not kept"):
         note("exercises", "k", {"state": "right"})
 
 
-def test_links_are_set_aside_and_neither_read_nor_written_through(file: Path, tmp_path: Path) -> None:
+def test_links_are_set_aside_and_neither_read_nor_written_through(
+    file: Path, tmp_path: Path
+) -> None:
     file.parent.mkdir()
     other = tmp_path / "other.json"
     other.write_text('{"predictions": {"mine": {"answer": 1}}}')
@@ -151,7 +169,10 @@ def test_a_pipe_is_not_read_for_ever_and_stays(file: Path, monkeypatch: pytest.M
         monkeypatch.setenv("COPYLAB_PROGRESS", str(name))
         with pytest.warns(UserWarning, match="cannot be read"):
             assert load() == EMPTY
-        with pytest.warns(UserWarning, match="cannot be read"), pytest.warns(UserWarning, match="this is not kept"):
+        with (
+            pytest.warns(UserWarning, match="cannot be read"),
+            pytest.warns(UserWarning, match="this is not kept"),
+        ):
             note("exercises", "k", {"state": "right"})
     assert file.is_fifo()
     assert link.is_symlink()
@@ -204,7 +225,9 @@ def test_a_kernel_that_is_killed_loses_nothing_and_holds_nobody_up() -> None:
     note("exercises", "k", {"state": "right"})
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     for trial in range(int(os.environ.get("COPYLAB_TRIALS", "5"))):
-        one = subprocess.Popen([sys.executable, "-c", ENDLESS], env=environment, stdout=subprocess.PIPE)
+        one = subprocess.Popen(
+            [sys.executable, "-c", ENDLESS], env=environment, stdout=subprocess.PIPE
+        )
         assert one.stdout is not None
         one.stdout.readline()
         time.sleep(0.003 * (trial % 30))
@@ -256,11 +279,19 @@ def test_the_course_lesson_by_lesson() -> None:
     seen = progress()
     assert "clone: a copy that stays on the graph 1 of 2 1 of 2" in lines(seen.text)
     assert len(seen.rows()) == len(course()) + 2 == len(empty.rows()) + 2
-    others = ["alone … begun, not solved yet", "mine/<b> ✔ 1 of 1 rows right", "", "No misconception was met so far."]
+    others = [
+        "alone … begun, not solved yet",
+        "mine/<b> ✔ 1 of 1 rows right",
+        "",
+        "No misconception was met so far.",
+    ]
     assert lines(seen.text)[-4:] == others
     kinds = [type(thing).__name__ for lesson in course() for thing in lesson.asked.values()]
     predictions, exercises = (kinds.count(kind) + 1 for kind in ("Prediction", "Exercise"))
-    assert seen.summary == f"2 of {predictions} predictions committed, 1 of {exercises} exercises solved"
+    assert (
+        seen.summary
+        == f"2 of {predictions} predictions committed, 1 of {exercises} exercises solved"
+    )
     assert seen.summary in lines(seen.text)[0]
     assert repr(seen) == f"Progress({seen.summary})"
     assert "&lt;b&gt;" in seen.html
@@ -272,7 +303,13 @@ def test_the_notes_as_a_table_for_a_spreadsheet() -> None:
     note("predictions", "clone/seven", {"right": 7, "of": 11, "answers": {}})
     note("exercises", 'mine, "1"', {"state": "right", "hints": 0})
     assert list(csv.DictReader(io.StringIO(progress().csv))) == [
-        dict(zip(("lesson", "key", "kind", "state", "right", "of", "hints", "solution"), row, strict=True))
+        dict(
+            zip(
+                ("lesson", "key", "kind", "state", "right", "of", "hints", "solution"),
+                row,
+                strict=True,
+            )
+        )
         for row in (
             ("02_clone", "clone/seven", "prediction", "committed", "7", "11", "", ""),
             ("02_clone", "clone/both", "exercise", "wrong", "", "", "2", "True"),

@@ -36,7 +36,10 @@ def test_the_examples_of_the_pages_run(page: Path) -> None:
 
 def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Path) -> None:
     site.write_source(tmp_path / "source", "en")
-    cells = {cell["id"]: cell for cell in json.loads((tmp_path / "source/02_clone.ipynb").read_text("utf-8"))["cells"]}
+    cells = {
+        cell["id"]: cell
+        for cell in json.loads((tmp_path / "source/02_clone.ipynb").read_text("utf-8"))["cells"]
+    }
     (output,) = cells["predict-seven"]["outputs"]
     assert "data-told=" in output["data"]["text/html"]
     assert "README.md" not in "".join("".join(cell["source"]) for cell in cells.values())
@@ -65,7 +68,9 @@ def test_a_language_that_is_not_there(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_without_sphinx_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_sphinx_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(RuntimeError, match=r"pip install 'copylab\[site\]'"):
         site.build(tmp_path / "new")

@@ -11,14 +11,18 @@ each = pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 
 @each
 def test_it_is_up_to_date(path: Path) -> None:
-    assert unrun(read(FOLDER / path.name)) == unrun(solved(path)), f"python tests/make_solutions.py {path.stem}"
+    assert unrun(read(FOLDER / path.name)) == unrun(solved(path)), (
+        f"python tests/make_solutions.py {path.stem}"
+    )
 
 
 @each
 def test_every_check_passes_and_every_prediction_is_right(path: Path) -> None:
     notebook = read(FOLDER / path.name)
     told = {
-        cell["id"]: "".join("".join(o.get("data", {}).get("text/plain", [])) for o in cell["outputs"])
+        cell["id"]: "".join(
+            "".join(o.get("data", {}).get("text/plain", [])) for o in cell["outputs"]
+        )
         for cell in notebook["cells"]
         if cell["cell_type"] == "code"
     }

@@ -20,7 +20,9 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def blocks(page: str) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```$", (PAGES / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return re.findall(
+        r"^```python\n(.*?)^```$", (PAGES / page).read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
 
 
 def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +48,9 @@ def test_every_question_is_on_the_page() -> None:
 
     page = (PAGES / "predict.md").read_text("utf-8")
     missing = [
-        name for name in questions.__all__ if name not in page and name not in ("state_table", "ENDS", "ENDLESS")
+        name
+        for name in questions.__all__
+        if name not in page and name not in ("state_table", "ENDS", "ENDLESS")
     ]
     assert missing == []
 

@@ -94,7 +94,12 @@ def test_the_time_follows_from_the_counts() -> None:
 
 @pytest.mark.parametrize(
     ("source", "shows"),
-    [("steps(code)", True), ("seven.steps()", True), ("from copylab import steps", False), ("print('steps()')", False)],
+    [
+        ("steps(code)", True),
+        ("seven.steps()", True),
+        ("from copylab import steps", False),
+        ("print('steps()')", False),
+    ],
 )
 def test_what_counts_as_a_player(source: str, shows: bool) -> None:
     assert calls_steps(source) is shows
@@ -106,5 +111,7 @@ if __name__ == "__main__":
     for lesson in lessons("".join(sys.argv[1:])):
         one = measured(lesson)
         total += one.minutes
-        print(f"{lesson.stem:20}{one.words:8,}{one.rows:6}{one.exercises:11}{one.players:9}{one.minutes:9}")
+        print(
+            f"{lesson.stem:20}{one.words:8,}{one.rows:6}{one.exercises:11}{one.players:9}{one.minutes:9}"
+        )
     print(f"together: {total / 60:.1f} hours")

@@ -22,7 +22,9 @@ from translations import OPEN, faults, main, renew, write
 
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 CATALOGUES = [
-    path for folder in (NOTEBOOKS, NOTEBOOKS / "solutions", PAGES) for path in sorted(folder.glob(f"{FOLDER}/*/*.md"))
+    path
+    for folder in (NOTEBOOKS, NOTEBOOKS / "solutions", PAGES)
+    for path in sorted(folder.glob(f"{FOLDER}/*/*.md"))
 ]
 
 
@@ -36,7 +38,10 @@ def book() -> dict[str, Any]:
     }
 
 
-GERMAN = {"title": Entry(digest("# Start\n\nTwo names."), "# Anfang\n\nZwei Namen."), "end": Entry(OPEN, "The end.")}
+GERMAN = {
+    "title": Entry(digest("# Start\n\nTwo names."), "# Anfang\n\nZwei Namen."),
+    "end": Entry(OPEN, "The end."),
+}
 
 
 def test_a_catalogue_reads_back() -> None:
@@ -46,7 +51,10 @@ def test_a_catalogue_reads_back() -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("abc\n<!-- cell a 1 -->\nx", "in front of"), ("<!-- cell a 1 -->\nx\n<!-- cell a 2 -->\ny", "twice")],
+    [
+        ("abc\n<!-- cell a 1 -->\nx", "in front of"),
+        ("<!-- cell a 1 -->\nx\n<!-- cell a 2 -->\ny", "twice"),
+    ],
 )
 def test_a_broken_catalogue_is_an_error(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
@@ -79,7 +87,10 @@ def test_a_translator_starts_with_the_english_texts(
     (tmp_path / "00_start.ipynb").write_text(json.dumps(book()), "utf-8")
     monkeypatch.setattr("translations.lessons", lambda: tmp_path)
     assert main(["de", "00_start"]) == 1
-    assert capsys.readouterr().out == "00_start, title: not translated\n00_start, end: not translated\n"
+    assert (
+        capsys.readouterr().out
+        == "00_start, title: not translated\n00_start, end: not translated\n"
+    )
     catalogue = tmp_path / FOLDER / "de" / "00_start.md"
     assert "Two names." in catalogue.read_text("utf-8")
     catalogue.write_text(write(GERMAN), "utf-8")
@@ -92,12 +103,16 @@ def test_a_translator_starts_with_the_english_texts(
         check("fr", tmp_path)
 
 
-@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parents[2].name}-{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", CATALOGUES, ids=lambda path: f"{path.parents[2].name}-{path.parent.name}-{path.stem}"
+)
 def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
     (original,) = files(path.parents[2], path.stem)
     lesson = opened(original)
     entries = read(path.read_text("utf-8"))
-    assert faults(lesson, entries) == [], f"python tests/translations.py {path.parent.name} {path.stem}"
+    assert faults(lesson, entries) == [], (
+        f"python tests/translations.py {path.parent.name} {path.stem}"
+    )
     made = translate(lesson, entries)
     code = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
     assert code == [cell for cell in lesson["cells"] if cell["cell_type"] == "code"]

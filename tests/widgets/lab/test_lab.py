@@ -37,8 +37,13 @@ class TestWhatItRuns:
         assert "Error" not in lab.text
         lab.method = "detach"
         assert actions(lab) == ("loss = (x ** 2).sum()", "y.add_(10)", "loss.backward()")
-        assert "Error on line 6:\n  RuntimeError: one of the variables needed for gradient computation" in lab.text
-        assert "It was written afterwards on line 5, y.add_(10). x and y share that memory" in lab.text
+        assert (
+            "Error on line 6:\n  RuntimeError: one of the variables needed for gradient computation"
+            in lab.text
+        )
+        assert (
+            "It was written afterwards on line 5, y.add_(10). x and y share that memory" in lab.text
+        )
         assert "  6  loss.backward()  <- it ended here" in lab.text
         lab.method = ".data"
         assert "A wrong gradient, and no error:" in lab.text
@@ -51,7 +56,9 @@ class TestWhatItRuns:
         assert "A wrong gradient, and no error:" not in lab.text
         assert 'class="bad"' not in lab._panel.html
 
-    def test_the_program_can_be_copied(self, engine: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_program_can_be_copied(
+        self, engine: ModuleType, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         lab = CopyLab("result", "detach", engine)
         lab.write("y", ".data")
         lab.loss("x")
@@ -70,7 +77,12 @@ class TestWhatItRuns:
             texts = []
             for module in (tinytorch, torch):
                 lab = CopyLab(Source("leaf", (2, 3), transposed=True), method, module)
-                lab.actions = ("y.requires_grad_()", "loss = (y ** 2).sum()", "loss.backward()", "x.data.add_(1)")
+                lab.actions = (
+                    "y.requires_grad_()",
+                    "loss = (y ** 2).sum()",
+                    "loss.backward()",
+                    "x.data.add_(1)",
+                )
                 texts.append((lab.text, lab.html, repr(lab)))
                 lab.close()
             assert texts[0] == texts[1], method
@@ -123,7 +135,9 @@ class TestWhatItRuns:
     def test_what_raised_gives_way(self, engine: ModuleType) -> None:
         lab = CopyLab(engine=engine)
         lab.write("x")
-        assert "a leaf Variable that requires grad is being used in an in-place operation" in lab.text
+        assert (
+            "a leaf Variable that requires grad is being used in an in-place operation" in lab.text
+        )
         assert "The next action takes the place of the line that raised." in lab.text
         lab.write("x", "no_grad")
         assert actions(lab) == ("with torch.no_grad():\n    x.add_(10)",)
@@ -259,7 +273,9 @@ class TestGoesWrong:
             lab.run("y +")
         assert actions(lab) == ()
 
-    @pytest.mark.parametrize("loop", ["while True: pass", "import time\nwhile True:\n    time.sleep(9)"])
+    @pytest.mark.parametrize(
+        "loop", ["while True: pass", "import time\nwhile True:\n    time.sleep(9)"]
+    )
     def test_an_endless_loop(self, loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("copylab.lab.play.SECONDS", 0.5)
         lab = CopyLab(engine=tinytorch)
@@ -292,7 +308,9 @@ class TestGoesWrong:
 
     def test_hostile_text_stays_text(self) -> None:
         name = "<img src=x onerror=alert(1)>"
-        lab = CopyLab(method=Method(name, f"y = x.clone()  # {name}\nprint('{name}')"), engine=tinytorch)
+        lab = CopyLab(
+            method=Method(name, f"y = x.clone()  # {name}\nprint('{name}')"), engine=tinytorch
+        )
         lab.run(f"raise ValueError('{name}\\x1b[31m\\u202e')")
         for html in (lab._panel.html, lab.html):
             assert "<img src=x" not in html
@@ -301,12 +319,16 @@ class TestGoesWrong:
             assert "\u202e" not in html
         assert name in lab.text
         lab = CopyLab(engine=tinytorch)
-        lab.run(f"class Hostile(Exception):\n    def __str__(self): raise KeyError('{name}')\nraise Hostile")
+        lab.run(
+            f"class Hostile(Exception):\n    def __str__(self): raise KeyError('{name}')\nraise Hostile"
+        )
         assert "could not be read" in lab.text
 
     def test_what_a_line_sets_ends_with_the_run(self, engine: ModuleType) -> None:
         lab = CopyLab(engine=engine)
-        lab.run("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)\nz = torch.ones(1)")
+        lab.run(
+            "torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)\nz = torch.ones(1)"
+        )
         assert "1 cell of float64" in lab.text
         assert engine.get_default_dtype() is engine.float32
         assert engine.is_grad_enabled()

@@ -31,7 +31,17 @@ def test_the_page_s_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
 class TestControls:
     def test_buttons(self) -> None:
         lab = CopyLab(engine=tinytorch)
-        for name in ("loss x", "loss y", "write y", "backward", "clear", "track", "write x", "undo", "start_over"):
+        for name in (
+            "loss x",
+            "loss y",
+            "write y",
+            "backward",
+            "clear",
+            "track",
+            "write x",
+            "undo",
+            "start_over",
+        ):
             before = lab._panel.says
             press(lab, name)
             assert lab._panel.says != before, name
@@ -49,7 +59,11 @@ class TestControls:
         lab.method = "x.detach()"
         assert controls.method.value == lab.method == "detach"
         lab.source = Source("result", (7,), "float16")
-        assert (controls.kind.value, controls.shape.value, controls.dtype.value) == ("result", (7,), "float16")
+        assert (controls.kind.value, controls.shape.value, controls.dtype.value) == (
+            "result",
+            (7,),
+            "float16",
+        )
         controls.shape.value = (2, 3)
         controls.dtype.value = "float32"
         assert source(lab) == Source("result", (2, 3))
@@ -58,8 +72,13 @@ class TestControls:
         lab = CopyLab(engine=tinytorch)
         lab._controls.dtype.value = "int64"
         assert source(lab) == Source("plain", (3,), "int64")
-        assert "floating point or complex dtype can require gradients, so x is now without grad" in lab._panel.says
-        assert "so x is now without grad" in seen(lab), "what was not asked for is said where one looks"
+        assert (
+            "floating point or complex dtype can require gradients, so x is now without grad"
+            in lab._panel.says
+        )
+        assert "so x is now without grad" in seen(lab), (
+            "what was not asked for is said where one looks"
+        )
         lab._controls.kind.value = "leaf"
         assert source(lab) == Source("leaf", (3,), "float32")
         lab._controls.transposed.value = True
@@ -88,7 +107,8 @@ class TestTraits:
         lab = CopyLab(engine=tinytorch)
         changes: list[str] = []
         lab.observe(
-            lambda change: changes.append(change["name"]), ["method", "source", "actions", "program", "verdicts"]
+            lambda change: changes.append(change["name"]),
+            ["method", "source", "actions", "program", "verdicts"],
         )
         lab.method = "detach"
         assert sorted(changes) == ["method", "program", "verdicts"]
@@ -133,7 +153,9 @@ class TestTraits:
         for named in re.findall(r"lab\.(\w+)", told):
             assert hasattr(lab, named)
         for label in re.findall(r'"([A-Z][^"]*)"', told):
-            labels = [b.description for b in lab._controls.buttons.values()] + [lab._controls.method.description]
+            labels = [b.description for b in lab._controls.buttons.values()] + [
+                lab._controls.method.description
+            ]
             assert label in labels
 
     def test_it_is_the_package_s(self) -> None:

@@ -31,7 +31,10 @@ def test_a_stale_saved_tensor(engine: ModuleType) -> None:
 def test_a_gradient_that_is_silently_wrong(engine: ModuleType) -> None:
     last = steps(STALE.replace("detach", "data").replace("data()", "data"), engine=engine)[-1]
     assert last.error is None
-    assert "on line 4, c.zero_(), past its version counter: the gradient was computed from" in last.explanation[0]
+    assert (
+        "on line 4, c.zero_(), past its version counter: the gradient was computed from"
+        in last.explanation[0]
+    )
     assert last.explanation[1].startswith("Way out: use out.detach() instead of .data")
 
 
@@ -90,13 +93,20 @@ z.backward({keep})
 
 
 @pytest.mark.parametrize("keep", ["", "retain_graph=True"])
-@pytest.mark.parametrize("write", ["h.data.mul_(5)", "h.detach().numpy()[:] = 0", "h.untyped_storage().fill_(0)"])
-def test_a_write_that_no_counter_saw_is_found_by_the_bytes(write: str, keep: str, engine: ModuleType) -> None:
+@pytest.mark.parametrize(
+    "write", ["h.data.mul_(5)", "h.detach().numpy()[:] = 0", "h.untyped_storage().fill_(0)"]
+)
+def test_a_write_that_no_counter_saw_is_found_by_the_bytes(
+    write: str, keep: str, engine: ModuleType
+) -> None:
     made = steps(SILENT.format(write=write, keep=keep), engine=engine)
     saved = made[2].pictures["graph"].text
     assert "saved result: h, live at version 0, unchanged" in saved
     written = made[3].pictures["graph"].text
-    assert "saved result: h, live at version 0, but WRITTEN UNSEEN: backward computes from the new values" in written
+    assert (
+        "saved result: h, live at version 0, but WRITTEN UNSEEN: backward computes from the new values"
+        in written
+    )
     last = made[-1]
     assert last.error is None
     assert last.explanation[0] == (
@@ -140,4 +150,7 @@ loss.backward()
     last = steps(code, engine=engine)[-1]
     assert len(last.explanation) == 2
     assert "It was written afterwards on line 5, opt.step()." in last.explanation[0]
-    assert last.explanation[1] == "Way out: call backward before that write, or compute the result again after it."
+    assert (
+        last.explanation[1]
+        == "Way out: call backward before that write, or compute the result again after it."
+    )

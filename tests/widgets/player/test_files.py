@@ -33,7 +33,9 @@ def passed_through(work: Callable[[], object]) -> set[str]:
     finally:
         sys.setprofile(before)
     rooms = (ROOT / "tinytorch" / "viz", ROOT / "widgets" / "copylab")
-    return {file.relative_to(ROOT).as_posix() for file in seen if any(map(file.is_relative_to, rooms))}
+    return {
+        file.relative_to(ROOT).as_posix() for file in seen if any(map(file.is_relative_to, rooms))
+    }
 
 
 def test_running_and_looking() -> None:

@@ -13,7 +13,10 @@ import tinytorch
 
 def tree(parts: tuple[Part, ...]) -> list[object]:
     """The titles of groups and the numbers of steps, nested as they are."""
-    return [[part.title, *tree(part.parts)] if isinstance(part, Group) else part.number for part in parts]
+    return [
+        [part.title, *tree(part.parts)] if isinstance(part, Group) else part.number
+        for part in parts
+    ]
 
 
 def made(code: str) -> Steps:
@@ -39,13 +42,23 @@ def test_a_loop_and_its_rounds() -> None:
 
 
 def test_loops_in_loops_and_again() -> None:
-    found = made("for i in range(2):\n    for j in range(1):\n        a = 1\nn = 1\nwhile n:\n    n = 0")
+    found = made(
+        "for i in range(2):\n    for j in range(1):\n        a = 1\nn = 1\nwhile n:\n    n = 0"
+    )
     inner = "Loop on line 2: 1 round"
     assert tree(found.parts) == [
         [
             "Loop on line 1: 2 rounds",
-            ["Round 1 of the loop on line 1", 1, [inner, ["Round 1 of the loop on line 2", 2, 3], 4]],
-            ["Round 2 of the loop on line 1", 5, [inner, ["Round 1 of the loop on line 2", 6, 7], 8]],
+            [
+                "Round 1 of the loop on line 1",
+                1,
+                [inner, ["Round 1 of the loop on line 2", 2, 3], 4],
+            ],
+            [
+                "Round 2 of the loop on line 1",
+                5,
+                [inner, ["Round 1 of the loop on line 2", 6, 7], 8],
+            ],
             9,
         ],
         10,
@@ -54,7 +67,9 @@ def test_loops_in_loops_and_again() -> None:
 
 
 def test_calls() -> None:
-    found = made("def g(n):\n    return n\ndef f(n):\n    return g(n)\nx = f(1) + g(2)\nwhile f(0):\n    pass")
+    found = made(
+        "def g(n):\n    return n\ndef f(n):\n    return g(n)\nx = f(1) + g(2)\nwhile f(0):\n    pass"
+    )
     assert tree(found.parts) == [
         1,
         2,
@@ -101,7 +116,9 @@ def test_every_step_stands_once_and_in_order(code: str) -> None:
         return flat
 
     assert numbers(found.parts) == list(range(1, len(found) + 1))
-    assert re.findall(r"^Step (\d+), ", found.text, re.MULTILINE) == [str(n) for n in range(1, len(found) + 1)]
+    assert re.findall(r"^Step (\d+), ", found.text, re.MULTILINE) == [
+        str(n) for n in range(1, len(found) + 1)
+    ]
     html = found.html.replace(web(*SCRIPTS), "")
     assert html.count('<details class="cl-step"') == len(found)
     assert html.count("<details") == html.count("</details>")
@@ -112,7 +129,8 @@ def test_both_forms_tell_of_a_long_loop() -> None:
     assert "\nLoop on line 2: 30 rounds, steps 2 to 62\n" in found.text
     assert "\nRound 30 of the loop on line 2, steps 60 to 61\n" in found.text
     loop = re.search(
-        r'<details class="cl-group" data-kind="loop"[^>]*><summary>([^<]*)</summary>(.*?)</ul>', found.html
+        r'<details class="cl-group" data-kind="loop"[^>]*><summary>([^<]*)</summary>(.*?)</ul>',
+        found.html,
     )
     assert loop is not None
     assert loop[1] == "Loop on line 2: 30 rounds, steps 2 to 62"

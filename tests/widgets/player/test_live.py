@@ -48,7 +48,9 @@ def test_the_player_shows_a_view_and_its_twin(shown: list[dict[str, Any]]) -> No
     widget.close()
     shown.clear()
     widget._ipython_display_()
-    assert [sorted(output) for output in shown] == [["text/html", "text/plain"]], "closed, it still tells everything"
+    assert [sorted(output) for output in shown] == [["text/html", "text/plain"]], (
+        "closed, it still tells everything"
+    )
 
 
 def test_help_says_what_to_try(capsys: pytest.CaptureFixture[str]) -> None:

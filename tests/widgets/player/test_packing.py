@@ -25,8 +25,12 @@ def unpacked(made: str) -> dict[str, dict[int, str]]:
         for number, row in rows.items():
             whole: list[int] = []
             for entry in row:
-                whole += before[entry[0] : entry[0] + entry[1]] if isinstance(entry, list) else [entry]
-            found.setdefault(kind, {})[int(number)] = "".join(table["parts"][part] for part in whole).translate(SWAP)
+                whole += (
+                    before[entry[0] : entry[0] + entry[1]] if isinstance(entry, list) else [entry]
+                )
+            found.setdefault(kind, {})[int(number)] = "".join(
+                table["parts"][part] for part in whole
+            ).translate(SWAP)
             before = whole
     return found
 
@@ -102,7 +106,12 @@ def test_a_long_page_keeps_to_its_level(code: str) -> None:
         for number, text in found[f"{kind} text"].items():
             assert text == made[number - 1].pictures[kind].text
     for kind in ("memory", "graph"):
-        wanted = {frame.number for frame in made if kind in frame.pictures if frame.pictures[kind].step == frame.number}
+        wanted = {
+            frame.number
+            for frame in made
+            if kind in frame.pictures
+            if frame.pictures[kind].step == frame.number
+        }
         assert set(found[f"{kind} text"]) == wanted, "in words the player has every picture"
     assert len(found["memory svg"]) >= len(found["graph svg"]) > 0
     assert "left out" not in made.stored + made.text

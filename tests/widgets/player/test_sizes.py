@@ -32,9 +32,12 @@ w.data.sub_(w.grad)
 w.grad.zero_()
 copy = w.detach().clone()"""
     * 4,
-    "views": "x = torch.arange(12.)\n" + "".join(f"v{i} = x[{i}:{i + 3}]\n" for i in range(9)) + "x.zero_()\n" * 10,
+    "views": "x = torch.arange(12.)\n"
+    + "".join(f"v{i} = x[{i}:{i + 3}]\n" for i in range(9))
+    + "x.zero_()\n" * 10,
     "copies": "x = torch.ones(4)\n" + "".join(f"y{i} = x.clone()\n" for i in range(19)),
-    "a chain": "y0 = torch.ones(3, requires_grad=True)\n" + "".join(f"y{i} = y{i - 1} * 2\n" for i in range(1, 20)),
+    "a chain": "y0 = torch.ones(3, requires_grad=True)\n"
+    + "".join(f"y{i} = y{i - 1} * 2\n" for i in range(1, 20)),
     "numbers": "total = 0\nfor i in range(9):\n    total += i\nprint(total)",
     "prints": "x = torch.arange(6)\nfor i in range(9):\n    print(x[:i])",
     "a layer": """
@@ -55,8 +58,11 @@ x = torch.ones(3)
 for _ in range(4):
     x = half(x)
 """,
-    "an error": "x = torch.ones(3, requires_grad=True)\n" + "y = x * x\ny.sum().backward()\n" * 9 + "x += 1",
-    "a matrix": "m = torch.zeros(3, 4)\n" + "".join(f"m[{i % 3}, {i % 4}] = {i}\n" for i in range(19)),
+    "an error": "x = torch.ones(3, requires_grad=True)\n"
+    + "y = x * x\ny.sum().backward()\n" * 9
+    + "x += 1",
+    "a matrix": "m = torch.zeros(3, 4)\n"
+    + "".join(f"m[{i % 3}, {i % 4}] = {i}\n" for i in range(19)),
 }
 
 
@@ -81,8 +87,15 @@ def test_a_step_says_only_what_changed() -> None:
     assert "version counter C2, of y alone: at version 1 (was 0)." in last
     assert "S1" not in last, "x was not touched"
     assert "shape" not in last, "nor was the shape of y"
-    assert made.stored.partition("Step 3, ")[2].startswith("line 3: i = 0\n  - i = 0\n\nStep 4"), "a mark is no change"
-    assert [made[step].picture_changes["memory"] == () for step in range(4)] == [False, False, True, False]
+    assert made.stored.partition("Step 3, ")[2].startswith("line 3: i = 0\n  - i = 0\n\nStep 4"), (
+        "a mark is no change"
+    )
+    assert [made[step].picture_changes["memory"] == () for step in range(4)] == [
+        False,
+        False,
+        True,
+        False,
+    ]
     for frame in made:
         whole = frame.pictures["memory"].text.splitlines()
         for line in frame.picture_changes["memory"]:
@@ -106,7 +119,11 @@ def test_nodes_that_are_only_counted_anew_are_not_said_again() -> None:
 def test_of_a_line_only_what_changed_in_it_is_said() -> None:
     made = steps("x = torch.ones(2, requires_grad=True)\nx.sum().backward()", engine=tinytorch)
     said = made[1].picture_changes["memory"]
-    assert said[1:4] == ("S1, storage of x alone:", "  x: .grad is x.grad.", "    Changed: .grad was None.")
+    assert said[1:4] == (
+        "S1, storage of x alone:",
+        "  x: .grad is x.grad.",
+        "    Changed: .grad was None.",
+    )
 
 
 def test_the_cells_of_a_copy_are_said_although_they_are_those_of_another() -> None:
@@ -133,7 +150,13 @@ def test_rendering_a_player_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Sheet, "_tree", make_and_keep)
     made = steps(UPDATE.format(rounds=4), engine=tinytorch)
-    forms = [made.html, made.stored, made.text, made.shown.form(images=False), made.shown.brief_text(5000)]
+    forms = [
+        made.html,
+        made.stored,
+        made.text,
+        made.shown.form(images=False),
+        made.shown.brief_text(5000),
+    ]
     assert len(trees) >= len(forms)
     for tree in trees:
         first = tree.html(), tree.text()

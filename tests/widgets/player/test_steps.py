@@ -77,7 +77,9 @@ class TestWords:
         made = steps(LESSON, engine=engine)
         assert made.ended == "finished"
         assert changes(made, 1) == []
-        assert changes(made, 2) == ["x is a new tensor with a storage of its own; it is a leaf that requires grad."]
+        assert changes(made, 2) == [
+            "x is a new tensor with a storage of its own; it is a leaf that requires grad."
+        ]
         assert changes(made, 3) == [
             "y is a new tensor with a storage of its own; it is on the graph (grad_fn=CloneBackward0)."
         ]
@@ -87,26 +89,34 @@ class TestWords:
         assert changes(made, 5) == [
             "d is a new tensor over the storage of x, but with a version counter of its own; it is not on the graph."
         ]
-        assert changes(made, 7) == ["v is a new tensor over the storage of s, with the same version counter."]
+        assert changes(made, 7) == [
+            "v is a new tensor over the storage of s, with the same version counter."
+        ]
         assert changes(made, 9) == [
             "Written in place: the version counter of d went up, 0 -> 1.",
             "The values in memory changed: x and d show it.",
             "The version counter of x did not notice: autograd cannot see this write.",
         ]
-        assert changes(made, 10)[0] == "Written in place: the version counter of s and v went up, 0 -> 1."
+        assert (
+            changes(made, 10)[0]
+            == "Written in place: the version counter of s and v went up, 0 -> 1."
+        )
         assert changes(made, 11) == [
             "x.grad is now there: [2, 4, 6].",
             "Backward freed what it had saved: MulBackward0.",
         ]
         assert changes(made, 12)[-1] == "The values in memory changed: y and z show it."
         assert "x.grad changed: [2, 4, 6] -> [0, 0, 0]." in changes(made, 13)
-        assert changes(made, 14) == ["a is the same tensor object as y: one more name, nothing was copied."]
+        assert changes(made, 14) == [
+            "a is the same tensor object as y: one more name, nothing was copied."
+        ]
         assert changes(made, 15) == ["y is now a new tensor with a storage of its own."]
         assert changes(made, 20) == ["z.requires_grad is now True."]
 
     def test_a_write_that_backward_will_notice(self, engine: ModuleType) -> None:
         made = steps(
-            "x = torch.ones(2, requires_grad=True)\ny = x * 1\nz = y * y\ny += 1\nz.sum().backward()", engine=engine
+            "x = torch.ones(2, requires_grad=True)\ny = x * 1\nz = y * y\ny += 1\nz.sum().backward()",
+            engine=engine,
         )
         stale = "What MulBackward0 saved (_saved_other and _saved_self) was written afterwards: "
         assert f"{stale}backward will raise an error." in changes(made, 4)
@@ -189,14 +199,26 @@ class TestPictures:
 
     def test_what_the_code_writes_into_the_users_tensors_is_said(self, engine: ModuleType) -> None:
         x, y = engine.ones(3), engine.ones(2, requires_grad=True)
-        made = steps("x.data.add_(1)\n(y * 2).sum().backward()\n", engine=engine, namespace={"x": x, "y": y, "z": 1})
+        made = steps(
+            "x.data.add_(1)\n(y * 2).sum().backward()\n",
+            engine=engine,
+            namespace={"x": x, "y": y, "z": 1},
+        )
         assert made.end == "The code wrote into what was passed in: x and y.grad."
 
 
 class TestStored:
     @pytest.mark.torch
     @pytest.mark.parametrize(
-        "code", [LESSON, TRAINING, DESCENT, "torch.manual_seed(0)\nx = torch.rand(2, 3)\nx.t()", "b = = 1", ""]
+        "code",
+        [
+            LESSON,
+            TRAINING,
+            DESCENT,
+            "torch.manual_seed(0)\nx = torch.rand(2, 3)\nx.t()",
+            "b = = 1",
+            "",
+        ],
     )
     def test_the_same_under_both_engines(self, code: str) -> None:
         torch = pytest.importorskip("torch")
@@ -213,9 +235,19 @@ class TestStored:
         path = os.pathsep.join([*filter(None, sys.path)])
         found = set()
         for seed, columns in (("1", "40"), ("2", "200")):
-            env = os.environ | {"PYTHONHASHSEED": seed, "COLUMNS": columns, "PYTHONPATH": path, "LC_ALL": "C"}
+            env = os.environ | {
+                "PYTHONHASHSEED": seed,
+                "COLUMNS": columns,
+                "PYTHONPATH": path,
+                "LC_ALL": "C",
+            }
             ran = subprocess.run(
-                [sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+                [sys.executable, "-c", code],
+                env=env,
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=True,
             )
             found.add(ran.stdout)
         assert len(found) == 1
@@ -257,10 +289,16 @@ class TestStored:
             with pytest.raises(OSError, match=re.escape(name)):
                 made.save(tmp_path / name)
 
-    @pytest.mark.parametrize("ending", [".png", ".gif", ".pdf", ".svg", ".mp4", ".ipynb", ".html.bak", "", "/"])
-    def test_a_name_that_says_another_kind_of_file_is_refused(self, ending: str, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "ending", [".png", ".gif", ".pdf", ".svg", ".mp4", ".ipynb", ".html.bak", "", "/"]
+    )
+    def test_a_name_that_says_another_kind_of_file_is_refused(
+        self, ending: str, tmp_path: Path
+    ) -> None:
         made = steps("x = torch.ones(2)\ny = x * 2", engine=tinytorch)
-        with pytest.raises(ValueError, match=r"^cannot save steps as 's.*': the name must end in \.html\. ") as refused:
+        with pytest.raises(
+            ValueError, match=r"^cannot save steps as 's.*': the name must end in \.html\. "
+        ) as refused:
             made.save(f"{tmp_path}/s{ending}")
         assert not [*tmp_path.iterdir()]
         way_out = re.search(r"s\[0\].*?\)", str(refused.value))
@@ -311,7 +349,9 @@ class TestBadInput:
         assert len(made.html) < 120_000
 
     def test_nan_and_infinity(self, engine: ModuleType) -> None:
-        made = steps("x = torch.tensor([float('nan'), float('inf'), -0.0])\nx.add_(0)\nx", engine=engine)
+        made = steps(
+            "x = torch.tensor([float('nan'), float('inf'), -0.0])\nx.add_(0)\nx", engine=engine
+        )
         assert made.ended == "finished"
         assert "The values in memory changed: x shows it." in changes(made, 2)  # -0.0 + 0 is 0.0
 
@@ -389,7 +429,9 @@ class TestFace:
     def test_import_is_light(self) -> None:
         code = "import copylab, sys; print([m for m in ('numpy', 'anywidget', 'IPython') if m in sys.modules])"
         env = os.environ | {"PYTHONPATH": os.pathsep.join([*filter(None, sys.path)])}
-        ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+        ran = subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+        )
         assert ran.stdout == "[]\n"
 
 
@@ -400,7 +442,9 @@ class TestLive:
         assert widget.form == made.shown.form(images=False)
         steps_of_page = made.shown.form().partition('<script type="application/json">')[0]
         images = r"<figcaption>.*?</figcaption><img [^>]*>"
-        assert re.findall(r"<li>.*?</li>", widget.form) == re.findall(r"<li>.*?</li>", steps_of_page)
+        assert re.findall(r"<li>.*?</li>", widget.form) == re.findall(
+            r"<li>.*?</li>", steps_of_page
+        )
         assert re.search(images, steps_of_page)
         assert not re.search(images, widget.form), "the player draws its pictures itself"
         assert repr(widget) == "StepsWidget(Steps(2 lines, 2 steps, ended='finished'), step=1)"
@@ -418,7 +462,9 @@ class TestLive:
         widget.close()
 
     def test_the_script_is_small_and_alone(self) -> None:
-        assert len(web(*SCRIPTS, "ui/live.js").encode()) <= 27_000, "the page's script and the widget's end"
+        assert len(web(*SCRIPTS, "ui/live.js").encode()) <= 27_000, (
+            "the page's script and the widget's end"
+        )
         assert "import " not in re.sub(r"//.*|/\*.*?\*/", "", web(*SCRIPTS), flags=re.DOTALL)
         assert "http" not in web(*SCRIPTS)
 

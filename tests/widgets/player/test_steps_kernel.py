@@ -29,7 +29,11 @@ def test_interrupt(kernel: tuple[KernelManager, BlockingKernelClient]) -> None:
     assert "Interrupted after 3 steps. The steps so far are kept." in data["text/plain"]
     assert "Step 3, line 3: time.sleep(600)" in data["text/plain"]
     assert 'class="copylab-steps"' in data["text/html"]
-    after = [content.get("text") for kind, content in messages(client, "print(1 + 1)") if kind == "stream"]
+    after = [
+        content.get("text")
+        for kind, content in messages(client, "print(1 + 1)")
+        if kind == "stream"
+    ]
     assert after == ["2\n"]
 
 

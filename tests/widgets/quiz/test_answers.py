@@ -27,7 +27,17 @@ def test_what_can_be_an_answer(given: str, right: Any, can: bool) -> None:
 
 
 def test_how_answers_are_shown() -> None:
-    answers: list[Any] = [True, False, None, 2.0, 1 / 3, [2.0, [1]], {"y", "x"}, frozenset(), "as it is"]
+    answers: list[Any] = [
+        True,
+        False,
+        None,
+        2.0,
+        1 / 3,
+        [2.0, [1]],
+        {"y", "x"},
+        frozenset(),
+        "as it is",
+    ]
     told = ["yes", "no", "None", "2", "0.333333", "[2, [1]]", "x, y", "none", "as it is"]
     assert [shown(answer) for answer in answers] == told
     assert number((1.5, True)) == "[1.5, True]"

@@ -12,7 +12,18 @@ from typing import Any
 import pytest
 from copylab.looks import grad, is_tensor, node_of, same_counter, same_storage, values
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
-from copylab.quiz.seen import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, tensor_list, tensors, written
+from copylab.quiz.seen import (
+    Fact,
+    apart,
+    has_grad,
+    leads,
+    leaf,
+    needs_no_grad,
+    shows,
+    tensor_list,
+    tensors,
+    written,
+)
 from copylab.quiz.verify import mutations
 
 START = "x = torch.arange(6)\nt = None"
@@ -61,8 +72,18 @@ def test_not_attempted_wrong_right(engine: ModuleType) -> None:
 
 def test_only_a_right_answer_is_true(engine: ModuleType) -> None:
     x = engine.arange(6)
-    given: list[dict[str, Any]] = [{}, {"x": x, "t": None}, {"x": x, "t": x[2:4]}, {"x": x, "t": x[2:4].clone()}]
-    assert [bool(make(engine=engine).check(names)) for names in given] == [False, False, False, True]
+    given: list[dict[str, Any]] = [
+        {},
+        {"x": x, "t": None},
+        {"x": x, "t": x[2:4]},
+        {"x": x, "t": x[2:4].clone()},
+    ]
+    assert [bool(make(engine=engine).check(names)) for names in given] == [
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 def _facts(t: Any, x: Any) -> Iterator[Fact]:
@@ -78,7 +99,10 @@ def test_facts_are_told_as_they_were_seen(engine: ModuleType) -> None:
     for t, said in [
         (3, "Not yet: t is of the type int, and a tensor is asked for."),
         (x, "Not yet: t and x are one tensor."),
-        (x[2:4], "Not yet: t and x look at the same cells: a write through one is seen in the other."),
+        (
+            x[2:4],
+            "Not yet: t and x look at the same cells: a write through one is seen in the other.",
+        ),
         (x[2:5] + 0, "Not yet: t is [2, 3] no more."),
         (x[2:4] + 0, "Right: t and x have no cell in common. t shows [2, 3]."),
     ]:
@@ -97,19 +121,37 @@ def test_rows_of_one_storage_are_apart(engine: ModuleType) -> None:
 
 def test_where_facts_say_nothing_the_exercise_does(engine: ModuleType) -> None:
     def said(t: Any, *facts: Callable[..., Fact], right: str = "") -> str:
-        part = exercise("k", "task", check=lambda t: (fact(t=t) for fact in facts), solution="t = 1", right=right)
+        part = exercise(
+            "k",
+            "task",
+            check=lambda t: (fact(t=t) for fact in facts),
+            solution="t = 1",
+            right=right,
+        )
         return str(part.check({"t": t}))
 
     assert said(engine.ones(1), tensors) == "Right: that is what was asked for."
-    assert said(engine.ones(1), partial(shows, [1]), right="Well done.") == "Right: t shows [1]. Well done."
-    assert said(object(), partial(shows, 1)) == "Not yet: t shows <object object at 0x...>, and 1 is asked for."
+    assert (
+        said(engine.ones(1), partial(shows, [1]), right="Well done.")
+        == "Right: t shows [1]. Well done."
+    )
+    assert (
+        said(object(), partial(shows, 1))
+        == "Not yet: t shows <object object at 0x...>, and 1 is asked for."
+    )
 
 
 def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
     a = engine.ones(2, requires_grad=True)
     b = a * 3
     b.sum().backward()
-    held = [leaf(a=a), leads(b=b, a=a), has_grad([3, 3], a=a), needs_no_grad(d=b.detach()), needs_no_grad(n=3.0)]
+    held = [
+        leaf(a=a),
+        leads(b=b, a=a),
+        has_grad([3, 3], a=a),
+        needs_no_grad(d=b.detach()),
+        needs_no_grad(n=3.0),
+    ]
     assert all(fact.holds and fact.yes for fact in held)
     not_counted = "a write past the counter, or into another tensor, is not counted there."
     for fact, said in [
@@ -118,7 +160,10 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
         (leads(a=a, b=a), "a is b itself, under a second name."),
         (leads(b=b, c=a * 1), "b has no node that leads to c."),
         (leads(d=b.detach(), a=a), "d requires no grad: backward cannot get from it to a."),
-        (has_grad([3, 3], b=b), "b.grad is None: a result keeps its gradient only after retain_grad()."),
+        (
+            has_grad([3, 3], b=b),
+            "b.grad is None: a result keeps its gradient only after retain_grad().",
+        ),
         (has_grad([3], a=a), "a.grad is [3, 3], and [3] is asked for."),
         (needs_no_grad(b=b), "b requires grad: its node is MulBackward0."),
         (needs_no_grad(a=a), "a requires grad."),
@@ -150,7 +195,9 @@ def test_as_at_the_start_is_not_attempted(engine: ModuleType) -> None:
     )
     names: dict[str, Any] = {"torch": engine}
     exec(start.format("r"), names)
-    assert str(part.check(names)).startswith("Not attempted: everything is as it was at the start. If you changed")
+    assert str(part.check(names)).startswith(
+        "Not attempted: everything is as it was at the start. If you changed"
+    )
     names = {"torch": engine}
     exec(start.format("r.detach()"), names)
     assert part.check(names).state == "wrong"
@@ -228,10 +275,15 @@ def test_whatever_learners_make_is_no_crash(make_thing: Callable[[], Any]) -> No
 
 def test_an_error_in_the_check_becomes_a_sentence() -> None:
     verdict = make(lambda t: t.nothing).check({"x": 1, "t": 2})
-    assert str(verdict) == "Not yet: looking at it raises AttributeError: 'int' object has no attribute 'nothing'"
+    assert (
+        str(verdict)
+        == "Not yet: looking at it raises AttributeError: 'int' object has no attribute 'nothing'"
+    )
 
 
-def test_a_check_is_quiet(capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder) -> None:
+def test_a_check_is_quiet(
+    capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
     import warnings
 
     def loud(x: Any, t: Any) -> None:
@@ -276,7 +328,10 @@ def test_looks(engine: ModuleType) -> None:
 def test_hints_in_stages_and_the_solution() -> None:
     part = make()
     said = [str(part.hint()) for _ in range(3)]
-    assert said == ["Hint 1 of 2: A slice picks a part.", *["Hint 2 of 2: What `copies` a view?"] * 2]
+    assert said == [
+        "Hint 1 of 2: A slice picks a part.",
+        *["Hint 2 of 2: What `copies` a view?"] * 2,
+    ]
     assert str(part.hint(1)) == said[0]
     assert "<code>copies</code>" in part.hint(2).html()
     assert str(part.solution()) == "One solution:\n\nt = x[2:4].clone()"
@@ -313,7 +368,10 @@ def test_progress_is_noted(progress_file: Path, engine: ModuleType) -> None:
 def test_a_good_exercise_is_verified(engine: ModuleType) -> None:
     found = make().verify(engine)
     assert found, found
-    assert str(found) == "Verified: start, solution, 2 wrong answers, 3 of 3 changed solutions noticed."
+    assert (
+        str(found)
+        == "Verified: start, solution, 2 wrong answers, 3 of 3 changed solutions noticed."
+    )
 
 
 def changes(x: Any, t: Any) -> str | None:
@@ -324,7 +382,10 @@ def changes(x: Any, t: Any) -> str | None:
 @pytest.mark.parametrize(
     ("changed", "fault"),
     [
-        ({"check": lambda t: None if is_tensor(t) else "no"}, "no change of the solution is noticed"),
+        (
+            {"check": lambda t: None if is_tensor(t) else "no"},
+            "no change of the solution is noticed",
+        ),
         ({"check": lambda t: f"never {len(t)}"}, "the solution does not pass: Not yet: never 2"),
         ({"check": changes}, "the check changes what it looks at"),
         ({"wrong": {"t = x[2:4]": "shows"}}, "should be told 'shows'"),
@@ -334,7 +395,10 @@ def changes(x: Any, t: Any) -> str | None:
         ({"start": "x = torch.arange(6)\nt = x"}, ""),
         ({"solution": "raise ValueError"}, "the solution does not pass: Not attempted"),
         ({"solution": "while True: pass"}, "the solution does not pass"),
-        ({"start": "x = torch.arange(6)\nt = None\nt = 3\nimport os\nt = os.urandom(9)"}, "the start is not seen"),
+        (
+            {"start": "x = torch.arange(6)\nt = None\nt = 3\nimport os\nt = os.urandom(9)"},
+            "the start is not seen",
+        ),
     ],
 )
 def test_a_bad_exercise_is_found(
@@ -381,7 +445,12 @@ def test_each_mutation_is_another_program() -> None:
     assert code.strip() not in texts
     for text in texts:
         compile(text, "<mutation>", "exec")
-    for what in ("without `.clone()`", "`b += 1` not in place", "`b ** 3` becomes `b * 3`", "without `requires_grad=`"):
+    for what in (
+        "without `.clone()`",
+        "`b += 1` not in place",
+        "`b ** 3` becomes `b * 3`",
+        "without `requires_grad=`",
+    ):
         assert any(what in name for name in found), what
 
 

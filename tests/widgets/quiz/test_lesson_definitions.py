@@ -18,11 +18,21 @@ LESSONS = sorted(module.name for module in pkgutil.iter_modules(copylab.lessons.
 
 def things(lesson: str) -> dict[str, Prediction | Exercise]:
     module = importlib.import_module(f"copylab.lessons.{lesson}")
-    return {name: thing for name, thing in vars(module).items() if isinstance(thing, Prediction | Exercise)}
+    return {
+        name: thing
+        for name, thing in vars(module).items()
+        if isinstance(thing, Prediction | Exercise)
+    }
 
 
-ALL = [pytest.param(lesson, name, id=f"{lesson}-{name}") for lesson in LESSONS for name in things(lesson)]
-engines = pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+ALL = [
+    pytest.param(lesson, name, id=f"{lesson}-{name}")
+    for lesson in LESSONS
+    for name in things(lesson)
+]
+engines = pytest.mark.parametrize(
+    "engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +47,9 @@ def test_it_is_verified(lesson: str, name: str, engine: str) -> None:
     assert found, str(found)
 
 
-EXERCISES = {t.key: t for lesson in LESSONS for t in things(lesson).values() if isinstance(t, Exercise)}
+EXERCISES = {
+    t.key: t for lesson in LESSONS for t in things(lesson).values() if isinstance(t, Exercise)
+}
 
 
 @engines
@@ -76,7 +88,8 @@ def test_it_has_what_a_lesson_needs(lesson: str, name: str) -> None:
 
 @pytest.mark.torch
 @pytest.mark.parametrize(
-    ("lesson", "name"), [p for p in ALL if isinstance(things(str(p.values[0]))[str(p.values[1])], Prediction)]
+    ("lesson", "name"),
+    [p for p in ALL if isinstance(things(str(p.values[0]))[str(p.values[1])], Prediction)],
 )
 def test_the_reveal_reads_the_same_under_both_engines(lesson: str, name: str) -> None:
     prediction = things(lesson)[name]
@@ -97,7 +110,9 @@ def reveal(prediction: Prediction, engine: ModuleType) -> str:
         if question.choices is None:
             said = ["something else", "-77", "none", *run.at().values]
             listed += [one for one in said if question.understands(one, right, run)]
-        answers.append(next(answer for answer in listed if not question.holds(question.read(answer), right)))
+        answers.append(
+            next(answer for answer in listed if not question.holds(question.read(answer), right))
+        )
     return fresh.commit(answers).text
 
 

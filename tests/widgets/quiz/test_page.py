@@ -29,11 +29,17 @@ def told(html: str) -> dict[str, Any]:
 
 
 def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
-    asked = predict(CODE, [same_storage("x", "y"), value("y", wrong={"[1, 2]": "a copy shares memory"})])
+    asked = predict(
+        CODE, [same_storage("x", "y"), value("y", wrong={"[1, 2]": "a copy shares memory"})]
+    )
     html = page(asked, tinytorch)
     first, second = told(html)["rows"]
     texts = told(html)["texts"]
-    assert ([*first["choices"]], first["right"], [given for given, _ in first["no"]]) == (["yes", "no"], "no", ["yes"])
+    assert ([*first["choices"]], first["right"], [given for given, _ in first["no"]]) == (
+        ["yes", "no"],
+        "no",
+        ["yes"],
+    )
     assert (second["kind"], second["right"], second["near"]) == ("value", [2.0, 3.0], False)
     assert "What is written into the one" in " ".join(texts[one] for one in second["no"][0][1])
     assert second["other"]

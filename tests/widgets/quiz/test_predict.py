@@ -47,7 +47,9 @@ y.backward()
 z.backward()
 b += 1
 """
-VIEW = "x = torch.tensor([1.0, 2.0, 3.0])\ny = x[1:]\ny[0] = 50.0\nw = x * 2\nn = 3\nprint('sum', n)"
+VIEW = (
+    "x = torch.tensor([1.0, 2.0, 3.0])\ny = x[1:]\ny[0] = 50.0\nw = x * 2\nn = 3\nprint('sum', n)"
+)
 ERROR = "x = torch.tensor(3.0, requires_grad=True)\ny = x * x\nwith torch.no_grad():\n    x += 1\ny.backward()"
 FROM_LEAF = "x = torch.ones(2, requires_grad=True) * 1\ny = {}"
 
@@ -109,7 +111,9 @@ pytestmark = pytest.mark.usefixtures("progress_file")
     ],
     ids=lambda v: v.name if isinstance(v, Question) else "",
 )
-def test_the_right_answer_is_found_by_running(engine: ModuleType, code: str, question: Question, right: Any) -> None:
+def test_the_right_answer_is_found_by_running(
+    engine: ModuleType, code: str, question: Question, right: Any
+) -> None:
     p = predict(code, [question], engine=engine)
     assert p.questions[0].right(p.run()) == (frozenset(right) if isinstance(right, set) else right)
     reveal = p.commit([shown(frozenset(right)) if isinstance(right, set) else right])
@@ -161,7 +165,9 @@ class German(gettext.NullTranslations):
         return self.WORDS.get(text, text)
 
 
-def test_questions_and_choices_are_said_in_the_chosen_language(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_questions_and_choices_are_said_in_the_chosen_language(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     p = predict(CLONE, [is_leaf("b"), outcome()])
     english = p.text
     monkeypatch.setattr("tinytorch.viz.wording.catalogue._chosen", [German()])
@@ -182,12 +188,42 @@ def test_questions_and_choices_are_said_in_the_chosen_language(monkeypatch: pyte
 @pytest.mark.parametrize(
     ("code", "question", "given", "name", "facts"),
     [
-        ("x = torch.ones(1)\ny = x", same_tensor("x", "y"), "no", "a name is a copy", "`y is x` is True"),
-        ("x = torch.ones(1)\ny = x", same_storage("x", "y"), "no", "a name is a copy", "one storage, S1"),
+        (
+            "x = torch.ones(1)\ny = x",
+            same_tensor("x", "y"),
+            "no",
+            "a name is a copy",
+            "`y is x` is True",
+        ),
+        (
+            "x = torch.ones(1)\ny = x",
+            same_storage("x", "y"),
+            "no",
+            "a name is a copy",
+            "one storage, S1",
+        ),
         (VIEW, same_storage("x", "y"), "no", "a view is a copy", "both look at S1"),
-        (CLONE, same_storage("a", "b"), "yes", "a copy shares memory", "S1 is the storage of `a`, S3 that of `b`"),
-        (FROM_LEAF.format("x.detach()"), same_storage("x", "y"), "no", "detach copies", "both look at S"),
-        (FROM_LEAF.format("x.data"), same_counter("x", "y"), "yes", "shared memory, shared counter", "although both"),
+        (
+            CLONE,
+            same_storage("a", "b"),
+            "yes",
+            "a copy shares memory",
+            "S1 is the storage of `a`, S3 that of `b`",
+        ),
+        (
+            FROM_LEAF.format("x.detach()"),
+            same_storage("x", "y"),
+            "no",
+            "detach copies",
+            "both look at S",
+        ),
+        (
+            FROM_LEAF.format("x.data"),
+            same_counter("x", "y"),
+            "yes",
+            "shared memory, shared counter",
+            "although both",
+        ),
         (
             FROM_LEAF.format("x.detach()"),
             same_counter("x", "y"),
@@ -200,15 +236,51 @@ def test_questions_and_choices_are_said_in_the_chosen_language(monkeypatch: pyte
         (VIEW, on_graph("w"), "yes", "a plain copy has a node", "grad_fn` is None"),
         (CLONE, is_leaf("b"), "yes", "a clone is a leaf", "no leaf"),
         (CLONE, requires_grad("z"), "no", "grad is not inherited", "MulBackward0"),
-        (FROM_LEAF.format("x.detach()"), requires_grad("y"), "yes", "requires_grad is copied", "is False"),
+        (
+            FROM_LEAF.format("x.detach()"),
+            requires_grad("y"),
+            "yes",
+            "requires_grad is copied",
+            "is False",
+        ),
         (VIEW, sees_write("w", "y"), "yes", "a copy shares memory", "Tried: `y.fill_("),
-        (CLONE, gets_gradient("a", "b"), "no", "clone cuts the graph", "CloneBackward0, AccumulateGrad"),
-        (FROM_LEAF.format("x.detach()"), gets_gradient("x", "y"), "yes", "detach keeps the graph", "no node to begin"),
-        (FROM_LEAF.format("x.data"), gets_gradient("x", "y"), "yes", "memory joins graphs", "no node to begin"),
-        (VIEW, version("x"), 0, "a counter for each tensor", "1 after line 3 (`y[0] = 50.0`). C1 counts for `y`"),
+        (
+            CLONE,
+            gets_gradient("a", "b"),
+            "no",
+            "clone cuts the graph",
+            "CloneBackward0, AccumulateGrad",
+        ),
+        (
+            FROM_LEAF.format("x.detach()"),
+            gets_gradient("x", "y"),
+            "yes",
+            "detach keeps the graph",
+            "no node to begin",
+        ),
+        (
+            FROM_LEAF.format("x.data"),
+            gets_gradient("x", "y"),
+            "yes",
+            "memory joins graphs",
+            "no node to begin",
+        ),
+        (
+            VIEW,
+            version("x"),
+            0,
+            "a counter for each tensor",
+            "1 after line 3 (`y[0] = 50.0`). C1 counts for `y`",
+        ),
         (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
         (VIEW, value("x"), [1, 2, 3], "a view is a copy", "[1, 50, 3] after line 3"),
-        ("x = torch.ones(1)\ny = x.clone()\nx += 1", value("y"), 2, "a copy shares memory", "[1] after line 2"),
+        (
+            "x = torch.ones(1)\ny = x.clone()\nx += 1",
+            value("y"),
+            2,
+            "a copy shares memory",
+            "[1] after line 2",
+        ),
         (CLONE, gradient("a"), 3, "backward overwrites", "5 after line 6 (`z.backward()`)"),
         (CLONE, gradient("b"), 3, "the copy has the gradient", "no leaf"),
         (CLONE, gradient("a", at=4), 2, "the graph has the gradient", "no `backward` had reached"),
@@ -225,7 +297,9 @@ def test_a_wrong_answer_meets_its_misconception_and_facts(
     assert row.refutation.misconception.name == name
     assert facts in row.refutation.facts
     assert row.refutation.facts in reveal.text
-    assert MISCONCEPTIONS[name].against(predict(code, [question], engine=engine).run()) in reveal.text.replace("**", "")
+    assert MISCONCEPTIONS[name].against(
+        predict(code, [question], engine=engine).run()
+    ) in reveal.text.replace("**", "")
     assert reveal.misconceptions == (name,)
 
 
@@ -249,7 +323,10 @@ def test_an_error_is_explained_by_its_line() -> None:
 
 def test_what_lies_in_unwritten_memory_is_not_told() -> None:
     reveal = predict("x = torch.empty(2)\nx.fill_(3.0)", [value("x")]).commit([1])
-    assert "`x`: whatever lay there after line 1 (`x = torch.empty(2)`); [3, 3] after line 2" in reveal.text
+    assert (
+        "`x`: whatever lay there after line 1 (`x = torch.empty(2)`); [3, 3] after line 2"
+        in reveal.text
+    )
 
 
 def test_the_number_of_another_tensor_is_no_misconception() -> None:
@@ -266,7 +343,9 @@ def test_a_misconception_is_explained_once() -> None:
 
 def test_a_lesson_brings_its_own() -> None:
     mine = Misconception("fifty", "It stays 50.", lambda run: f"It is {run.value('w')[1]:g}.")
-    question = value("w", wrong={"[2, 4, 6]": mine, "1": "a tensor is a formula", "2": "Two is what n was once."})
+    question = value(
+        "w", wrong={"[2, 4, 6]": mine, "1": "a tensor is a formula", "2": "Two is what n was once."}
+    )
     said = {}
     for given in ("2, 4, 6", 1, "2", "3"):
         (row,) = predict(VIEW, [question]).commit([given]).rows
@@ -344,7 +423,9 @@ def test_what_cannot_be_read_is_asked_again() -> None:
         with pytest.raises(ValueError, match=rf"Row {row}: .* cannot be read. Write it as"):
             p.commit(answers)
         assert (p.committed, p.reveal) == (False, None)
-    copied = predict("x = torch.ones(1, requires_grad=True)\ny = torch.zeros(1)\ny.copy_(x)", [node("y")])
+    copied = predict(
+        "x = torch.ones(1, requires_grad=True)\ny = torch.zeros(1)\ny.copy_(x)", [node("y")]
+    )
     for name in ("Copy", "CopyBackward", "1", "y"):
         with pytest.raises(ValueError, match="Write it as a name such as SinBackward0"):
             copied.commit([name])
@@ -352,7 +433,10 @@ def test_what_cannot_be_read_is_asked_again() -> None:
     form = p.live().form
     form.answers = {question.name: "what?" for question in p.questions}
     p.live().commit()
-    assert form.problem == "Row 1: “what?” cannot be read. Write it as a number, or numbers such as [1, 2]."
+    assert (
+        form.problem
+        == "Row 1: “what?” cannot be read. Write it as a number, or numbers such as [1, 2]."
+    )
     assert len(form.answers) == 3
     assert p.commit(["1.", "just a", "five"]).headline == "All 3 right."
 
@@ -402,7 +486,9 @@ def test_bad_questions_and_code() -> None:
 
 def test_by_default_the_whole_state_table() -> None:
     assert [q.name for q in predict(CLONE).questions] == [q.name for q in state_table("a", "y")]
-    assert [q.name for q in predict("b = 1\nx = torch.ones(1)\ny = x").questions] == [q.name for q in state_table()]
+    assert [q.name for q in predict("b = 1\nx = torch.ones(1)\ny = x").questions] == [
+        q.name for q in state_table()
+    ]
     assert len(predict(CLONE).questions) == 8
 
 
@@ -418,7 +504,10 @@ def test_by_default_the_whole_state_table() -> None:
         (value("b", wrong={"2": "x"}), "refutes its right answer"),
         (Question("?", ["a", "b"], lambda _: "c"), "not among its choices"),
         (Question("?", ["a", "b"], lambda _: "a"), "nothing to say against 'b'"),
-        (Question("?", None, lambda _: 1, {"2": lambda run: run.value("nowhere")}), "cannot refute '2'"),
+        (
+            Question("?", None, lambda _: 1, {"2": lambda run: run.value("nowhere")}),
+            "cannot refute '2'",
+        ),
         (Question("?", None, lambda _: 1 // 0), "ZeroDivisionError"),
     ],
 )
@@ -453,7 +542,13 @@ def test_without_a_key_nothing_is_kept(progress_file: Path) -> None:
 
 
 def test_the_twins_are_whole_and_tell_no_answer(engine: ModuleType) -> None:
-    p = predict(CLONE, [*state_table("a", "b"), node("b", at=3)], key="k", title="Read <this>", engine=engine)
+    p = predict(
+        CLONE,
+        [*state_table("a", "b"), node("b", at=3)],
+        key="k",
+        title="Read <this>",
+        engine=engine,
+    )
     before = p.text, p.html
     for question in p.questions:
         assert question.asks in p.text
@@ -472,7 +567,10 @@ def test_what_users_write_is_escaped() -> None:
     evil = "<img src=x onerror=alert(1)>"
     p = predict(
         f"x = 1  # {evil}",
-        [Question(evil, [evil, "b"], lambda _: "b", {evil: evil}), Question("?", None, lambda _: "c")],
+        [
+            Question(evil, [evil, "b"], lambda _: "b", {evil: evil}),
+            Question("?", None, lambda _: "c"),
+        ],
         title=evil,
     )
     reveal = p.commit([evil, evil])
@@ -547,7 +645,12 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
     assert [type(child).__name__ for child in view.children] == ["PredictionForm", "StepsWidget"]
     player = view.children[1]
     view._asked(form, {"do": "reset"}, [])
-    assert (form.answers, p.committed, "<form" in form.page, len(view.children)) == ({}, False, True, 1)
+    assert (form.answers, p.committed, "<form" in form.page, len(view.children)) == (
+        {},
+        False,
+        True,
+        1,
+    )
     assert player.comm is None
     p.commit([1, "no", "it runs to its end"])
     assert "All 3 right." in form.page
@@ -561,7 +664,10 @@ def test_a_question_that_fails_is_said_and_loses_nothing() -> None:
     form = p.live().form
     form.answers = {"q": "1"}
     p.live().commit()
-    assert form.problem == "These answers could not be judged. ZeroDivisionError: integer division or modulo by zero"
+    assert (
+        form.problem
+        == "These answers could not be judged. ZeroDivisionError: integer division or modulo by zero"
+    )
     assert form.answers == {"q": "1"}
 
 

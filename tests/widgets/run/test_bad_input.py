@@ -51,7 +51,9 @@ def test_endless_recursion_that_is_not_stepped_into(engine: ModuleType) -> None:
     assert str(made[-1].error).startswith("RecursionError: maximum recursion depth exceeded")
 
 
-@pytest.mark.parametrize("code", ["print('x' * 10**8)", "for i in range(60):\n    print('y' * 10**5)", "'z' * 10**8"])
+@pytest.mark.parametrize(
+    "code", ["print('x' * 10**8)", "for i in range(60):\n    print('y' * 10**5)", "'z' * 10**8"]
+)
 def test_huge_outputs(engine: ModuleType, code: str) -> None:
     made = run(engine, code, 10)
     assert "more characters, not shown" in made.text
@@ -83,10 +85,16 @@ thread.join()
 @pytest.mark.parametrize(
     ("code", "shown"),
     [
-        ("raise ValueError('</pre><script>alert(1)</script>')", "ValueError: </pre><script>alert(1)</script>"),
+        (
+            "raise ValueError('</pre><script>alert(1)</script>')",
+            "ValueError: </pre><script>alert(1)</script>",
+        ),
         ("raise ValueError('\\x1b[31mred\\x1b[0m \\u202etxt')", "ValueError: red \\u202etxt"),
         ("raise type('<b>', (Exception,), {})('x' * 10**7)", "<b>: xxx"),
-        ("class E(Exception):\n    def __str__(self):\n        raise SystemExit\nraise E", "E: <the message"),
+        (
+            "class E(Exception):\n    def __str__(self):\n        raise SystemExit\nraise E",
+            "E: <the message",
+        ),
         ("class E(Exception):\n    __str__ = None\nraise E", "E: <the message"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
@@ -123,7 +131,9 @@ def test_hostile_exceptions(engine: ModuleType, code: str, shown: str) -> None:
         "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)",
     ],
 )
-def test_whatever_else_it_does(engine: ModuleType, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_else_it_does(
+    engine: ModuleType, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import builtins
 
     monkeypatch.setattr(builtins, "print", print)  # put back what the code takes away

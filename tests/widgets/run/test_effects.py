@@ -48,7 +48,10 @@ class TestFiles:
         (folder / "old.txt").write_text("")
         (folder / "gone.txt").write_text("")
         assert said("import os\nos.remove('gone.txt')") == "The code removed the file gone.txt."
-        assert said("import os\nos.rename('old.txt', 'new.txt')") == "The code renamed the file old.txt."
+        assert (
+            said("import os\nos.rename('old.txt', 'new.txt')")
+            == "The code renamed the file old.txt."
+        )
         assert said("import os\nos.mkdir('sub')\nos.chdir('sub')") == (
             "The code made the folder sub. "
             "The code changed a setting of the session, which was put back: the current folder."
@@ -61,7 +64,9 @@ class TestFiles:
         assert end == "The code wrote to the files 0.txt, 1.txt, 2.txt, 3.txt and 26 more."
 
     def test_a_temporary_file_has_no_name_that_differs(self) -> None:
-        assert "The code wrote to a temporary file." in said("import tempfile\nf = tempfile.NamedTemporaryFile()")
+        assert "The code wrote to a temporary file." in said(
+            "import tempfile\nf = tempfile.NamedTemporaryFile()"
+        )
 
     @pytest.mark.usefixtures("folder")
     def test_a_hostile_name_stays_text(self) -> None:
@@ -89,7 +94,9 @@ class TestFiles:
 
         thread = threading.Thread(target=work)
         thread.start()
-        made = steps("go.set()\ndone.wait(10)", engine=tinytorch, namespace={"go": go, "done": done})
+        made = steps(
+            "go.set()\ndone.wait(10)", engine=tinytorch, namespace={"go": go, "done": done}
+        )
         thread.join(10)
         assert made.end == ""
         assert (folder / "theirs.txt").exists()
@@ -109,11 +116,18 @@ class TestSession:
             ("torch.manual_seed(1)", "torch"),
             ("import random\nrandom.random()", "Python"),
             ("import numpy\nnumpy.random.rand(2)", "NumPy"),
-            ("import numpy, random\nnumpy.random.seed(1)\nrandom.seed(2)\ntorch.randn(2)", "torch, NumPy and Python"),
+            (
+                "import numpy, random\nnumpy.random.seed(1)\nrandom.seed(2)\ntorch.randn(2)",
+                "torch, NumPy and Python",
+            ),
         ],
     )
     def test_random_numbers(self, engine: ModuleType, code: str, whose: str) -> None:
-        for seed in (engine.manual_seed, np.random.seed, random.seed):  # another test may have left what this code sets
+        for seed in (
+            engine.manual_seed,
+            np.random.seed,
+            random.seed,
+        ):  # another test may have left what this code sets
             seed(0)
         assert said(code, engine) == (
             f"The code changed the global random state of {whose} (it drew numbers or set a seed): "
@@ -121,9 +135,7 @@ class TestSession:
         )
 
     def test_generators_of_its_own_are_its_own(self, engine: ModuleType) -> None:
-        code = (
-            "g = torch.Generator().manual_seed(3)\ntorch.rand(2, generator=g)\nimport random\nrandom.Random(1).random()"
-        )
+        code = "g = torch.Generator().manual_seed(3)\ntorch.rand(2, generator=g)\nimport random\nrandom.Random(1).random()"
         assert said(code, engine) == ""
 
     @pytest.mark.parametrize(
@@ -133,12 +145,24 @@ class TestSession:
             ("torch.no_grad().__enter__()", "whether gradients are recorded"),
             ("torch.set_default_dtype(torch.float64)", "the default dtype"),
             ("import gc\ngc.disable()", "garbage collection"),
-            ("import sys\nsys.setrecursionlimit(sys.getrecursionlimit() + 7)", "the recursion limit"),
+            (
+                "import sys\nsys.setrecursionlimit(sys.getrecursionlimit() + 7)",
+                "the recursion limit",
+            ),
             ("import sys\nsys.setprofile(lambda *_: None)", "the profile function"),
-            ("import signal\nsignal.signal(signal.SIGALRM, lambda *_: None)\nsignal.alarm(3600)", "signal handlers"),
+            (
+                "import signal\nsignal.signal(signal.SIGALRM, lambda *_: None)\nsignal.alarm(3600)",
+                "signal handlers",
+            ),
             ("import sys\nsys.modules['numpy'] = None", "loaded modules"),
-            ("import builtins\nbuiltins.len = builtins.isinstance = None", "Python's own functions"),
-            ("import builtins\nbuiltins.dict = builtins.vars = builtins.str = int\n1 / 0", "Python's own functions"),
+            (
+                "import builtins\nbuiltins.len = builtins.isinstance = None",
+                "Python's own functions",
+            ),
+            (
+                "import builtins\nbuiltins.dict = builtins.vars = builtins.str = int\n1 / 0",
+                "Python's own functions",
+            ),
         ],
     )
     def test_settings_are_put_back(self, engine: ModuleType, code: str, about: str) -> None:
@@ -151,7 +175,9 @@ class TestSession:
         before = state()
         end = said(code, engine)
         assert state() == before
-        assert end.endswith(f"The code changed a setting of the session, which was put back: {about}.")
+        assert end.endswith(
+            f"The code changed a setting of the session, which was put back: {about}."
+        )
 
     def test_no_setting_is_claimed_that_was_not_changed(self, engine: ModuleType) -> None:
         assert said("with torch.no_grad():\n    x = torch.ones(2)", engine) == ""
@@ -177,7 +203,10 @@ os.environ["STEPPED"] = "1"
 subprocess.run([sys.executable, "-c", ""])
 """
         end = said(code)
-        assert "The code started 2 threads: what threads do is not stepped, only what they print is shown." in end
+        assert (
+            "The code started 2 threads: what threads do is not stepped, only what they print is shown."
+            in end
+        )
         assert "The code changed environment variables: STEPPED." in end
         assert "The code started other programs: " in end
 

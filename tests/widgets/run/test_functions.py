@@ -184,18 +184,29 @@ def model(tmp_path: Path, engine: ModuleType) -> Iterator[Any]:
     module = load(tmp_path, "users_model", MODEL, engine)
     before = {held: held.__code__ for held in functions(module)}
     names = {name: value for name, value in vars(module).items() if name != "seen"}
-    members = {name: list(vars(value).items()) for name, value in names.items() if isinstance(value, type)}
+    members = {
+        name: list(vars(value).items()) for name, value in names.items() if isinstance(value, type)
+    }
     yield module
     assert {held: held.__code__ for held in functions(module)} == before
     assert all(held.__code__ is code for held, code in before.items())
     assert {name: value for name, value in vars(module).items() if name != "seen"} == names
-    assert {name: list(vars(value).items()) for name, value in names.items() if isinstance(value, type)} == members
+    assert {
+        name: list(vars(value).items()) for name, value in names.items() if isinstance(value, type)
+    } == members
     del sys.modules["users_model"]
 
 
 def functions(module: ModuleType) -> list[FunctionType]:
-    every = [*vars(module).values(), *(one for name in ("Net", "Hides") for one in vars(vars(module)[name]).values())]
-    return [one for one in (getattr(each, "__func__", each) for each in every) if isinstance(one, FunctionType)]
+    every = [
+        *vars(module).values(),
+        *(one for name in ("Net", "Hides") for one in vars(vars(module)[name]).values()),
+    ]
+    return [
+        one
+        for one in (getattr(each, "__func__", each) for each in every)
+        if isinstance(one, FunctionType)
+    ]
 
 
 def places(made: Steps) -> list[str]:
@@ -232,14 +243,17 @@ class TestTheSameFile:
     def test_a_method(self, model: Any) -> None:
         made = steps(model.Net().forward, model.torch.ones(2), engine=model.torch)
         assert places(made) == [
-            f"Net.{place}" for place in ("forward, line 2", "forward, line 3", "bent, line 3", "forward, line 3")
+            f"Net.{place}"
+            for place in ("forward, line 2", "forward, line 3", "bent, line 3", "forward, line 3")
         ]
         assert made[0].changes[0].startswith("self.fc.weight is a new tensor")
 
     def test_one_function_alone_is_said_as_before(self, model: Any) -> None:
         made = steps(model.loss_of, model.torch.ones(2), engine=model.torch)
         assert places(made) == ["line 3", "line 4"]
-        assert "loss_of" not in made.text.partition("\n")[2].replace("def loss_of", "").replace("loss_of() returns", "")
+        assert "loss_of" not in made.text.partition("\n")[2].replace("def loss_of", "").replace(
+            "loss_of() returns", ""
+        )
 
     def test_properties_and_decorated_functions(self, model: Any) -> None:
         assert "Net.size, line 3" in places(steps(model.asks, model.Net(), engine=model.torch))
@@ -252,7 +266,9 @@ class TestTheSameFile:
         assert model.seen == ["doubled"]
 
     def test_a_decorated_function_itself_is_refused(self, model: Any) -> None:
-        with pytest.raises(TypeError, match=r"evaluate\(\) itself, which is decorated: .*into=evaluate"):
+        with pytest.raises(
+            TypeError, match=r"evaluate\(\) itself, which is decorated: .*into=evaluate"
+        ):
             steps(model.evaluate, model.Net(), model.torch.ones(2), engine=model.torch)
 
     def test_recursion_through_another(self, model: Any) -> None:
@@ -283,7 +299,10 @@ class TestTheSameFile:
     def test_an_exception_inside(self, model: Any) -> None:
         made = steps(model.fails, engine=model.torch)
         assert made.ended == "error"
-        assert (made[-1].place, made[-1].error) == ("inside, line 2", "ZeroDivisionError: division by zero")
+        assert (made[-1].place, made[-1].error) == (
+            "inside, line 2",
+            "ZeroDivisionError: division by zero",
+        )
         assert made.end == "The error in inside, line 2 ended the run."
         assert [frame.step.caught for frame in made if frame.error] == [True, False]
 
@@ -305,8 +324,14 @@ class TestTheSameFile:
         assert len(steps(model.down, 3, engine=model.torch, into=False)) == 2
         made = steps(model.Net().forward, model.torch.ones(2), engine=model.torch, into="bent")
         assert "Net.bent, line 3" in places(made)
-        made = steps(model.uses, net, model.torch.ones(2), engine=model.torch, into=["evaluate", "Net.bent"])
-        assert {place.partition(",")[0] for place in places(made)} == {"uses", "evaluate", "Net.bent"}
+        made = steps(
+            model.uses, net, model.torch.ones(2), engine=model.torch, into=["evaluate", "Net.bent"]
+        )
+        assert {place.partition(",")[0] for place in places(made)} == {
+            "uses",
+            "evaluate",
+            "Net.bent",
+        }
         with pytest.raises(ValueError, match="into names nothing"):
             steps(model.uses, net, 1, engine=model.torch, into="nothing")
 
@@ -340,7 +365,9 @@ class TestOthers:
     def stepped(self, train: Any, model: Any, into: Any) -> set[str]:
         made = steps(train.run, model.Net(), model.torch.ones(1, 2), engine=model.torch, into=into)
         assert made.ended == "finished"
-        return {frame.place.partition(", line")[0] for frame in made if ", line" in frame.place} - {"run"}
+        return {frame.place.partition(", line")[0] for frame in made if ", line" in frame.place} - {
+            "run"
+        }
 
     def test_modules_classes_functions_and_names(self, train: Any, model: Any) -> None:
         every = {"Net.forward", "Net.bent", "loss_of"}
@@ -364,13 +391,17 @@ class TestOthers:
             "line 1",
             "line 2",
         ]
-        assert made.text.startswith("Step-through: 7 steps through 8 lines of code\n  The code:\n  1  y = net(x)\n")
+        assert made.text.startswith(
+            "Step-through: 7 steps through 8 lines of code\n  The code:\n  1  y = net(x)\n"
+        )
         alone = steps(code, engine=model.torch, namespace=names)
         assert places(alone) == ["line 1", "line 2"]
 
     def test_a_decorated_function_by_name(self, model: Any) -> None:
         names = {"evaluate": model.evaluate, "net": model.Net(), "x": model.torch.ones(2)}
-        made = steps("y = evaluate(net, x)", engine=model.torch, namespace=names, into=model.evaluate)
+        made = steps(
+            "y = evaluate(net, x)", engine=model.torch, namespace=names, into=model.evaluate
+        )
         assert places(made) == ["line 1", "evaluate, line 3", "evaluate, line 4", "line 1"]
 
     def test_what_is_installed_is_stepped_into_only_if_it_is_named(self, model: Any) -> None:
@@ -383,7 +414,10 @@ class TestOthers:
 
     @pytest.mark.parametrize("wrong", [print, len, [print], types.ModuleType("empty"), steps, int])
     def test_what_has_no_source(self, wrong: Any) -> None:
-        with pytest.raises(TypeError, match=r"names of functions of the code, (or|and) modules, classes and functions"):
+        with pytest.raises(
+            TypeError,
+            match=r"names of functions of the code, (or|and) modules, classes and functions",
+        ):
             steps("a = 1", engine=tinytorch, into=wrong)
 
     def test_functions_of_a_notebook(self, engine: ModuleType) -> None:

@@ -10,7 +10,9 @@ from copylab import steps
 
 import tinytorch
 
-PARTS = re.split(r"^== (.*)\n", Path(__file__).with_name("hostile.txt").read_text(), flags=re.MULTILINE)[1:]
+PARTS = re.split(
+    r"^== (.*)\n", Path(__file__).with_name("hostile.txt").read_text(), flags=re.MULTILINE
+)[1:]
 PROGRAMS = dict(zip(PARTS[::2], PARTS[1::2], strict=True))
 PROGRAMS["many lines"] = "\n".join(f"x{i} = {i}" for i in range(3000))
 

@@ -33,8 +33,14 @@ def test_the_steps_are_the_same(name: str) -> None:
     [
         ("os._exit(3)", "3"),
         ("os.abort()", "-6"),
-        ("os.closerange(0, 100)", "(1|120)"),  # 120 where Python could not write what it had buffered
-        ("[os.write(fd, b'junk' * 9) for fd in range(1, 20) if os.path.exists(f'/proc/self/fd/{fd}')]", "-?\\d+"),
+        (
+            "os.closerange(0, 100)",
+            "(1|120)",
+        ),  # 120 where Python could not write what it had buffered
+        (
+            "[os.write(fd, b'junk' * 9) for fd in range(1, 20) if os.path.exists(f'/proc/self/fd/{fd}')]",
+            "-?\\d+",
+        ),
     ],
 )
 def test_the_code_ends_the_process(ends: str, status: str) -> None:
@@ -42,7 +48,9 @@ def test_the_code_ends_the_process(ends: str, status: str) -> None:
     assert made.ended == "died"
     assert "x is a new tensor" in " ".join(made[1].changes)
     assert len(made._run.texts) == 1
-    pattern = rf"After \d steps nothing more .* \(exit status {status}\)\. The steps so far are kept\."
+    pattern = (
+        rf"After \d steps nothing more .* \(exit status {status}\)\. The steps so far are kept\."
+    )
     assert re.fullmatch(pattern, made.end)
 
 
@@ -50,7 +58,8 @@ def test_the_code_ends_the_process(ends: str, status: str) -> None:
     "code",
     [
         "x = 1\nimport re\nre.match('(a+)+b', 'a' * 60)",
-        "x = 1\nimport signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\n" + SWALLOWS,
+        "x = 1\nimport signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\n"
+        + SWALLOWS,
         "x = 1\nimport os, time\nos.fork()\ntime.sleep(60)",
     ],
 )

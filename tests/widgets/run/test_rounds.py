@@ -28,21 +28,30 @@ class TestRounds:
         found = made("for i in range(50):\n    a = i\nb = 2", rounds=2)
         assert lines(found) == [1, 2, 1, 2, 1, 3]
         assert unseen(found) == {4: 48}
-        assert found[4].changes == ("Before this, 48 more rounds of the loop ran in one go.", "i = 49", "a = 49")
+        assert found[4].changes == (
+            "Before this, 48 more rounds of the loop ran in one go.",
+            "i = 49",
+            "a = 49",
+        )
 
     def test_a_while_loop(self) -> None:
         found = made("n = 50\nwhile n:\n    n -= 1\nb = 2", rounds=2)
         assert lines(found) == [1, 2, 3, 2, 3, 2, 4]
         assert unseen(found) == {5: 48}
 
-    @pytest.mark.parametrize("head", ["for i in range(2):\n    pass", "i = 2\nwhile i:\n    i -= 1"])
+    @pytest.mark.parametrize(
+        "head", ["for i in range(2):\n    pass", "i = 2\nwhile i:\n    i -= 1"]
+    )
     def test_exactly_enough_rounds(self, head: str) -> None:
         found = made(head, rounds=2)
         assert unseen(found) == {}
         assert lines(found) == lines(made(head))
 
     def test_break(self) -> None:
-        found = made("for i in range(50):\n    if i == 30:\n        break\nelse:\n    i = 0\nprint(i)", rounds=1)
+        found = made(
+            "for i in range(50):\n    if i == 30:\n        break\nelse:\n    i = 0\nprint(i)",
+            rounds=1,
+        )
         assert unseen(found) == {2: 30}
         assert found[-1].output == "30\n"
 
@@ -51,7 +60,10 @@ class TestRounds:
         assert (found[-1].line, found[-1].changes[1:]) == (1, ("i = 30",))
 
     def test_return_out_of_a_loop(self) -> None:
-        found = made("def f():\n    for i in range(50):\n        if i == 20:\n            return i\nx = f()", rounds=1)
+        found = made(
+            "def f():\n    for i in range(50):\n        if i == 20:\n            return i\nx = f()",
+            rounds=1,
+        )
         assert lines(found) == [1, 5, 2, 3, 2, 4, 5]
         assert found[-2].changes == ("f() returns 20.",)
 
@@ -128,9 +140,12 @@ x = f() + A().m()
         assert "x = 3" in found[-1].changes
 
     @pytest.mark.parametrize(
-        ("into", "stepped"), [(True, {4, 7}), ("A.B.m", {4}), ("A.n", {7}), ("m", {4}), (["A.B.m", "n"], {4, 7})]
+        ("into", "stepped"),
+        [(True, {4, 7}), ("A.B.m", {4}), ("A.n", {7}), ("m", {4}), (["A.B.m", "n"], {4, 7})],
     )
-    def test_methods_of_classes_within_classes_and_below_a_condition(self, into: Any, stepped: set[int]) -> None:
+    def test_methods_of_classes_within_classes_and_below_a_condition(
+        self, into: Any, stepped: set[int]
+    ) -> None:
         code = """\
 class A:
     class B:
@@ -142,7 +157,11 @@ class A:
 x = A().n()"""
         found = made(code, into=into)
         assert set(lines(found)) - {1, 8} == stepped
-        assert [frame.step.calls for frame in found if frame.line == 4] in ([], [("A.B.m",)], [("A.n", "A.B.m")])
+        assert [frame.step.calls for frame in found if frame.line == 4] in (
+            [],
+            [("A.B.m",)],
+            [("A.n", "A.B.m")],
+        )
 
     def test_an_error_in_a_function_that_is_not_stepped(self) -> None:
         found = made("def f(n):\n    a = n\n    return 1 / a\nx = 1\ny = f(0)", into=False)
@@ -159,7 +178,9 @@ x = A().n()"""
         assert len(steps(outer, engine=tinytorch)) == 4
 
     def test_wrong_choices(self) -> None:
-        with pytest.raises(ValueError, match="into names h, but the functions that the code defines are: f and g"):
+        with pytest.raises(
+            ValueError, match="into names h, but the functions that the code defines are: f and g"
+        ):
             made("def f(): pass\ndef g(): pass", into=["f", "h"])
         with pytest.raises(ValueError, match="are: none"):
             made("a = 1", into="f")

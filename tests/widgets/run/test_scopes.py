@@ -154,7 +154,9 @@ def test_a_local_name_never_means_the_global(users: Any) -> None:
 def test_a_local_and_a_global_of_one_name_are_told_apart(users: Any) -> None:
     run = steps(users.writes_both, ones())
     assert run.ended == "finished"
-    assert all("x (global)" in seen for seen in names(run)), "from the first step on, whether or not x is bound yet"
+    assert all("x (global)" in seen for seen in names(run)), (
+        "from the first step on, whether or not x is bound yet"
+    )
     written = [said for frame in run for said in frame.changes if said.startswith("x ")]
     assert written == [
         "x is a new tensor with a storage of its own.",
@@ -175,7 +177,9 @@ def test_a_variable_of_an_enclosing_function_is_one_variable(name: str, users: A
     assert not any("(global)" in one for seen in names(run) for one in seen)
     if name == "closes":
         assert not any("x in add" in seen for seen in names(run))
-        assert "x is now a new tensor with a storage of its own." in [said for frame in run for said in frame.changes]
+        assert "x is now a new tensor with a storage of its own." in [
+            said for frame in run for said in frame.changes
+        ]
     else:  # there it is the only name, for the function that made it is over
         assert any("x in read" in seen for seen in names(run))
 
@@ -210,7 +214,9 @@ def test_nor_does_any_other(name: str, users: Any) -> None:
     run = steps(getattr(users, name), given)
     assert run.ended == "finished"
     changed = [said for frame in run[1:] for said in frame.changes if said.startswith("x ")]
-    assert changed == ["x is now a new tensor with a storage of its own."] * (name == "comprehends_around")
+    assert changed == ["x is now a new tensor with a storage of its own."] * (
+        name == "comprehends_around"
+    )
     assert all("x" in seen for seen in names(run))
 
 

@@ -20,10 +20,20 @@ ENGINE = types.ModuleType("some_engine")
 
 def look(names: Mapping[str, Any]) -> dict[str, Any]:
     """What these tests see of a step: the plain variables."""
-    return {name: value for name, value in names.items() if isinstance(value, int | str | float | None | list)}
+    return {
+        name: value
+        for name, value in names.items()
+        if isinstance(value, int | str | float | None | list)
+    }
 
 
-def trace(code: str, namespace: Mapping[str, Any] | None = None, *, max_steps: int = 200, seconds: float = 20) -> Run:
+def trace(
+    code: str,
+    namespace: Mapping[str, Any] | None = None,
+    *,
+    max_steps: int = 200,
+    seconds: float = 20,
+) -> Run:
     return Run(code, ENGINE, look, names=dict(namespace or {}), limits=Limits(max_steps, seconds))
 
 
@@ -42,8 +52,18 @@ def printed(made: Run) -> str:
 class TestSteps:
     def test_every_statement_is_a_step(self) -> None:
         made = trace("a = 1\nb = a + 1; c = b\n\n# a comment\nd = (a,\n     b)\n")
-        assert [step.site.source for step in made.steps] == ["a = 1", "b = a + 1", "c = b", "d = (a,\n     b)"]
-        assert [(step.site.line, step.site.end_line) for step in made.steps] == [(1, 1), (2, 2), (2, 2), (5, 6)]
+        assert [step.site.source for step in made.steps] == [
+            "a = 1",
+            "b = a + 1",
+            "c = b",
+            "d = (a,\n     b)",
+        ]
+        assert [(step.site.line, step.site.end_line) for step in made.steps] == [
+            (1, 1),
+            (2, 2),
+            (2, 2),
+            (5, 6),
+        ]
         assert made.steps[1].seen == {"a": 1, "b": 2}
         assert made.ended == "finished"
 
@@ -65,7 +85,9 @@ class TestSteps:
         ]  # fmt: skip
 
     def test_break_continue_and_if(self) -> None:
-        made = trace("for i in range(9):\n    if i == 1:\n        break\n    elif i == 0:\n        continue\n")
+        made = trace(
+            "for i in range(9):\n    if i == 1:\n        break\n    elif i == 0:\n        continue\n"
+        )
         assert [line for _, line in lines(made)] == [1, 2, 4, 5, 1, 2, 3]
 
     def test_a_call_goes_into_the_function_and_comes_back(self) -> None:
@@ -87,7 +109,13 @@ class TestSteps:
         )
         assert made.ended == "finished"
         assert made.steps[-1].seen == {"b": [3, 3], "c": [1, 2]}
-        assert lines(made)[:5] == [("ran", 1), ("ran", 5), ("call", 8), ("return", 4), ("return", 4)]
+        assert lines(made)[:5] == [
+            ("ran", 1),
+            ("ran", 5),
+            ("call", 8),
+            ("return", 4),
+            ("return", 4),
+        ]
 
     def test_with_try_match_and_async(self) -> None:
         code = """
@@ -175,7 +203,9 @@ async def f():
 
 class TestOutput:
     def test_print_warning_and_last_value(self) -> None:
-        made = trace("import warnings, sys\nprint('a')\nwarnings.warn('w <b>')\nprint('e', file=sys.stderr)\n'last'\n")
+        made = trace(
+            "import warnings, sys\nprint('a')\nwarnings.warn('w <b>')\nprint('e', file=sys.stderr)\n'last'\n"
+        )
         assert [step.output for step in made.steps] == [
             (),
             (("out", "a\n"),),
@@ -200,7 +230,10 @@ class TestOutput:
         assert len(printed(made)) < 120_000
 
     def test_addresses_and_control_characters_do_not_show(self) -> None:
-        assert printed(trace("print(object(), '\\x1b[31mred\\x1b[0m\\x00')")) == "<object object at 0x...> red\n"
+        assert (
+            printed(trace("print(object(), '\\x1b[31mred\\x1b[0m\\x00')"))
+            == "<object object at 0x...> red\n"
+        )
 
     def test_a_lone_string_is_a_value(self) -> None:
         assert printed(trace("'only'")) == "'only'"
@@ -226,7 +259,9 @@ class TestErrors:
         assert made.steps[-1].seen == {"x in f": 1}
 
     def test_an_error_between_two_lines(self) -> None:
-        made = trace("def g():\n    yield 1\n    raise ValueError('late')\nclass A: pass\nfor i in g():\n    a = i\n")
+        made = trace(
+            "def g():\n    yield 1\n    raise ValueError('late')\nclass A: pass\nfor i in g():\n    a = i\n"
+        )
         assert (made.steps[-1].error, made.steps[-1].site.line) == ("ValueError: late", 3)
         made = trace(
             "class C:\n    def __exit__(self, *_): raise OSError('out')\n    def __enter__(self): 0\n"
@@ -243,12 +278,18 @@ class TestErrors:
     def test_hostile_exceptions(self) -> None:
         made = trace("class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E\n")
         assert made.steps[-1].error == "E: <the message of this exception could not be read>"
-        made = trace("raise type('<script>', (Exception,), {})('</pre><img onerror=x>' + 'y' * 10**6)")
+        made = trace(
+            "raise type('<script>', (Exception,), {})('</pre><img onerror=x>' + 'y' * 10**6)"
+        )
         assert str(made.steps[-1].error).startswith("<script>: </pre>")
         assert len(str(made.steps[-1].error)) < 5000
 
     @pytest.mark.parametrize(
-        ("code", "error"), [("raise SystemExit(3)", "SystemExit: 3"), ("raise KeyboardInterrupt", "KeyboardInterrupt")]
+        ("code", "error"),
+        [
+            ("raise SystemExit(3)", "SystemExit: 3"),
+            ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ],
     )
     def test_what_ends_a_program_does_not_end_us(self, code: str, error: str) -> None:
         made = trace(code)
@@ -263,7 +304,9 @@ class TestErrors:
             ("\tx = (", 1, ""),
         ],
     )
-    def test_a_syntax_error_stands_at_its_line_with_a_caret(self, code: str, line: int, caret: str) -> None:
+    def test_a_syntax_error_stands_at_its_line_with_a_caret(
+        self, code: str, line: int, caret: str
+    ) -> None:
         made = trace(code)
         assert made.ended == "syntax"
         step = made.steps[0]
@@ -367,7 +410,12 @@ class TestNothingElseChanges:
         def tracer(*_: Any) -> None:
             return None
 
-        out, err, handler, filters = sys.stdout, sys.stderr, signal.getsignal(signal.SIGINT), list(warnings.filters)
+        out, err, handler, filters = (
+            sys.stdout,
+            sys.stderr,
+            signal.getsignal(signal.SIGINT),
+            list(warnings.filters),
+        )
         before = sys.gettrace()
         sys.settrace(tracer)
         try:
@@ -379,7 +427,9 @@ class TestNothingElseChanges:
         assert (sys.stdout, sys.stderr, signal.getsignal(signal.SIGINT)) == (out, err, handler)
         assert list(warnings.filters) == filters
 
-    def test_prints_of_a_thread_that_was_there_before(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_prints_of_a_thread_that_was_there_before(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         screen = io.StringIO()
         monkeypatch.setattr(sys, "stdout", screen)
         go, done = threading.Event(), threading.Event()
@@ -397,9 +447,7 @@ class TestNothingElseChanges:
         assert printed(made) == "mine\n"
 
     def test_threads_of_the_program_are_not_stepped_but_heard(self) -> None:
-        code = (
-            "import threading\ndef f():\n    a = 1\n    print(a)\nt = threading.Thread(target=f)\nt.start()\nt.join()\n"
-        )
+        code = "import threading\ndef f():\n    a = 1\n    print(a)\nt = threading.Thread(target=f)\nt.start()\nt.join()\n"
         made = trace(code)
         assert [line for _, line in lines(made)] == [1, 2, 5, 6, 7]
         assert printed(made) == "1\n"
@@ -437,5 +485,7 @@ class TestEngine:
         monkeypatch.setitem(sys.modules, "some_engine", ENGINE)
         monkeypatch.setitem(sys.modules, "some_engine.nn", nn)
         monkeypatch.setattr(ENGINE, "nn", nn, raising=False)
-        made = trace("import torch.nn as nn\nfrom torch.nn import Linear\nimport torch.nn\na = torch.nn.Linear\n")
+        made = trace(
+            "import torch.nn as nn\nfrom torch.nn import Linear\nimport torch.nn\na = torch.nn.Linear\n"
+        )
         assert made.steps[-1].seen == {"Linear": 7, "a": 7}

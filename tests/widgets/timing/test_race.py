@@ -53,12 +53,16 @@ def made_up() -> list[Timing]:
         "copy_": (2.0, 450.0),
     }
     return [
-        timing(name, size, *near(us)) for name, both in times.items() for size, us in zip((1, 10**6), both, strict=True)
+        timing(name, size, *near(us))
+        for name, both in times.items()
+        for size, us in zip((1, 10**6), both, strict=True)
     ]
 
 
 class TestSamples:
-    def test_each_lane_is_timed_once_a_round_in_another_order(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_each_lane_is_timed_once_a_round_in_another_order(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         order: list[Lane] = []
         take = _Runner.take
 
@@ -82,7 +86,9 @@ class TestSamples:
     def test_nobody_is_asked_and_nothing_is_printed(
         self, engine: ModuleType, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        made = race({"asks": "y = input()", "prints": "y = print(x)"}, sizes=[1], rounds=1, engine=engine)
+        made = race(
+            {"asks": "y = input()", "prints": "y = print(x)"}, sizes=[1], rounds=1, engine=engine
+        )
         made.run()
         assert "asks raises RuntimeError: input() cannot be answered here" in made.report
         assert made.results[1].samples
@@ -100,7 +106,10 @@ class TestSamples:
     def test_what_is_timed_is_left_as_it_was(self) -> None:
         before = gc.isenabled(), warnings.filters[:]
         x = tinytorch.ones(3, requires_grad=True)
-        clocked = Clocked(copylab.Method("noisy", "import warnings\nwarnings.warn('no')\ny = x.clone()"), tinytorch)
+        clocked = Clocked(
+            copylab.Method("noisy", "import warnings\nwarnings.warn('no')\ny = x.clone()"),
+            tinytorch,
+        )
         assert clocked.sample(x) > 0
         assert (gc.isenabled(), warnings.filters) == before
         assert x._version == 0
@@ -195,10 +204,15 @@ class TestOffsets:
     def test_where_memory_lies_decides_nothing(self, heap: Heap) -> None:
         made = race(self.METHODS, [1000], source="plain", engine=heap.engine, seconds=1e9).run()
         assert made.ended == "finished"
-        assert {round(sample * 1e6) > 110 for one in made.results for sample in one.samples} == {True, False}
+        assert {round(sample * 1e6) > 110 for one in made.results for sample in one.samples} == {
+            True,
+            False,
+        }
         assert "At 1,000 elements, a and b cannot be told apart" in made.report
 
-    def test_memory_that_stays_where_it_is_would(self, heap: Heap, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_memory_that_stays_where_it_is_would(
+        self, heap: Heap, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("copylab.timing.clock.scattered", lambda *_: [])
         made = race(self.METHODS, [1000], source="plain", engine=heap.engine, seconds=1e9).run()
         assert " is the quickest: " in made.report
@@ -219,7 +233,9 @@ class TestOffsets:
         finally:
             del vars(engine)["seen"]
         moves = sum(one != other for one, other in itertools.pairwise(places))
-        assert moves > 10  # of 20: how many free places there are to choose from is the C library's affair
+        assert (
+            moves > 10
+        )  # of 20: how many free places there are to choose from is the C library's affair
 
 
 class TestCertainty:
@@ -239,7 +255,9 @@ class TestCertainty:
         assert not ratio(timing("a", 1, *[1.02] * 21), timing("b", 1, *[1.0] * 21)).apart
 
     def test_few_rounds_say_nothing(self) -> None:
-        seven, eight = (ratio(timing("a", 1, *[9.0] * n), timing("b", 1, *[1.0] * n)) for n in (7, 8))
+        seven, eight = (
+            ratio(timing("a", 1, *[9.0] * n), timing("b", 1, *[1.0] * n)) for n in (7, 8)
+        )
         assert not seven.apart
         assert eight.slower
 
@@ -310,8 +328,15 @@ class TestWords:
         assert duel(made_up(), "copy_", "detach").startswith(
             "copy_ against detach: detach is quicker at 1 and 1,000,000"
         )
-        three = [timing(name, size, *near(us)) for name, us in (("a", 1.0), ("b", 2.0)) for size in (1, 10, 100)]
-        assert duel(three, "a", "b") == "a against b: a is quicker from 1 to 100 elements (1 µs or 2.00 times at 1)."
+        three = [
+            timing(name, size, *near(us))
+            for name, us in (("a", 1.0), ("b", 2.0))
+            for size in (1, 10, 100)
+        ]
+        assert (
+            duel(three, "a", "b")
+            == "a against b: a is quicker from 1 to 100 elements (1 µs or 2.00 times at 1)."
+        )
         with pytest.raises(ValueError, match="'view' was not timed; timed were detach, "):
             duel(made_up(), "view", "detach")
 
@@ -329,16 +354,28 @@ class TestPicture:
         assert "var(" not in svg
         root = ET.fromstring(svg)
         words = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
-        for word in ("tinytorch", "detach().clone()", "copy_", "1M", "1 µs", "280 µs", "cannot be told apart"):
+        for word in (
+            "tinytorch",
+            "detach().clone()",
+            "copy_",
+            "1M",
+            "1 µs",
+            "280 µs",
+            "cannot be told apart",
+        ):
             assert word in words
-        assert len(re.findall(r'class="mark q0"', svg)) == 3, "one for each size, one beside the name"
+        assert len(re.findall(r'class="mark q0"', svg)) == 3, (
+            "one for each size, one beside the name"
+        )
         assert ("var(--tt-" in svg) is (theme is None)
 
     def test_names_do_not_lie_upon_each_other(self) -> None:
         many = [timing(f"way {at}", size, *near(3)) for at in range(24) for size in (1, 100)]
         svg = draw(many, "tinytorch", span(many))
         height = float(re.findall(r'height="(\d+)"', svg)[0])
-        places = sorted(float(y) for y in re.findall(r'<text class="t mono" x="[\d.]+" y="([\d.]+)"', svg))
+        places = sorted(
+            float(y) for y in re.findall(r'<text class="t mono" x="[\d.]+" y="([\d.]+)"', svg)
+        )
         assert len(places) == 24
         assert all(low + 16 <= high for low, high in itertools.pairwise(places))
         assert places[-1] < height
@@ -350,7 +387,8 @@ class TestPicture:
         ET.fromstring(svg)
 
     @pytest.mark.parametrize(
-        ("size", "text"), [(1, "1"), (999, "999"), (1000, "1k"), (1500, "1.5k"), (4096, "4,096"), (10**6, "1M")]
+        ("size", "text"),
+        [(1, "1"), (999, "999"), (1000, "1k"), (1500, "1.5k"), (4096, "4,096"), (10**6, "1M")],
     )
     def test_sizes(self, size: int, text: str) -> None:
         assert short(size) == text
@@ -391,8 +429,12 @@ class TestRace:
         for said in (made.text, made.html):
             assert "They are never the same twice, so they are not shown here" in said
             assert not re.search(r"[Nn]othing is timed|\byet\b", said), "this race was run"
-        program = "import sys; sys.modules['torch'] = None\nfrom copylab import race\nprint(race().text)"
-        found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=_env())
+        program = (
+            "import sys; sys.modules['torch'] = None\nfrom copylab import race\nprint(race().text)"
+        )
+        found = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=_env()
+        )
         assert found.stdout.rstrip("\n") == race().text
 
     def test_traits(self) -> None:
@@ -412,11 +454,16 @@ class TestRace:
         assert made.duel("clone", "x.copy_()").startswith("tinytorch: clone against copy_: ")
 
     def test_code_of_ones_own(self) -> None:
-        made = race({"<b>": "y = x * 1", "broken": "y = x.nothing()"}, [3], engine=[tinytorch], rounds=1).run()
+        made = race(
+            {"<b>": "y = x * 1", "broken": "y = x.nothing()"}, [3], engine=[tinytorch], rounds=1
+        ).run()
         assert [bool(one.samples) for one in made.results] == [True, False]
         assert "&lt;b&gt;" in made.html
         assert "<b>" not in made.html + made._shown.html
-        assert "broken raises AttributeError: 'Tensor' object has no attribute 'nothing'" in made.report
+        assert (
+            "broken raises AttributeError: 'Tensor' object has no attribute 'nothing'"
+            in made.report
+        )
 
     def test_stopped_between_portions(self) -> None:
         made = race(["clone"], [1], engine=tinytorch, rounds=5_000)
@@ -451,14 +498,18 @@ class TestRace:
         made._open()
         laps = made._laps()
         next(laps)
-        handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # as the kernel does around a cell
+        handler = signal.signal(
+            signal.SIGINT, signal.default_int_handler
+        )  # as the kernel does around a cell
         time.sleep(0.4)
         signal.signal(signal.SIGINT, handler)
         assert list(laps) == []
         assert made.ended == "time"
 
     def test_interrupted(self) -> None:
-        made = race({"hit": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)"}, [1], engine=tinytorch).run()
+        made = race(
+            {"hit": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)"}, [1], engine=tinytorch
+        ).run()
         assert made.ended == "interrupted"
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -526,7 +577,11 @@ class TestRace:
     @pytest.mark.parametrize(
         ("given", "error", "message"),
         [
-            ({"methods": ["klone"]}, ValueError, "there is no copy method 'klone'. Did you mean 'clone'?"),
+            (
+                {"methods": ["klone"]},
+                ValueError,
+                "there is no copy method 'klone'. Did you mean 'clone'?",
+            ),
             ({"methods": []}, ValueError, "a race needs a method"),
             ({"sizes": []}, ValueError, "a race needs a size"),
             ({"sizes": [0]}, ValueError, "from 1 to 100,000,000, not 0"),

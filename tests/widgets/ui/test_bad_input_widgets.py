@@ -21,7 +21,9 @@ from copylab.quiz.runs import Run
 
 import tinytorch
 
-FACTS = importlib.import_module("copylab.copying.fact")  # its name in the package is that of the function
+FACTS = importlib.import_module(
+    "copylab.copying.fact"
+)  # its name in the package is that of the function
 ENDLESS_CODE = "x = torch.ones(2)\nwhile True:\n    x += 1"
 
 
@@ -46,7 +48,9 @@ class TestPredict:
         assert asked.commit([ENDLESS]).right == 1
 
     def test_where_nothing_can_go_on_for_ever_it_is_not_offered(self) -> None:
-        asked = predict("x = torch.ones(2)\nfor i in range(3):\n    x += 1", [outcome()], engine=tinytorch)
+        asked = predict(
+            "x = torch.ones(2)\nfor i in range(3):\n    x += 1", [outcome()], engine=tinytorch
+        )
         assert ENDLESS not in asked.text
 
     def test_what_the_code_does_besides(self, engine: ModuleType) -> None:
@@ -61,7 +65,11 @@ class TestPredict:
 
         def states() -> tuple[str, ...]:
             numbers = np.random.get_state(legacy=True)  # noqa: NPY002  # it is the global state that is put back
-            return repr(random.getstate()), repr(tuple(map(str, numbers))), repr(engine.get_rng_state().tolist())
+            return (
+                repr(random.getstate()),
+                repr(tuple(map(str, numbers))),
+                repr(engine.get_rng_state().tolist()),
+            )
 
         before = states()
         predict(code, [value("x")], engine=engine).commit(["[1, 1]"])
@@ -74,13 +82,17 @@ class TestPredict:
             "    open('once', 'w').close()\n    os.kill(os.getpid(), signal.SIGINT)\nx += 1"
         )
         run = Run(code, engine)
-        with pytest.raises(RuntimeError, match="the run was interrupted, so there is nothing to compare with"):
+        with pytest.raises(
+            RuntimeError, match="the run was interrupted, so there is nothing to compare with"
+        ):
             _ = run.trace
         assert run.trace.ended == "finished", "nothing of the half run is kept"
 
 
 class TestCompare:
-    def test_a_copy_that_does_not_end(self, engine: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_copy_that_does_not_end(
+        self, engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(FACTS, "SECONDS", 0.3)
         made = compare(Method("mine", "while True:\n    y = x"), "clone", engine=engine)
         assert str(made["mine"]["raises"].answer).startswith("Stopped: it ran for more than")
@@ -88,7 +100,9 @@ class TestCompare:
         assert made["clone"]["same_storage"].answer is False
         assert "<code>mine</code> <small>Stopped</small>" in made.html
 
-    def test_it_is_asked_anew_the_next_time(self, engine: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_is_asked_anew_the_next_time(
+        self, engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         slow = Method("slow", "import time; time.sleep(0.1)\ny = x")
         monkeypatch.setattr(FACTS, "SECONDS", 0.05)
         assert facts(slow, engine=engine)["same_tensor"].answer is None
@@ -199,7 +213,9 @@ class TestTensors:
     """Tensors of PyTorch that have no plain numbers: what they are is said, and the way out."""
 
     @pytest.mark.torch
-    @pytest.mark.filterwarnings("ignore::UserWarning")  # some of these are on their way out of PyTorch
+    @pytest.mark.filterwarnings(
+        "ignore::UserWarning"
+    )  # some of these are on their way out of PyTorch
     def test_what_has_no_stand_in(self) -> None:
         torch: Any = pytest.importorskip("torch")
         parts = [torch.ones(2), torch.ones(3)]
@@ -207,7 +223,9 @@ class TestTensors:
             "its layout is sparse_coo; x.to_dense()": torch.eye(3).to_sparse(),
             "it is nested; x.unbind()": torch.nested.nested_tensor(parts, layout=torch.jagged),
             "a meta tensor has no values": torch.ones(3, device="meta"),
-            "it is quantised (qint8); x.dequantize()": torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),
+            "it is quantised (qint8); x.dequantize()": torch.quantize_per_tensor(
+                torch.ones(3), 0.1, 0, torch.qint8
+            ),
             "try x.to(torch.float32)": torch.ones(3).to(torch.float8_e4m3fn),
             "try x.to(torch.int64)": torch.ones(3).to(torch.uint16),
             "try x.to(torch.complex64)": torch.ones(3, dtype=torch.complex32),
@@ -255,12 +273,18 @@ class TestTeachers:
         ("check", "given", "verdict"),
         [
             (lambda t: (t == 1).all(), "t = torch.ones(2)", "Right: "),
-            (lambda t: (t == 1).all(), "t = torch.zeros(2)", "Not yet: this is not what was asked for."),
+            (
+                lambda t: (t == 1).all(),
+                "t = torch.zeros(2)",
+                "Not yet: this is not what was asked for.",
+            ),
             (lambda t: np.bool_(t.sum() == 2), "t = torch.ones(2)", "Right: "),
             (lambda t: t == 1, "t = torch.ones(2)", "Not yet: looking at it raises "),
         ],
     )
-    def test_what_a_check_may_return(self, engine: ModuleType, check: Any, given: str, verdict: str) -> None:
+    def test_what_a_check_may_return(
+        self, engine: ModuleType, check: Any, given: str, verdict: str
+    ) -> None:
         part = exercise("t/check", "do", check, solution=given, engine=engine)
         names: dict[str, Any] = {"torch": engine}
         exec(given, names)

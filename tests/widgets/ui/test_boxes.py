@@ -23,7 +23,9 @@ class Front:
         self.outputs: list[dict[str, Any]] = []
         self.formatter = DisplayFormatter()
         monkeypatch.setattr("IPython.display.publish_display_data", self.outputs.append)
-        monkeypatch.setattr(exhibit, "get_ipython", lambda: SimpleNamespace(display_formatter=self.formatter))
+        monkeypatch.setattr(
+            exhibit, "get_ipython", lambda: SimpleNamespace(display_formatter=self.formatter)
+        )
 
     def show(self, value: object) -> list[dict[str, Any]]:
         self.outputs.clear()
@@ -44,13 +46,24 @@ LIVE: dict[str, Callable[[], Any]] = {
     "CopyLab": lambda: CopyLab(engine=tinytorch),
     "race": lambda: race(["clone"], [1], engine=tinytorch),
     "predict": lambda: predict(CODE, engine=tinytorch).live(),
-    "exercise": lambda: exercise("boxed", "Make y.", check=lambda y: y == 1, solution="y = 1").live(),
+    "exercise": lambda: exercise(
+        "boxed", "Make y.", check=lambda y: y == 1, solution="y = 1"
+    ).live(),
 }
-BOXES = [ipywidgets.Box, ipywidgets.VBox, ipywidgets.HBox, ipywidgets.GridBox, ipywidgets.Accordion, ipywidgets.Tab]
+BOXES = [
+    ipywidgets.Box,
+    ipywidgets.VBox,
+    ipywidgets.HBox,
+    ipywidgets.GridBox,
+    ipywidgets.Accordion,
+    ipywidgets.Tab,
+]
 
 
 @pytest.mark.parametrize("make", LIVE.values(), ids=LIVE)
-def test_a_box_leaves_the_static_form_of_what_it_holds(front: Front, make: Callable[[], Any]) -> None:
+def test_a_box_leaves_the_static_form_of_what_it_holds(
+    front: Front, make: Callable[[], Any]
+) -> None:
     live = make()
     box = ipywidgets.VBox([ipywidgets.IntSlider(), live])
     view, twin = front.show(box)
@@ -82,7 +95,12 @@ def test_titles_of_tabs_stand_above(front: Front) -> None:
 
 def test_other_widgets_are_shown_as_they_were(front: Front) -> None:
     plain: Any = DisplayFormatter()
-    for value in (ipywidgets.VBox([ipywidgets.IntSlider()]), ipywidgets.Tab(), ipywidgets.IntSlider(), 3):
+    for value in (
+        ipywidgets.VBox([ipywidgets.IntSlider()]),
+        ipywidgets.Tab(),
+        ipywidgets.IntSlider(),
+        3,
+    ):
         assert front.show(value) == [plain.format(value)[0]]
 
 
@@ -102,7 +120,9 @@ def test_a_box_with_a_way_of_its_own_keeps_it(front: Front) -> None:
 
 def test_who_has_registered_another_way_for_boxes_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
     front = Front(monkeypatch)
-    front.formatter.ipython_display_formatter.for_type(ipywidgets.Box, lambda _: front.outputs.append({"a": "b"}))
+    front.formatter.ipython_display_formatter.for_type(
+        ipywidgets.Box, lambda _: front.outputs.append({"a": "b"})
+    )
     exhibit._show_boxes_with_twins()
     assert front.show(ipywidgets.VBox([LIVE["steps"]()])) == [{"a": "b"}]
 

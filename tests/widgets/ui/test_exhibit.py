@@ -64,7 +64,9 @@ def test_a_class_that_forgets_its_twins_is_told() -> None:
         _ = Forgetful().html
 
 
-def test_a_model_is_opened_with_all_that_its_view_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_opened_with_all_that_its_view_is_made_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     states: dict[str, dict[str, Any]] = {}
     real = ipywidgets.Widget.open
     classes: dict[str, tuple[str, ...]] = {}
@@ -78,18 +80,30 @@ def test_a_model_is_opened_with_all_that_its_view_is_made_of(monkeypatch: pytest
     live = steps("x = torch.ones(2)", engine=tinytorch).live()
     table = compare("clone", engine=tinytorch)
     form = predict("x = torch.ones(2)\ny = x", engine=tinytorch).live().form
-    for widget, name in ((live, "form"), (table, "form"), (table, "kinds"), (table, "kind"), (form, "page")):
+    for widget, name in (
+        (live, "form"),
+        (table, "form"),
+        (table, "kinds"),
+        (table, "kind"),
+        (form, "page"),
+    ):
         assert states[type(widget).__name__][name] == getattr(widget, name)
         assert states[type(widget).__name__][name], name
     for widget in (live, table, Sign()):
-        assert classes[type(widget).__name__] == ("cl-live",), "a later message may be lost on a busy machine"
+        assert classes[type(widget).__name__] == ("cl-live",), (
+            "a later message may be lost on a busy machine"
+        )
 
 
 def test_a_style_sheet_in_a_twin_is_inert(shown: list[dict[str, Any]]) -> None:
     live = steps("x = torch.ones(2)", engine=tinytorch).live()
     live._ipython_display_()
     html = shown[-1]["text/html"]
-    assert html.count("<style>.cl-panel") == html.count('<noscript class="cl-sheet"><style>.cl-panel') == 1
+    assert (
+        html.count("<style>.cl-panel")
+        == html.count('<noscript class="cl-sheet"><style>.cl-panel')
+        == 1
+    )
     assert html.count("</style></noscript>") == 1
     assert html.endswith(f'<script type="module">{web("ui/seen.js", "ui/sheet.js")}</script></div>')
 

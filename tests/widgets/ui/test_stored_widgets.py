@@ -42,11 +42,15 @@ def nbval(book: Path, first_on_path: Path | None = None) -> dict[str, bool]:
     own = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"), str(book.parent))
     env = os.environ | own | {"PYTHONPATH": path}
     command = [sys.executable, "-m", "pytest", *options, f"--rootdir={book.parent}", str(book)]
-    ran = subprocess.run(command, cwd=book.parent, env=env, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        command, cwd=book.parent, env=env, capture_output=True, text=True, check=False
+    )
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr
     cases = list(ET.parse(report).getroot().iter("testcase"))
     assert len(cases) == 1 + len(CELLS), ran.stdout
-    return dict(zip(["setup", *CELLS], [case.find("failure") is None for case in cases], strict=True))
+    return dict(
+        zip(["setup", *CELLS], [case.find("failure") is None for case in cases], strict=True)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +74,15 @@ def test_every_widget_stores_words_and_a_twin(book: Path) -> None:
     for name, cell in zip(CELLS, cells, strict=True):
         stored = [output["data"] for output in cell["outputs"]]
         assert any("text/html" in data and "text/plain" in data for data in stored), name
-        assert (WORD in "".join("".join(data["text/plain"]) for data in stored)) is (name in SAY_THE_WORD), name
+        assert (WORD in "".join("".join(data["text/plain"]) for data in stored)) is (
+            name in SAY_THE_WORD
+        ), name
 
 
 def test_a_changed_word_of_the_engine_is_noticed(book: Path, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "tinytorch", tmp_path / "tinytorch", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "tinytorch", tmp_path / "tinytorch", ignore=shutil.ignore_patterns("__pycache__")
+    )
     changed = 0
     for file in (tmp_path / "tinytorch").rglob("*.py"):
         text = file.read_text("utf-8")

@@ -54,13 +54,17 @@ def test_what_says_nothing_is_given_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_scripts_that_stand_together_share_one_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theme, "_read", lambda name: "const WORDS = {};\n" if name == "ui/say.js" else SAYS)
+    monkeypatch.setattr(
+        theme, "_read", lambda name: "const WORDS = {};\n" if name == "ui/say.js" else SAYS
+    )
     assert web("ui/one.js", "ui/two.js").count("WORDS") == 1
 
 
 def template_literals(script: str) -> str:
     """Return all that stands in the template literals of a script, joined."""
-    return "".join(text for kind, text in JavascriptLexer().get_tokens(script) if kind in String.Backtick)
+    return "".join(
+        text for kind, text in JavascriptLexer().get_tokens(script) if kind in String.Backtick
+    )
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
@@ -75,7 +79,9 @@ def test_a_text_that_loses_a_line_is_noticed() -> None:
     assert template_literals("a = `b\n${c} d`;") != template_literals("a = `b\n\n  ${c} d`;")
 
 
-def test_lines_are_joined_where_that_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_joined_where_that_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = "const a = [\n  1, // first,\n  2,\n];\nconst b = () => {\n  return `x;\n  ${a}`;\n};\nlet c = a\n++c\n"
     (tmp_path / "copylab" / "web").mkdir(parents=True)
     (tmp_path / "copylab" / "web" / "a.js").write_text(source)

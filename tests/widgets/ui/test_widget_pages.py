@@ -45,7 +45,9 @@ def test_every_page_stands_in_the_list() -> None:
 
 
 def _with_needs(page: Path) -> Any:
-    wants_torch = re.search(r"^import torch\b", "\n".join(programs(page.read_text("utf-8"))), re.MULTILINE)
+    wants_torch = re.search(
+        r"^import torch\b", "\n".join(programs(page.read_text("utf-8"))), re.MULTILINE
+    )
     return pytest.param(page, marks=pytest.mark.torch if wants_torch else (), id=page.name)
 
 
@@ -53,7 +55,9 @@ def _with_needs(page: Path) -> Any:
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     # The reader's notebook has imported an engine; a page that does not show it does not say which.
     program = "\n".join(["import tinytorch as torch", *programs(page.read_text("utf-8"))])
-    (tmp_path / "page.py").write_text(program, "utf-8")  # a file, so that the source of its functions can be found
+    (tmp_path / "page.py").write_text(
+        program, "utf-8"
+    )  # a file, so that the source of its functions can be found
     path = os.pathsep.join([str(ROOT), str(ROOT / "widgets")])
     run = subprocess.run(
         [sys.executable, "page.py"],

@@ -46,7 +46,10 @@ def test_a_warning_names_both_lines_and_points_at_backward() -> None:
 
 def test_it_can_be_raised() -> None:
     x = tinytorch.ones(3, requires_grad=True)
-    with copylab.watch(silent="raise"), pytest.raises(copylab.GradientWarning, match=r"y\.data\.zero_\(\)"):
+    with (
+        copylab.watch(silent="raise"),
+        pytest.raises(copylab.GradientWarning, match=r"y\.data\.zero_\(\)"),
+    ):
         spoil(x)
 
 
@@ -65,7 +68,9 @@ def test_one_line_that_wrote_is_one_finding() -> None:
 
 def test_without_a_finding_it_says_what_it_looked_at() -> None:
     with copylab.watch() as watch:
-        assert watch.text.startswith("Nothing was checked: backward has read no saved tensor under this watch. ")
+        assert watch.text.startswith(
+            "Nothing was checked: backward has read no saved tensor under this watch. "
+        )
         x = tinytorch.ones(3, requires_grad=True)
         y = (x * x).sum()
         assert watch.text == (
@@ -73,7 +78,10 @@ def test_without_a_finding_it_says_what_it_looked_at() -> None:
             "2 tensors were saved under it: no backward has come to the nodes that saved them."
         )
         y.backward()
-    assert watch.text == "Backward has read 2 saved tensors under this watch; each was as it was saved."
+    assert (
+        watch.text
+        == "Backward has read 2 saved tensors under this watch; each was as it was saved."
+    )
 
 
 @pytest.mark.parametrize("name", ["sigmoid", "Function"])

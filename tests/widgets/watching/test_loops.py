@@ -75,7 +75,9 @@ def transformer() -> list[Any]:
     opt = torch.optim.AdamW(layer.parameters())
     for _ in range(2):
         opt.zero_grad()
-        layer(torch.randn(2, 5, 8), src_mask=nn.Transformer.generate_square_subsequent_mask(5)).pow(2).mean().backward()
+        layer(torch.randn(2, 5, 8), src_mask=nn.Transformer.generate_square_subsequent_mask(5)).pow(
+            2
+        ).mean().backward()
         opt.step()
     return list(layer.parameters())
 
@@ -83,18 +85,26 @@ def transformer() -> list[Any]:
 class Block(nn.Module):  # type: ignore[name-defined]
     def __init__(self) -> None:
         super().__init__()
-        self.conv, self.norm, self.relu = nn.Conv2d(4, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(inplace=True)
+        self.conv, self.norm, self.relu = (
+            nn.Conv2d(4, 4, 3, padding=1),
+            nn.BatchNorm2d(4),
+            nn.ReLU(inplace=True),
+        )
 
     def forward(self, x: Any) -> Any:
         return self.relu(self.norm(self.conv(x)) + x)
 
 
 def resnet() -> list[Any]:
-    net = nn.Sequential(nn.Conv2d(3, 4, 3), Block(), Block(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
+    net = nn.Sequential(
+        nn.Conv2d(3, 4, 3), Block(), Block(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2)
+    )
     opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, nesterov=True)
     for _ in range(3):
         opt.zero_grad()
-        both = net(torch.randn(2, 3, 8, 8)).sum() + net(torch.randn(2, 3, 8, 8)).sum()  # the statistics are kept twice
+        both = (
+            net(torch.randn(2, 3, 8, 8)).sum() + net(torch.randn(2, 3, 8, 8)).sum()
+        )  # the statistics are kept twice
         both.backward()
         opt.step()
         net.eval()
@@ -106,7 +116,9 @@ def resnet() -> list[Any]:
 
 def averaged() -> list[Any]:
     net = nn.Linear(3, 2)
-    average = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.9))
+    average = torch.optim.swa_utils.AveragedModel(
+        net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.9)
+    )
     opt = torch.optim.Adagrad(net.parameters())
     for _ in range(3):
         opt.zero_grad()
@@ -132,7 +144,9 @@ def accumulated() -> list[Any]:
 def checkpointed() -> list[Any]:
     from torch.utils.checkpoint import checkpoint
 
-    blocks = nn.ModuleList(nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True), nn.Dropout(0.3)) for _ in range(3))
+    blocks = nn.ModuleList(
+        nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True), nn.Dropout(0.3)) for _ in range(3)
+    )
     opt = torch.optim.Adam(blocks.parameters())
     for step in range(2):
         h = torch.randn(2, 4, requires_grad=True)
@@ -173,7 +187,9 @@ def in_other_modes() -> list[Any]:
     class Count(TorchDispatchMode):
         seen = 0
 
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             Count.seen += 1
             return func(*args, **(kwargs or {}))
 
@@ -241,7 +257,9 @@ def without_memory() -> list[Any]:
 def traced() -> list[Any]:
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    graph = make_fx(lambda t: torch.autograd.grad(t.exp().sum(), t)[0])(torch.randn(3, requires_grad=True))
+    graph = make_fx(lambda t: torch.autograd.grad(t.exp().sum(), t)[0])(
+        torch.randn(3, requires_grad=True)
+    )
     return [graph(torch.ones(3))]  # of another value than the one it was traced with
 
 
@@ -280,7 +298,9 @@ LOOPS = [
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::UserWarning", "ignore::FutureWarning"
+)
 def test_no_false_alarm_and_the_same_numbers(loop: Callable[[], list[Any]]) -> None:
     results = []
     watch = copylab.watch(silent="raise")

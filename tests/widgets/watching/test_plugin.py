@@ -114,16 +114,24 @@ def run(folder: Path, *options: str) -> str:
     plugins = ["-p", "copylab.watching.plugin", "-p", "xdist.plugin"]
     command = [sys.executable, "-m", "pytest", "-q", *plugins, "--rootdir", ".", *options]
     alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=alone).stdout
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env=alone
+    ).stdout
 
 
 def failed(said: str) -> set[str]:
-    return {line.partition(" - ")[0] for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))}
+    return {
+        line.partition(" - ")[0]
+        for line in said.splitlines()
+        if line.startswith(("FAILED ", "ERROR "))
+    }
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("options", [[], ["-n1"]])
-def test_a_test_fails_wherever_its_graph_was_made(engine: str, options: list[str], tmp_path: Path) -> None:
+def test_a_test_fails_wherever_its_graph_was_made(
+    engine: str, options: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "test_graphs.py").write_text(GRAPHS.format(engine=engine))
     said = run(tmp_path, "--copylab-watch", *options)
     assert failed(said) == FOUND, said

@@ -71,13 +71,18 @@ with watch(silent="record") as watched:
 def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     (folder / "train.py").write_text(TRAIN)
     (folder / "main.py").write_text(program)
-    return subprocess.run([sys.executable, "main.py"], cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "main.py"], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("way", LATE)
 def test_torch_may_be_imported_later(way: str, tmp_path: Path) -> None:
-    said = run(LATE[way] + "print([finding.names for finding in watched.findings])\nprint(watched.text)", tmp_path)
+    said = run(
+        LATE[way] + "print([finding.names for finding in watched.findings])\nprint(watched.text)",
+        tmp_path,
+    )
     assert said.stdout.startswith("[('net.weight',"), said.stdout + said.stderr
     assert "train.py:7  p.data.clamp_(-0.1, 0.1)" in said.stdout
     elsewhere = "PyTorch was not watched in the thread that began this watch: it was imported in another thread"
@@ -165,8 +170,12 @@ def by_thread_of_a_thread(torch: Any) -> None:
     thread.join()
 
 
-@pytest.mark.parametrize("start", [by_thread, by_subclass, by_timer, by_pool, by_thread_of_a_thread])
-def test_threads_that_it_sees_start_are_watched(engine: ModuleType, start: Callable[[Any], None]) -> None:
+@pytest.mark.parametrize(
+    "start", [by_thread, by_subclass, by_timer, by_pool, by_thread_of_a_thread]
+)
+def test_threads_that_it_sees_start_are_watched(
+    engine: ModuleType, start: Callable[[Any], None]
+) -> None:
     before = threading.Thread.start
     with copylab.watch(silent="record") as watch:
         start(engine)
@@ -233,8 +242,13 @@ def test_a_thread_started_before_is_not_watched(engine: ModuleType) -> None:
         with copylab.watch() as watch:
             pool.submit(spoil, engine).result()
     assert not watch.findings
-    assert watch.text.startswith("Nothing was checked: backward has read no saved tensor under this watch.")
-    assert "in threads that were started before" in watch.text or "no operation of tinytorch" in watch.text
+    assert watch.text.startswith(
+        "Nothing was checked: backward has read no saved tensor under this watch."
+    )
+    assert (
+        "in threads that were started before" in watch.text
+        or "no operation of tinytorch" in watch.text
+    )
 
 
 def type_of_saved(torch: Any) -> str:
@@ -248,7 +262,9 @@ def type_of_saved(torch: Any) -> str:
 @pytest.mark.parametrize("last", ["the program's", "the watch"])
 def test_blocks_may_end_in_any_order(engine: ModuleType, first: str, last: str) -> None:
     def mine() -> Any:
-        return engine.autograd.graph.saved_tensors_hooks(lambda t: [t.detach()], lambda packed: packed[0])
+        return engine.autograd.graph.saved_tensors_hooks(
+            lambda t: [t.detach()], lambda packed: packed[0]
+        )
 
     blocks: dict[str, Any] = {"the program's": mine(), "the watch": copylab.watch()}
     outer = mine()
@@ -266,13 +282,17 @@ def test_blocks_may_end_in_any_order(engine: ModuleType, first: str, last: str) 
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("order", ["watch mode watch mode", "mode watch mode watch", "watch mode mode watch"])
+@pytest.mark.parametrize(
+    "order", ["watch mode watch mode", "mode watch mode watch", "watch mode mode watch"]
+)
 def test_modes_may_end_in_any_order(order: str) -> None:
     import torch
     from torch.utils import _python_dispatch as dispatch
 
     class Mode(dispatch.TorchDispatchMode):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             ran.append(func)
             return func(*args, **(kwargs or {}))
 

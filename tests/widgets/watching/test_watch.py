@@ -34,7 +34,9 @@ def programs() -> Iterator[Program]:
         if other:
             files, name = {other[1]: text}, title
         else:
-            files = {**files, "main": text} if title == "main" else {"main": "import torch\n" + text}
+            files = (
+                {**files, "main": text} if title == "main" else {"main": "import torch\n" + text}
+            )
             name = name if title == "main" else title
             yield Program(name, files, title.startswith("torch:"))
 
@@ -76,7 +78,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 CASES = [
-    pytest.param(program, engine, id=f"{engine}: {program.name}", marks=[pytest.mark.torch] * (engine == "torch"))
+    pytest.param(
+        program,
+        engine,
+        id=f"{engine}: {program.name}",
+        marks=[pytest.mark.torch] * (engine == "torch"),
+    )
     for program in programs()
     for engine in ENGINES[program.torch_alone :]
 ]
@@ -107,7 +114,9 @@ def test_a_watch_says_what_a_run_shows(program: Program, engine: str, folder: Pa
                 "Seen by copylab.watch:",
                 *finding.lines.splitlines(),
             ]
-        assert ("optimizer" in finding.way_out) == ("opt.step()" in finding.written.code if finding.written else False)
+        assert ("optimizer" in finding.way_out) == (
+            "opt.step()" in finding.written.code if finding.written else False
+        )
     assert torch.is_grad_enabled()
 
 

@@ -1,7 +1,17 @@
 """What changed between two snapshots, and what backward will do."""
 
 from .diff import Changes, changes, written
-from .explanation import Blame, Explanation, Past, blame, explain, nameless, perhaps, stale, troubles
+from .explanation import (
+    Blame,
+    Explanation,
+    Past,
+    blame,
+    explain,
+    nameless,
+    perhaps,
+    stale,
+    troubles,
+)
 from .hazards import reached
 
 __all__ = [

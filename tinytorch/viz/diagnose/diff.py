@@ -56,7 +56,8 @@ class Changes:
             (node, saved)
             for node in self.now.nodes
             for at, saved in enumerate(node.saved)
-            if saved.state == state and (node.id in self.nodes or self.saved.get((node.id, at), saved).state != state)
+            if saved.state == state
+            and (node.id in self.nodes or self.saved.get((node.id, at), saved).state != state)
         ]
 
 
@@ -65,7 +66,9 @@ def changes(now: Snapshot, since: Snapshot | None) -> Changes:
     if since is None:
         return Changes(now)
     before = {tensor.key: tensor for tensor in since.tensors}
-    then = {one.id: before[one.key] for one in now.tensors if one.key in before and one.role != "saved"}
+    then = {
+        one.id: before[one.key] for one in now.tensors if one.key in before and one.role != "saved"
+    }
     key_then = {name: since.tensor(tid).key for name, tid in since.names}
     key_now = {name: now.tensor(tid).key for name, tid in now.names}
     nodes, lost, saved = _graph(now, since)
@@ -73,17 +76,27 @@ def changes(now: Snapshot, since: Snapshot | None) -> Changes:
         now=now,
         since=since,
         then=then,
-        new=frozenset(one.id for one in now.tensors if one.key not in before and one.role != "saved"),
+        new=frozenset(
+            one.id for one in now.tensors if one.key not in before and one.role != "saved"
+        ),
         gone=tuple(name for name in key_then if name not in key_now),
-        rebound=frozenset(name for name, key in key_now.items() if name in key_then and key != key_then[name]),
-        added=frozenset(name for name, key in key_now.items() if name not in key_then and key in before),
+        rebound=frozenset(
+            name for name, key in key_now.items() if name in key_then and key != key_then[name]
+        ),
+        added=frozenset(
+            name for name, key in key_now.items() if name not in key_then and key in before
+        ),
         cells=_cells(now, since),
         versions={
             tid: old.version
             for tid, old in then.items()
             if old.version is not None and now.tensor(tid).version not in (None, old.version)
         },
-        facts={tid: found for tid, old in then.items() if (found := _facts(now, now.tensor(tid), since, old))},
+        facts={
+            tid: found
+            for tid, old in then.items()
+            if (found := _facts(now, now.tensor(tid), since, old))
+        },
         nodes=nodes,
         lost=lost,
         saved=saved,
@@ -102,12 +115,16 @@ def written(before: Snapshot, after: Snapshot) -> list[str]:
         facts = changed.facts.get(tid, {})
         if "grad" in facts:
             found.append(f"{name}.grad")
-        if tid in changed.versions or ("storage" not in facts and after.tensor(tid).storage in changed.cells):
+        if tid in changed.versions or (
+            "storage" not in facts and after.tensor(tid).storage in changed.cells
+        ):
             found.append(name)
     return found
 
 
-def _facts(now: Snapshot, tensor: Tensor, since: Snapshot, old: Tensor) -> dict[str, tuple[Any, Any]]:
+def _facts(
+    now: Snapshot, tensor: Tensor, since: Snapshot, old: Tensor
+) -> dict[str, tuple[Any, Any]]:
     """What changed in a tensor.
 
     `storage` is another storage, `grad` a .grad that came or went, `values` one that has other values, `node` another
@@ -119,7 +136,11 @@ def _facts(now: Snapshot, tensor: Tensor, since: Snapshot, old: Tensor) -> dict[
         found.pop("stride", None)
     if (old.grad is None) != (tensor.grad is None):
         found["grad"] = (old.grad, tensor.grad)
-    if old.storage and tensor.storage and since.storage(old.storage).key != now.storage(tensor.storage).key:
+    if (
+        old.storage
+        and tensor.storage
+        and since.storage(old.storage).key != now.storage(tensor.storage).key
+    ):
         found["storage"] = (old.storage, tensor.storage)
     if tensor.grad_fn and old.grad_fn and tensor.grad_fn_name == old.grad_fn_name:
         nodes = since.node(old.grad_fn).key, now.node(tensor.grad_fn).key
@@ -137,7 +158,9 @@ def _facts(now: Snapshot, tensor: Tensor, since: Snapshot, old: Tensor) -> dict[
     return found
 
 
-def _graph(now: Snapshot, since: Snapshot) -> tuple[frozenset[str], int, dict[tuple[str, int], Saved]]:
+def _graph(
+    now: Snapshot, since: Snapshot
+) -> tuple[frozenset[str], int, dict[tuple[str, int], Saved]]:
     """The new nodes, how many are gone, and how it stood with what the others had saved."""
     before = {node.key: node for node in since.nodes}
     cut = any(node.cut for node in since.nodes)
@@ -148,7 +171,11 @@ def _graph(now: Snapshot, since: Snapshot) -> tuple[frozenset[str], int, dict[tu
     for node in now.nodes:
         old = before.pop(node.key, None)
         if old is not None:
-            saved |= {(node.id, at): then for at, one in enumerate(node.saved) if (then := _then(one, old)) is not None}
+            saved |= {
+                (node.id, at): then
+                for at, one in enumerate(node.saved)
+                if (then := _then(one, old)) is not None
+            }
         elif not cut or (node.key[0] == "node" and node.key[2] > newest):
             new.add(node.id)
     lost = 0 if any(node.cut for node in now.nodes) else len(before)

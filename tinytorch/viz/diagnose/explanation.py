@@ -25,7 +25,9 @@ from .hazards import Finding, causes, findings, reached, unseen_writes, writes
 
 _MOST = 4
 """So many causes are told of one tensor."""
-_ERROR = re.compile(r"modified by an inplace operation: .*is at version (\d+); expected version (\d+)", re.DOTALL)
+_ERROR = re.compile(
+    r"modified by an inplace operation: .*is at version (\d+); expected version (\d+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,9 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
     if not roots:
         lines = [gettext("There is no tensor that backward could be called on.")]
-    lines += [gettext("Note: {note}; what lies beyond is not known.", note=note) for note in snap.notes]
+    lines += [
+        gettext("Note: {note}; what lies beyond is not known.", note=note) for note in snap.notes
+    ]
     return Explanation(_verdict(found) if roots else "raises", tuple(found), told(lines))
 
 
@@ -94,8 +98,14 @@ def _verdict(found: list[Finding]) -> str:
 
 def _told(snap: Snapshot, root: Tensor, nodes: list[Node], found: list[Finding]) -> Iterator[str]:
     name, verdict = snap.label(root.id), _verdict(found)
-    leaves = [root.id] if root.is_leaf else [node.variable for node in nodes if node.variable is not None]
-    grads = few(snap.grad_labels([one for one in leaves if snap.tensor(one).requires_grad])) or gettext("no .grad")
+    leaves = (
+        [root.id]
+        if root.is_leaf
+        else [node.variable for node in nodes if node.variable is not None]
+    )
+    grads = few(
+        snap.grad_labels([one for one in leaves if snap.tensor(one).requires_grad])
+    ) or gettext("no .grad")
     if verdict == "runs":
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
         if any(saved.tensor and saved.kept for node in nodes for saved in node.saved):
@@ -105,9 +115,16 @@ def _told(snap: Snapshot, root: Tensor, nodes: list[Node], found: list[Finding])
     elif verdict == "may be wrong":
         yield gettext("{name}.backward() would run, but may give a wrong gradient.", name=name)
     elif any(finding.kind == "not known" for finding in found):
-        yield gettext("Whether {name}.backward() would run and give the right gradient is not known.", name=name)
+        yield gettext(
+            "Whether {name}.backward() would run and give the right gradient is not known.",
+            name=name,
+        )
     else:
-        yield gettext("{name}.backward() would add to {grads}, if nothing changed unseen.", name=name, grads=grads)
+        yield gettext(
+            "{name}.backward() would add to {grads}, if nothing changed unseen.",
+            name=name,
+            grads=grads,
+        )
     for finding in found[:_MOST]:
         yield "  - " + gettext("{sentence}.", sentence=finding.what)
         if finding.way_out:
@@ -119,7 +136,9 @@ def _told(snap: Snapshot, root: Tensor, nodes: list[Node], found: list[Finding])
 
 def _roots(snap: Snapshot) -> list[Tensor]:
     """The named results that nothing else named was computed from; all named tensors if there is no result."""
-    results = [tensor for tensor in snap.named if tensor.grad_fn is not None or tensor.is_leaf is None]
+    results = [
+        tensor for tensor in snap.named if tensor.grad_fn is not None or tensor.is_leaf is None
+    ]
     below = {node.id for tensor in results for node in reached(snap, [tensor])[1:]}
     return [tensor for tensor in results if tensor.grad_fn not in below] or list(snap.named[:1])
 
@@ -141,7 +160,10 @@ def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
     unseen = [(node, saved) for node in snap.nodes for saved in node.saved if saved.kept is False]
     for node, saved in unseen:
         if saved.tensor is not None:
-            said = gettext("{node} saved it, and it was written past its version counter", node=short(node.name))
+            said = gettext(
+                "{node} saved it, and it was written past its version counter",
+                node=short(node.name),
+            )
             found.setdefault(saved.tensor, {})[said] = None
     for tensor, other, _ in unseen_writes(snap):
         said = gettext(
@@ -157,7 +179,9 @@ def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
 def nameless(snap: Snapshot, shown: frozenset[str]) -> list[str]:
     """What to say about stale saved tensors that are not among those shown."""
     said = [_saved_it(node, saved) for node, saved in stale(snap) if saved.tensor not in shown]
-    return [gettext("a tensor without a name: {sentence}", sentence=one) for one in dict.fromkeys(said)]
+    return [
+        gettext("a tensor without a name: {sentence}", sentence=one) for one in dict.fromkeys(said)
+    ]
 
 
 def perhaps(snap: Snapshot) -> dict[tuple[str, str], str]:
@@ -199,7 +223,12 @@ class Past:
         """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
         source = shorten(" ".join(self.source.split()), 60)
         if self.function:
-            return gettext("{function}, line {line}, {source}", function=self.function, line=self.line, source=source)
+            return gettext(
+                "{function}, line {line}, {source}",
+                function=self.function,
+                line=self.line,
+                source=source,
+            )
         return gettext("line {line}, {source}", line=self.line, source=source)
 
 
@@ -220,12 +249,20 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
     if snap is None or not snap.nodes:
         return Blame()
     versions = _ERROR.search(error or "")
-    found = {tid for name, tid in snap.names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)}
-    nodes = reached(snap, [snap.tensor(tid) for tid in found]) or list(snap.nodes)  # behind what the line names
+    found = {
+        tid for name, tid in snap.names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)
+    }
+    nodes = reached(snap, [snap.tensor(tid) for tid in found]) or list(
+        snap.nodes
+    )  # behind what the line names
     if error is None:
-        given_back = {node.key for node in after.nodes if any(saved.state == "freed" for saved in node.saved)}
+        given_back = {
+            node.key for node in after.nodes if any(saved.state == "freed" for saved in node.saved)
+        }
         live = (node for node in snap.nodes if any(saved.state == "live" for saved in node.saved))
-        nodes = [node for node in live if node.key in given_back] or (nodes if "backward" in source else [])
+        nodes = [node for node in live if node.key in given_back] or (
+            nodes if "backward" in source else []
+        )
     elif versions is None:
         return Blame()
     lines: dict[str, None] = {}
@@ -234,7 +271,9 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
         pairs = finding.saved
         if versions is not None:
             raised = [
-                pair for pair in pairs if [str(pair[1].version), str(pair[1].saved_version)] == [*versions.groups()]
+                pair
+                for pair in pairs
+                if [str(pair[1].version), str(pair[1].saved_version)] == [*versions.groups()]
             ]
             pairs = raised if finding.kind == "stale" else []
         elif finding.kind == "stale":
@@ -244,10 +283,15 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
     return Blame(tuple(map(clean, lines)), frozenset(blamed))
 
 
-def _blamed(past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, Saved]]) -> Iterator[str]:
+def _blamed(
+    past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, Saved]]
+) -> Iterator[str]:
     """What there is to say of the first of the saved tensors that a line wrote to after it was saved."""
     for node, saved in pairs:
-        looks = ([one for each in look.snapshot.nodes if each.key == node.key for one in each.saved] for look in past)
+        looks = (
+            [one for each in look.snapshot.nodes if each.key == node.key for one in each.saved]
+            for look in past
+        )
         kept = [next((one for one in look if one.name == saved.name), None) for look in looks]
         made = next((k for k, entry in enumerate(kept) if entry is not None), len(past) - 1)
         lines = few(_written(past, made, kept, saved))
@@ -256,7 +300,9 @@ def _blamed(past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, 
             said = gettext("It was written afterwards on {lines}.", lines=lines)
             if finding.sharing[1:]:
                 names = few(finding.sharing)
-                said += " " + gettext("{names} share that memory and its version counter.", names=names)
+                said += " " + gettext(
+                    "{names} share that memory and its version counter.", names=names
+                )
         elif lines:
             said = gettext(
                 "The same memory was written afterwards on {lines}, past its version counter: the gradient was computed "
@@ -266,7 +312,11 @@ def _blamed(past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, 
         else:
             continue  # written before it was saved: nothing is wrong
         first = kept[made] or saved
-        name = gettext("without a name") if first.tensor is None else past[made].snapshot.label(first.tensor)
+        name = (
+            gettext("without a name")
+            if first.tensor is None
+            else past[made].snapshot.label(first.tensor)
+        )
         when = gettext(
             "{node} saved its {saved} ({names}) on {where}.",
             node=short(node.name),
@@ -279,7 +329,9 @@ def _blamed(past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, 
         return
 
 
-def _written(past: Sequence[Past], made: int, kept: Sequence[Saved | None], saved: Saved) -> Iterator[str]:
+def _written(
+    past: Sequence[Past], made: int, kept: Sequence[Saved | None], saved: Saved
+) -> Iterator[str]:
     """The lines that wrote to a saved tensor after step `made`, which saved it."""
     if saved.state == "stale":
         yield from _changes(past, made, [entry.version if entry else None for entry in kept])
@@ -289,9 +341,15 @@ def _written(past: Sequence[Past], made: int, kept: Sequence[Saved | None], save
         # Its bytes were not compared: the counters of other tensors over the same memory are all there is.
         now = past[-1].snapshot
         tensor = now.tensor(saved.tensor)
-        beside = {one.counter for one in now.tensors if one.storage == tensor.storage} - {tensor.counter, None}
+        beside = {one.counter for one in now.tensors if one.storage == tensor.storage} - {
+            tensor.counter,
+            None,
+        }
         for counter in sorted(map(str, beside)):
-            versions = [next((c.version for c in one.snapshot.counters if c.id == counter), 0) for one in past]
+            versions = [
+                next((c.version for c in one.snapshot.counters if c.id == counter), 0)
+                for one in past
+            ]
             yield from _changes(past, made, versions)
 
 

@@ -55,25 +55,38 @@ def causes(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
 # -- why it raises -----------------------------------------------------------------
 
 
-def findings(snap: Snapshot, root: Tensor, nodes: list[Node], used: dict[str, str]) -> Iterator[Finding]:
+def findings(
+    snap: Snapshot, root: Tensor, nodes: list[Node], used: dict[str, str]
+) -> Iterator[Finding]:
     """What speaks against a backward on `root`; `used` are the nodes that a backward before it walks, and from where."""
     name = snap.label(root.id)
     if root.is_leaf is None:
-        what = gettext("{name} is a view that was made in no_grad mode, and its base was written since", name=name)
-        yield Finding("invalid", what, gettext("make the view outside of no_grad, or write inside of it"))
+        what = gettext(
+            "{name} is a view that was made in no_grad mode, and its base was written since",
+            name=name,
+        )
+        yield Finding(
+            "invalid", what, gettext("make the view outside of no_grad, or write inside of it")
+        )
         return
     if not root.requires_grad:
         what = gettext(
             "{name} requires no grad: it was not computed from a tensor that does, or was cut off by detach or .data",
             name=name,
         )
-        way = gettext("call requires_grad_() on the leaf before computing, and keep detach out of the way")
+        way = gettext(
+            "call requires_grad_() on the leaf before computing, and keep detach out of the way"
+        )
         yield Finding("no grad", what, way)
         return
     yield from _no_scalar(root, name)
     kept = [(node, saved) for node in nodes for saved in node.saved if saved.used]
     # What a Function in Python saved is opened by its backward, or not.
-    sure = [(node, saved) for node, saved in kept if not (node.doubts and saved.name.startswith("tensors"))]
+    sure = [
+        (node, saved)
+        for node, saved in kept
+        if not (node.doubts and saved.name.startswith("tensors"))
+    ]
     yield from _stale(snap, [pair for pair in sure if pair[1].state == "stale"])
     yield from _freed(snap, root, [pair for pair in sure if pair[1].state == "freed"], kept)
     shared = [pair for pair in sure if pair[0].id in used and pair[1].state == "live"]
@@ -85,12 +98,18 @@ def findings(snap: Snapshot, root: Tensor, nodes: list[Node], used: dict[str, st
             node=short(node.name),
             saved=saved.name,
         )
-        way = gettext("add them up and call backward once, or call the first one with retain_graph=True")
+        way = gettext(
+            "add them up and call backward once, or call the first one with retain_graph=True"
+        )
         yield Finding("freed", what + _and_more(shared), way, shared)
     for node in nodes:
         if short(node.name) in ("NotImplemented", "DelayedError", "Error"):
-            what = gettext("{node} stands for an operation that has no derivative", node=short(node.name))
-            yield Finding("no derivative", what, gettext("compute it from operations that have one"))
+            what = gettext(
+                "{node} stands for an operation that has no derivative", node=short(node.name)
+            )
+            yield Finding(
+                "no derivative", what, gettext("compute it from operations that have one")
+            )
     yield from _unseen(snap, kept)
     unsure = [pair for pair in kept if pair not in sure and pair[1].state in ("stale", "freed")]
     walked = [*nodes, *(snap.node(one) for one in used)]
@@ -112,8 +131,12 @@ def _no_scalar(root: Tensor, name: str) -> Iterator[Finding]:
         )
         yield Finding("not a scalar", what, way)
     elif "complex" in root.dtype:
-        what = gettext("{name} is complex, and backward() without an argument wants a real number", name=name)
-        yield Finding("not a scalar", what, gettext("call backward on {name}.abs() or {name}.real", name=name))
+        what = gettext(
+            "{name} is complex, and backward() without an argument wants a real number", name=name
+        )
+        yield Finding(
+            "not a scalar", what, gettext("call backward on {name}.abs() or {name}.real", name=name)
+        )
 
 
 def _stale(snap: Snapshot, stale: list[_Kept]) -> Iterator[Finding]:
@@ -133,7 +156,9 @@ def _stale(snap: Snapshot, stale: list[_Kept]) -> Iterator[Finding]:
     if len(leaves) == 1 and len(_sharing(snap, *leaves)) > 1:  # through the other name, it seems
         groups = {"leaf": of_leaf, **groups}
     elif leaves:
-        what = gettext("{node} saved {saved} at version {then}, now at {now}", **_first(snap, of_leaf))
+        what = gettext(
+            "{node} saved {saved} at version {then}, now at {now}", **_first(snap, of_leaf)
+        )
         what += _and_more(of_leaf) + "; "
         what += ngettext(
             "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
@@ -141,7 +166,9 @@ def _stale(snap: Snapshot, stale: list[_Kept]) -> Iterator[Finding]:
             len(leaves),
             names=few(leaves.values()),
         )
-        yield Finding("stale", what, _backward_first(), of_leaf, _sharing(snap, of_leaf[0][1].tensor or ""))
+        yield Finding(
+            "stale", what, _backward_first(), of_leaf, _sharing(snap, of_leaf[0][1].tensor or "")
+        )
     for group in groups.values():
         yield _written(snap, group)
 
@@ -158,7 +185,8 @@ def _written(snap: Snapshot, stale: list[_Kept]) -> Finding:
     what += _and_more(stale)
     if len(sharing) > 1:
         what += "; " + gettext(
-            "{names} share that version counter, and a write through any of them counts", names=listed(sharing)
+            "{names} share that version counter, and a write through any of them counts",
+            names=listed(sharing),
         )
     target = sharing[-1] if sharing else gettext("the tensor")
     way = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
@@ -170,20 +198,36 @@ def _first(snap: Snapshot, kept: Sequence[_Kept]) -> dict[str, Any]:
     node, saved = kept[0]
     label = gettext("its {saved}", saved=saved.name)
     label = label if saved.tensor is None else f"{label} ({snap.label(saved.tensor)})"
-    return {"node": short(node.name), "saved": label, "then": saved.saved_version, "now": saved.version}
+    return {
+        "node": short(node.name),
+        "saved": label,
+        "then": saved.saved_version,
+        "now": saved.version,
+    }
 
 
 def _and_more(kept: Sequence[_Kept]) -> str:
     more = len(kept) - 1
-    return " " + ngettext("(and {number} more saved tensor)", "(and {number} more saved tensors)", more) if more else ""
+    return (
+        " "
+        + ngettext("(and {number} more saved tensor)", "(and {number} more saved tensors)", more)
+        if more
+        else ""
+    )
 
 
-def _freed(snap: Snapshot, root: Tensor, freed: list[_Kept], kept: list[_Kept]) -> Iterator[Finding]:
+def _freed(
+    snap: Snapshot, root: Tensor, freed: list[_Kept], kept: list[_Kept]
+) -> Iterator[Finding]:
     """What an earlier backward has used up: one cause, whether all of the graph was used or a part of it."""
     if not freed:
         return
     node, saved = freed[0]
-    what = gettext("{node} gave its saved {saved} back in an earlier backward", node=short(node.name), saved=saved.name)
+    what = gettext(
+        "{node} gave its saved {saved} back in an earlier backward",
+        node=short(node.name),
+        saved=saved.name,
+    )
     what += _and_more(freed)
     way = gettext("compute the result anew, or call the earlier backward with retain_graph=True")
     if any(one.state == "live" for _, one in kept):
@@ -191,13 +235,17 @@ def _freed(snap: Snapshot, root: Tensor, freed: list[_Kept], kept: list[_Kept]) 
         inside = [one for one in snap.named if one.id != root.id and one.grad_fn in gone]
         what += "; " + gettext("the rest of the graph is newer")
         if inside:
-            what += gettext(", and {carried} leads into what was used", carried=snap.label(inside[0].id))
+            what += gettext(
+                ", and {carried} leads into what was used", carried=snap.label(inside[0].id)
+            )
         way = gettext(
             "detach() what is carried over from the earlier computation, as a hidden state, or, if both belong "
             "together, add up the results and call backward once"
         )
     elif root.grad_fn_name == "AddBackward0":
-        way += "; " + gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
+        way += "; " + gettext(
+            "a sum that is only to be shown is one of loss.detach() or loss.item()"
+        )
     yield Finding("freed", what, way, freed)
 
 
@@ -206,7 +254,11 @@ def _sharing(snap: Snapshot, which: str) -> tuple[str, ...]:
     tensor = snap.tensor(which)
     same = [which]
     if tensor.counter is not None:
-        same += [tid for tid in snap.counter(tensor.counter).tensors if tid != which and snap.tensor(tid).names]
+        same += [
+            tid
+            for tid in snap.counter(tensor.counter).tensors
+            if tid != which and snap.tensor(tid).names
+        ]
     return tuple(snap.label(tid) for tid in same)
 
 
@@ -227,9 +279,13 @@ def _unseen(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
         if node.id in here:
             saved = next(one for one in node.saved if one.tensor == tensor.id)
             if id(saved) not in sure:
-                counted.setdefault((tensor.storage, other.counter), []).append((node, saved, tensor, other))
+                counted.setdefault((tensor.storage, other.counter), []).append(
+                    (node, saved, tensor, other)
+                )
     for several in counted.values():
-        yield _counted_elsewhere(snap, [(node, saved) for node, saved, _, _ in several], *several[0][2:])
+        yield _counted_elsewhere(
+            snap, [(node, saved) for node, saved, _, _ in several], *several[0][2:]
+        )
 
 
 def _whose(snap: Snapshot, node: Node, saved: Saved) -> object:
@@ -253,11 +309,15 @@ def _other_bytes(snap: Snapshot, kept: list[_Kept], whose: object) -> Finding:
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
     label = snap.label(tensor.id) if tensor is not None and tensor.names else gettext("the tensor")
     if whose == "running":
-        way = gettext("call backward before the next forward pass in training mode, which updates it without counting")
+        way = gettext(
+            "call backward before the next forward pass in training mode, which updates it without counting"
+        )
     else:
         way = _backward_first() if whose == "leaf" else _not_data(label)
     # Other values give another gradient; another index may be one that there is not.
-    sure = saved.bytes_now is not None and re.search("float|complex", saved.bytes_now[0]) is not None
+    sure = (
+        saved.bytes_now is not None and re.search("float|complex", saved.bytes_now[0]) is not None
+    )
     kind = "unseen write" if sure else "not known"
     return Finding(kind, what, way, kept, (label,))
 
@@ -300,7 +360,9 @@ HIDDEN = ("packed", "once", "unreadable")
 """States of what could not be looked at."""
 
 
-def _not_known(snap: Snapshot, nodes: list[Node], kept: list[_Kept], unsure: list[_Kept]) -> Iterator[Finding]:
+def _not_known(
+    snap: Snapshot, nodes: list[Node], kept: list[_Kept], unsure: list[_Kept]
+) -> Iterator[Finding]:
     doubts = dict.fromkeys([*snap.doubts, *(doubt for node in nodes for doubt in node.doubts)])
     if any(node.cut for node in nodes):
         doubts |= dict.fromkeys(snap.notes)
@@ -328,7 +390,11 @@ def _not_known(snap: Snapshot, nodes: list[Node], kept: list[_Kept], unsure: lis
 
 def _of_grads(snap: Snapshot, nodes: list[Node], kept: list[_Kept]) -> Iterator[str]:
     """What may come up where a gradient is added to the one that is there."""
-    saved = {snap.tensor(one.tensor).storage: node for node, one in kept if one.tensor and one.state == "live"}
+    saved = {
+        snap.tensor(one.tensor).storage: node
+        for node, one in kept
+        if one.tensor and one.state == "live"
+    }
     for leaf in (snap.tensor(node.variable) for node in nodes if node.variable is not None):
         grad = None if leaf.grad is None else snap.tensor(leaf.grad)
         label = snap.grad_label(leaf.id)
@@ -336,7 +402,11 @@ def _of_grads(snap: Snapshot, nodes: list[Node], kept: list[_Kept]) -> Iterator[
             yield gettext("{grad} is an inference tensor, and cannot be added to", grad=label)
         elif grad is not None and grad.storage in saved:
             node = short(saved[grad.storage].name)
-            yield gettext("{node} saved {grad}, to which backward itself may add in place", node=node, grad=label)
+            yield gettext(
+                "{node} saved {grad}, to which backward itself may add in place",
+                node=node,
+                grad=label,
+            )
 
 
 def _not_compared(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
@@ -346,7 +416,8 @@ def _not_compared(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
             groups.setdefault(saved.not_read, []).append((node, saved))
     for why, group in groups.items():
         names = few(
-            snap.label(one.tensor) if one.tensor else _first(snap, [(node, one)])["saved"] for node, one in group
+            snap.label(one.tensor) if one.tensor else _first(snap, [(node, one)])["saved"]
+            for node, one in group
         )
         if why:
             what = ngettext(
@@ -366,7 +437,9 @@ def _not_compared(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
             len(group),
             names=names,
         )
-        way = gettext("take earlier = snapshot(...) after the forward pass, and ask explain(..., since=earlier)")
+        way = gettext(
+            "take earlier = snapshot(...) after the forward pass, and ask explain(..., since=earlier)"
+        )
         yield Finding("not compared", what, way, group)
 
 
@@ -379,7 +452,12 @@ def unseen_writes(snap: Snapshot) -> list[tuple[Tensor, Tensor, Node]]:
     seen: set[tuple[str, str | None, str]] = set()
     beside: dict[str | None, list[Tensor]] = {}
     for tensor in snap.tensors:
-        if tensor.version and tensor.counter is not None and tensor.role != "saved" and tensor.storage is not None:
+        if (
+            tensor.version
+            and tensor.counter is not None
+            and tensor.role != "saved"
+            and tensor.storage is not None
+        ):
             beside.setdefault(tensor.storage, []).append(tensor)
     for node in snap.nodes:
         for saved in node.saved:

@@ -73,7 +73,13 @@ def address_of(tensor: Any) -> tuple[Any, ...]:
     try:
         storage = tensor.untyped_storage()
         where = storage.data_ptr() or serial(storage)
-        return (where, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype))
+        return (
+            where,
+            tensor.storage_offset(),
+            tuple(tensor.shape),
+            tuple(tensor.stride()),
+            str(tensor.dtype),
+        )
     except Exception:  # noqa: BLE001 - each layout and subclass refuses in its own way
         return (serial(tensor),)
 
@@ -98,7 +104,12 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
             storage = tensor.untyped_storage()
             pointer = _pointer(storage)
             found = serial(storage), pointer, int(storage.nbytes())
-            if not pointer and found[2] and str(tensor.device) != "meta" and type(tensor).__name__ != "FakeTensor":
+            if (
+                not pointer
+                and found[2]
+                and str(tensor.device) != "meta"
+                and type(tensor).__name__ != "FakeTensor"
+            ):
                 place.notes = (_stands_for_others(tensor),)
                 break
             if (place.shape, place.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
@@ -123,7 +134,9 @@ def _stands_for_others(tensor: Any) -> str:
     inner = listed([name for name, _ in inner_tensors(tensor)])
     if not inner:
         return gettext("its memory is not known: the subclass {kind} answers for itself", kind=kind)
-    return gettext("it has no memory of its own: the subclass {kind} keeps {names}", kind=kind, names=inner)
+    return gettext(
+        "it has no memory of its own: the subclass {kind} keeps {names}", kind=kind, names=inner
+    )
 
 
 def _no_storage(tensor: Any) -> str:
@@ -148,10 +161,18 @@ class Blocks:
         group: dict[int, _Block] = {}
         before: _Block | None = None
         by_object: dict[tuple[str, Any], _Block] = {}
-        for i, which, start, nbytes, device in sorted(found, key=lambda one: (one[4], one[2], one[0])):
+        for i, which, start, nbytes, device in sorted(
+            found, key=lambda one: (one[4], one[2], one[0])
+        ):
             block = by_object.get((device, which))
             if block is None:
-                over = before is not None and before.device == device and start and nbytes and start < before.stop
+                over = (
+                    before is not None
+                    and before.device == device
+                    and start
+                    and nbytes
+                    and start < before.stop
+                )
                 block = before if over and before is not None else _Block(start, start, device)
                 by_object[device, which] = block
             block.stop = max(block.stop, start + nbytes)
@@ -175,14 +196,22 @@ class Blocks:
         for name, array in arrays:
             low, high = byte_bounds(array)
             for block in self.blocks:
-                if block.start < high and low < block.stop and block.device == "cpu" and shown & {*block.members}:
+                if (
+                    block.start < high
+                    and low < block.stop
+                    and block.device == "cpu"
+                    and shown & {*block.members}
+                ):
                     found.setdefault(block.id, []).append(name)
         return found
 
-    def records(self, ids: list[str], shown: set[int], arrays: dict[str, list[str]]) -> tuple[Storage, ...]:
+    def records(
+        self, ids: list[str], shown: set[int], arrays: dict[str, list[str]]
+    ) -> tuple[Storage, ...]:
         """One record for each block; with values for those that one of the tensors `shown` lies in."""
         return tuple(
-            self._record(one, ids, not shown.isdisjoint(one.members), arrays.get(one.id, [])) for one in self.blocks
+            self._record(one, ids, not shown.isdisjoint(one.members), arrays.get(one.id, []))
+            for one in self.blocks
         )
 
     def _record(self, block: _Block, ids: list[str], shown: bool, arrays: list[str]) -> Storage:
@@ -194,7 +223,12 @@ class Blocks:
         widest = max(block.members, key=lambda i: (self.tensors[i].untyped_storage().nbytes(), -i))
         runs, notes = self._read(widest, block, itemsize, cells) if shown else ((), ())
         if arrays:
-            notes += (gettext("no version counter counts what is written through {names}", names=listed(arrays)),)
+            notes += (
+                gettext(
+                    "no version counter counts what is written through {names}",
+                    names=listed(arrays),
+                ),
+            )
         return Storage(
             id=block.id,
             nbytes=nbytes,
@@ -210,7 +244,9 @@ class Blocks:
             key=next(iter(block.objects)),
         )
 
-    def _read(self, i: int, block: _Block, itemsize: int, cells: int) -> tuple[tuple[Run, ...], tuple[str, ...]]:
+    def _read(
+        self, i: int, block: _Block, itemsize: int, cells: int
+    ) -> tuple[tuple[Run, ...], tuple[str, ...]]:
         if not cells:
             return (), ()
         tensor = self.tensors[i]
@@ -262,15 +298,23 @@ def _unread(tensor: Any, error: Exception) -> str:
     if str(tensor.device) == "meta":
         return gettext("a meta tensor has no values")
     if quietly(tensor, "is_quantized"):
-        return gettext("its values are quantised and are not shown: look at q.dequantize() or q.int_repr()")
+        return gettext(
+            "its values are quantised and are not shown: look at q.dequantize() or q.int_repr()"
+        )
     why = type(error).__name__
     if kind not in PLAIN:
-        return gettext("its values are not shown: the subclass {kind} answers for itself ({why})", kind=kind, why=why)
+        return gettext(
+            "its values are not shown: the subclass {kind} answers for itself ({why})",
+            kind=kind,
+            why=why,
+        )
     return gettext("its values cannot be read here ({why})", why=why)
 
 
 _BITS = {
-    "is_conj": gettext_noop("its conjugate bit is set: what is in memory is conjugated as it is read"),
+    "is_conj": gettext_noop(
+        "its conjugate bit is set: what is in memory is conjugated as it is read"
+    ),
     "is_neg": gettext_noop("its negative bit is set: what is in memory is negated as it is read"),
 }
 
@@ -318,7 +362,9 @@ class Checksums:
         kind = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype} {tensor.is_leaf}"
         # Each cell once, forwards: where strides repeat or turn a walk around, the memory is still one stretch.
         pairs = zip(tensor.stride(), tensor.shape, strict=True)
-        walk = sorted(((int(step), int(size)) for step, size in pairs if step and size != 1), reverse=True)
+        walk = sorted(
+            ((int(step), int(size)) for step, size in pairs if step and size != 1), reverse=True
+        )
         sizes, steps = [size for _, size in walk], [step for step, _ in walk]
         itemsize, offset = int(tensor.element_size()), int(tensor.storage_offset())
         nbytes = math.prod(sizes) * itemsize
@@ -326,7 +372,8 @@ class Checksums:
             return kind, 0
         if nbytes > self._left:
             return gettext(
-                "together with others it is larger than the {size} MB that are compared", size=MAX_COMPARED >> 20
+                "together with others it is larger than the {size} MB that are compared",
+                size=MAX_COMPARED >> 20,
             )
         self._left -= nbytes
         if any(step != math.prod(sizes[k + 1 :]) for k, step in enumerate(steps)):

@@ -68,7 +68,9 @@ class modules:
         self.stop()
         modules.ever, self._thread = True, threading.get_ident()
         # What torch.compile traces of a hook has to end here.
-        self._compiling = quietly(quietly(sys.modules.get("torch"), "compiler"), "is_compiling") or bool
+        self._compiling = (
+            quietly(quietly(sys.modules.get("torch"), "compiler"), "is_compiling") or bool
+        )
         for path in _ENGINES:
             where = sys.modules.get(path)
             if where is not None:
@@ -106,7 +108,9 @@ class modules:
     def _leave(self, module: Any, _args: Any, result: Any) -> None:
         if self._compiling():
             return
-        where = next((k for k, (one, _) in reversed(list(enumerate(self._open))) if one is module), None)
+        where = next(
+            (k for k, (one, _) in reversed(list(enumerate(self._open))) if one is module), None
+        )
         if where is None or threading.get_ident() != self._thread:
             return
         call = self._call
@@ -127,7 +131,9 @@ class modules:
 
 def made_in(nodes: Sequence[Any]) -> list[str | None]:
     """For each node of a graph the path of the module that made it; None where that is not known."""
-    calls: list[_Call] = [call for node in nodes for call in (quietly(node, "metadata") or {}).get(_KEY, ())]
+    calls: list[_Call] = [
+        call for node in nodes for call in (quietly(node, "metadata") or {}).get(_KEY, ())
+    ]
     calls.sort(key=lambda call: call[0][0])
     found: list[tuple[int, int] | None] = []
     for node in nodes:

@@ -43,7 +43,9 @@ def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | 
     return [(name, thing) for name, thing in gather(args, named, frame)[0] if is_tensor(thing)]
 
 
-def gather(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> tuple[Pairs, list[str]]:
+def gather(
+    args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None
+) -> tuple[Pairs, list[str]]:
     """The tensors and NumPy arrays handed over, with their names; and the names of arrays given for themselves."""
     written = None
     if args and frame is not None:
@@ -52,7 +54,9 @@ def gather(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | N
     known: dict[int, str] = {}
     given = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
     for index, (name, arg) in enumerate(given):
-        thing = list(islice(arg, MAX_NAMES)) if isinstance(arg, Iterator) else arg  # as `net.parameters()` is
+        thing = (
+            list(islice(arg, MAX_NAMES)) if isinstance(arg, Iterator) else arg
+        )  # as `net.parameters()` is
         entries = _entries(thing) if index < len(args) or name == "params" else None
         if entries is not None:
             # snapshot(locals()): names are the keys, and what is no tensor is passed over.
@@ -68,7 +72,9 @@ def gather(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | N
                 f"an optimizer, or lists, dicts and objects that hold tensors"
             )
     own = {id(thing) for name, thing in pairs if _PARAMETERS not in name}
-    pairs = [(name, thing) for name, thing in pairs if _PARAMETERS not in name or id(thing) not in own]
+    pairs = [
+        (name, thing) for name, thing in pairs if _PARAMETERS not in name or id(thing) not in own
+    ]
     return pairs[:MAX_NAMES], [name for name, arg in given if isinstance(arg, np.ndarray)]
 
 
@@ -77,7 +83,9 @@ def _entries(thing: Any) -> Pairs | None:
     if isinstance(thing, Mapping) and not is_tensor(thing):
         return [(_text(key), value) for key, value in list(thing.items())]
     if isinstance(thing, list) and thing:
-        named = all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in thing)
+        named = all(
+            isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in thing
+        )
         return thing if named else None
     return None
 
@@ -103,10 +111,17 @@ def tensors_in(
         if depth > _MAX_DEPTH or id(thing) in seen or len(seen) > MAX_NAMES:
             continue
         seen.add(id(thing))
-        with suppress(Exception):  # what a container or module raises of its own is no reason to show nothing else
-            inside = next((parts for fits, parts in _INSIDE if fits(thing)), _attributes if objects else None)
+        with suppress(
+            Exception
+        ):  # what a container or module raises of its own is no reason to show nothing else
+            inside = next(
+                (parts for fits, parts in _INSIDE if fits(thing)), _attributes if objects else None
+            )
             inner = [] if inside is None else list(inside(thing, known))
-            waiting.extend((f"{name}.{key}" if name else key, value, depth + 1) for key, value in reversed(inner))
+            waiting.extend(
+                (f"{name}.{key}" if name else key, value, depth + 1)
+                for key, value in reversed(inner)
+            )
 
 
 # -- what is inside of what --------------------------------------------------------
@@ -118,13 +133,18 @@ def _attributes(thing: Any, _known: dict[int, str]) -> Iterator[tuple[str, Any]]
     for kind in type(thing).__mro__:
         slots = vars(kind).get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:
-            with suppress(AttributeError, KeyError):  # it is not set; __dict__ and __weakref__ are no slots
+            with suppress(
+                AttributeError, KeyError
+            ):  # it is not set; __dict__ and __weakref__ are no slots
                 yield slot, vars(kind)[slot].__get__(thing)
 
 
 def _of_module(net: Any, _known: dict[int, str]) -> Iterator[tuple[str, Any]]:
     """Parameters, buffers and plain attributes, those of all names that weights share (`named_parameters` drops them)."""
-    modules = [(f"{path}." if path else "", module) for path, module in net.named_modules(remove_duplicate=False)]
+    modules = [
+        (f"{path}." if path else "", module)
+        for path, module in net.named_modules(remove_duplicate=False)
+    ]
     for group in ("_parameters", "_buffers"):
         for path, module in modules:
             yield from ((path + name, tensor) for name, tensor in getattr(module, group).items())
@@ -142,19 +162,35 @@ def _of_optimizer(optimizer: Any, known: dict[int, str]) -> Iterator[tuple[str, 
             name = known.get(id(parameter))
             where[id(parameter)] = f".{len(where)}" if name is None else f"[{name}]"
             yield f"{_PARAMETERS[1:]}{group}.params.{index}", parameter
-    yield from ((f"state{where.get(id(key), '.?')}", value) for key, value in optimizer.state.items())
+    yield from (
+        (f"state{where.get(id(key), '.?')}", value) for key, value in optimizer.state.items()
+    )
 
 
 def _has(*methods: str) -> Callable[[Any], bool]:
     return lambda thing: all(callable(getattr(type(thing), name, None)) for name in methods)
 
 
-_INSIDE: tuple[tuple[Callable[[Any], bool], Callable[[Any, dict[int, str]], Iterable[tuple[str, Any]]] | None], ...] = (
+_INSIDE: tuple[
+    tuple[Callable[[Any], bool], Callable[[Any, dict[int, str]], Iterable[tuple[str, Any]]] | None],
+    ...,
+] = (
     (lambda thing: isinstance(thing, _CLOSED), None),
-    (lambda thing: isinstance(thing, Mapping), lambda thing, _: [(_text(key), value) for key, value in thing.items()]),
-    (lambda thing: isinstance(thing, _SERIES), lambda thing, _: [(str(k), value) for k, value in enumerate(thing)]),
+    (
+        lambda thing: isinstance(thing, Mapping),
+        lambda thing, _: [(_text(key), value) for key, value in thing.items()],
+    ),
+    (
+        lambda thing: isinstance(thing, _SERIES),
+        lambda thing, _: [(str(k), value) for k, value in enumerate(thing)],
+    ),
     (_has("named_parameters", "named_modules"), _of_module),
-    (lambda thing: _has("zero_grad")(thing) and isinstance(getattr(thing, "param_groups", None), list), _of_optimizer),
+    (
+        lambda thing: (
+            _has("zero_grad")(thing) and isinstance(getattr(thing, "param_groups", None), list)
+        ),
+        _of_optimizer,
+    ),
     (is_dataclass, _attributes),
 )
 """The first row that fits says what is inside; objects that fit into none are asked for their attributes, or passed over."""
@@ -178,7 +214,10 @@ def _as_written(frame: FrameType, count: int) -> list[str] | None:
     if None in position:
         return None
     first, last, start, end = position
-    raw = [line.encode() for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]]
+    raw = [
+        line.encode()
+        for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
+    ]
     try:
         raw[-1] = raw[-1][:end]
         raw[0] = raw[0][start:]

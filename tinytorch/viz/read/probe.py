@@ -85,7 +85,9 @@ def _version_writer(engine: Any) -> Callable[[Any, int], None]:
     write = engine._C._autograd._unsafe_set_version_counter
     try:
         write((), ())
-    except TypeError:  # as in 2.3 and 2.6: a tensor and a number, where later ones take tuples of them
+    except (
+        TypeError
+    ):  # as in 2.3 and 2.6: a tensor and a number, where later ones take tuples of them
         return cast("Callable[[Any, int], None]", write)
     return lambda tensor, version: write((tensor,), (version,))
 
@@ -132,9 +134,11 @@ def is_number(tensor: Any, raw: Any) -> bool:
     engine = sys.modules.get(engine_name(tensor))
     if quietly(raw, "_version") == -1:
         return True
-    smaller = {"torch.float64": "float32", "torch.int64": "int8", "torch.complex128": "complex64"}.get(
-        str(tensor.dtype)
-    )
+    smaller = {
+        "torch.float64": "float32",
+        "torch.int64": "int8",
+        "torch.complex128": "complex64",
+    }.get(str(tensor.dtype))
     if engine is None or smaller is None:
         return False
     kind = getattr(engine, smaller)
@@ -211,16 +215,25 @@ def doubts_of_node(node: Any) -> Iterator[str]:
     """Why it is not known what a node does in backward."""
     name, kind = short(node.name()), type(node)
     if hasattr(kind, "_forward_cls"):
-        yield gettext("{node} is a Function in Python, whose backward may raise and compute what it likes", node=name)
+        yield gettext(
+            "{node} is a Function in Python, whose backward may raise and compute what it likes",
+            node=name,
+        )
     elif kind.__name__ == "CppFunction":
         yield gettext("{node} is of a kind that shows nothing of what it saved", node=name)
     elif name == "CopySlices":
-        yield gettext("{node} does not show what the operation that wrote through a view saved", node=name)
-    elif _REFUSES.search(name) or (name in _NOT_BELOW_0 and (quietly(node, _NOT_BELOW_0[name]) or 0) < 0):
+        yield gettext(
+            "{node} does not show what the operation that wrote through a view saved", node=name
+        )
+    elif _REFUSES.search(name) or (
+        name in _NOT_BELOW_0 and (quietly(node, _NOT_BELOW_0[name]) or 0) < 0
+    ):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
     before = quietly(quietly(node, "variable"), "_meta")
     if _exchanged(node) or quietly(before, "exchanged"):
-        yield gettext("a leaf was given another shape by .data, and gradients of the old one are expected")
+        yield gettext(
+            "a leaf was given another shape by .data, and gradients of the old one are expected"
+        )
     hooks = quietly(node, "_hooks")
     own = [hooks.pre, hooks.post, *(each for _, each in hooks.on_output)] if hooks else []
     own += [before.on_grad, before.after_accumulate] if before else []
@@ -232,17 +245,31 @@ def _exchanged(node: Any) -> bool:
     """Whether the node of a leaf expects a gradient of another shape than the leaf has, as far as torch tells both."""
     expected = [quietly(one, "shape") for one in quietly(node, "_input_metadata") or ()]
     now = quietly(quietly(node, "variable"), "shape")
-    return now is not None and any(shape is not None and list(shape) != list(now) for shape in expected)
+    return now is not None and any(
+        shape is not None and list(shape) != list(now) for shape in expected
+    )
 
 
 def doubts_of_process(engine: Any) -> Iterator[str]:
     """Why it is not known what any backward does now."""
-    if quietly(engine, "is_anomaly_enabled") and engine.is_anomaly_enabled() and engine.is_anomaly_check_nan_enabled():
+    if (
+        quietly(engine, "is_anomaly_enabled")
+        and engine.is_anomaly_enabled()
+        and engine.is_anomaly_check_nan_enabled()
+    ):
         yield gettext("anomaly mode is on, which raises where a gradient is nan")
-    if quietly(engine, "are_deterministic_algorithms_enabled") and engine.are_deterministic_algorithms_enabled():
+    if (
+        quietly(engine, "are_deterministic_algorithms_enabled")
+        and engine.are_deterministic_algorithms_enabled()
+    ):
         yield gettext("deterministic algorithms are demanded, and some operations have none")
-    if quietly(quietly(engine, "distributed"), "is_initialized") and engine.distributed.is_initialized():
-        yield gettext("torch.distributed is at work, whose own hooks may raise or change the gradient")
+    if (
+        quietly(quietly(engine, "distributed"), "is_initialized")
+        and engine.distributed.is_initialized()
+    ):
+        yield gettext(
+            "torch.distributed is at work, whose own hooks may raise or change the gradient"
+        )
     handles = quietly(quietly(quietly(engine, "utils"), "hooks"), "RemovableHandle")
     count = _hooks(engine, handles.next_id) if hasattr(handles, "next_id") else 0
     if count:

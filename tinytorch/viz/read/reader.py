@@ -38,7 +38,9 @@ _GEOMETRY = re.compile(
 )
 
 
-def snapshot(*tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any) -> Snapshot:
+def snapshot(
+    *tensors: Any, since: Snapshot | None = None, values: Any = True, **named: Any
+) -> Snapshot:
     """Read tensors, their storages, version counters and autograd graph into plain data.
 
     >>> x = torch.ones(2, requires_grad=True)
@@ -84,7 +86,9 @@ def read(
         arrays = [(name, array) for name, array in pairs if not is_tensor(array)]
         found = reader.finish(since or Snapshot((), (), (), (), ()), arrays, apart)
     if len(pairs) == MAX_NAMES:
-        more = gettext("there may be more tensors: only the first {number} were read", number=f"{MAX_NAMES:,}")
+        more = gettext(
+            "there may be more tensors: only the first {number} were read", number=f"{MAX_NAMES:,}"
+        )
         found = replace(found, notes=(*found.notes, more))
     return found if since is None else compared(found, since)
 
@@ -93,15 +97,29 @@ def compared(now: Snapshot, since: Snapshot) -> Snapshot:
     """`now`, in which what nodes saved knows its bytes at the first of the looks that `since` leads back to."""
     # Threads number their nodes for themselves: what two have is no name.
     several = {
-        key for snap in (now, since) for key, count in Counts(node.key for node in snap.nodes).items() if count > 1
+        key
+        for snap in (now, since)
+        for key, count in Counts(node.key for node in snap.nodes).items()
+        if count > 1
     }
-    before = {node.key: {saved.name: saved for saved in node.saved} for node in since.nodes if node.key not in several}
+    before = {
+        node.key: {saved.name: saved for saved in node.saved}
+        for node in since.nodes
+        if node.key not in several
+    }
 
     def with_then(saved: Saved, known: dict[str, Saved]) -> Saved:
         old = known.get(saved.name)
-        if old is None or saved.state != "live" or old.bytes_now is None or saved.bytes_then is not None:
+        if (
+            old is None
+            or saved.state != "live"
+            or old.bytes_now is None
+            or saved.bytes_then is not None
+        ):
             return saved
-        return replace(saved, bytes_then=old.bytes_now if old.bytes_then is None else old.bytes_then)
+        return replace(
+            saved, bytes_then=old.bytes_now if old.bytes_then is None else old.bytes_then
+        )
 
     nodes = tuple(
         replace(node, saved=tuple(with_then(saved, before[node.key]) for saved in node.saved))
@@ -155,7 +173,9 @@ class _Reader:
             self.met.append(_Met(tensor, role))
             self.addresses.setdefault(address_of(tensor), []).append(where)
         elif role == "leaf" and self.met[where].role == "saved":
-            self.met[where].role = role  # a leaf is an object that lasts, whichever way it was met first
+            self.met[
+                where
+            ].role = role  # a leaf is an object that lasts, whichever way it was met first
         return where
 
     def call(self, where: int, name: str) -> None:
@@ -188,7 +208,9 @@ class _Reader:
         shown = {where for where, one in enumerate(self.met) if one.names or where in grad_of}
         seeing = blocks.seen_by(arrays, shown)
         engines = dict.fromkeys(probe.engine_name(one.tensor) for one in self.met)
-        note = gettext("the graph is larger: only its first {number} nodes were read", number=f"{MAX_NODES:,}")
+        note = gettext(
+            "the graph is larger: only its first {number} nodes were read", number=f"{MAX_NODES:,}"
+        )
         return Snapshot(
             names=tuple((name, ids[where]) for name, where in self.given.items()),
             tensors=tuple(
@@ -199,9 +221,15 @@ class _Reader:
             counters=counters,
             nodes=self._nodes(ids, keys),
             notes=(note,) if self.too_large else (),
-            arrays=tuple(name for name in apart if not any(name in names for names in seeing.values())),
+            arrays=tuple(
+                name for name in apart if not any(name in names for names in seeing.values())
+            ),
             doubts=tuple(
-                dict.fromkeys(doubt for name in engines for doubt in probe.doubts_of_process(sys.modules.get(name)))
+                dict.fromkeys(
+                    doubt
+                    for name in engines
+                    for doubt in probe.doubts_of_process(sys.modules.get(name))
+                )
             ),
             last_ids=(numbers.last, blocks.ids.last, last_counter),
         )
@@ -217,7 +245,11 @@ class _Reader:
             # A view made under no_grad whose base was written since: torch prints
             # grad_fn=<Invalid> and refuses to answer.
             one.is_leaf = None
-            one.notes = (gettext("its grad_fn is invalid: a view made in no_grad mode, whose base was written since"),)
+            one.notes = (
+                gettext(
+                    "its grad_fn is invalid: a view made in no_grad mode, whose base was written since"
+                ),
+            )
             return
         if one.grad_fn is not None:
             self._meet(one.grad_fn)
@@ -227,7 +259,13 @@ class _Reader:
                 one.grad = self.add(grad, "grad")
 
     def _record(
-        self, i: int, key: Any, ids: list[str], place: Place, counter: Counter | None, grad_of: str | None
+        self,
+        i: int,
+        key: Any,
+        ids: list[str],
+        place: Place,
+        counter: Counter | None,
+        grad_of: str | None,
     ) -> Tensor:
         one, tensor = self.met[i], self.met[i].tensor
         base = quietly(tensor, "_base")
@@ -262,14 +300,18 @@ class _Reader:
                 by_engine.setdefault(probe.engine_name(self.met[i].tensor), []).append(i)
         groups: dict[int, list[int]] = {}
         for members in by_engine.values():
-            for i, first in zip(members, probe.sharing([self.met[i].tensor for i in members]), strict=True):
+            for i, first in zip(
+                members, probe.sharing([self.met[i].tensor for i in members]), strict=True
+            ):
                 groups.setdefault(members[first], []).append(i)
         old = {tid: counter.id for counter in since.counters for tid in counter.tensors}
         numbers = Ids("C", {name: name for name in old.values()}, since.last_ids[2])
         counters = []
         for first, members in sorted(groups.items()):
             before = next((old[ids[i]] for i in members if old.get(ids[i]) in numbers.known), None)
-            counters.append(Counter(numbers.of(before), versions[first] or 0, tuple(ids[i] for i in members)))
+            counters.append(
+                Counter(numbers.of(before), versions[first] or 0, tuple(ids[i] for i in members))
+            )
         return tuple(counters), numbers.last
 
     # -- graph -----------------------------------------------------------------
@@ -314,7 +356,9 @@ class _Reader:
                     name=node.name(),
                     edges=tuple(name for name, _ in followers),
                     saved=tuple(
-                        saved if saved.tensor is None else replace(saved, tensor=ids[int(saved.tensor)])
+                        saved
+                        if saved.tensor is None
+                        else replace(saved, tensor=ids[int(saved.tensor)])
                         for saved in self.saved[where]
                     ),
                     variable=None if variable is None else ids[variable],
@@ -323,7 +367,9 @@ class _Reader:
                     module=paths[where],
                     doubts=tuple(probe.doubts_of_node(node)),
                     # Threads number nodes for themselves; two seldom meet in one graph, and with one name less so.
-                    key=("node", node.name(), node._sequence_nr()) if variable is None else ("leaf", keys[variable]),
+                    key=("node", node.name(), node._sequence_nr())
+                    if variable is None
+                    else ("leaf", keys[variable]),
                 )
             )
         return tuple(made)
@@ -332,7 +378,9 @@ class _Reader:
 
     def _saved_by(self, node: Any) -> Iterator[Saved]:
         for attribute, name in _attributes(type(node)):
-            once = getattr(getattr(node, "_forward_cls", None), "clear_saved_tensors_on_access", False)
+            once = getattr(
+                getattr(node, "_forward_cls", None), "clear_saved_tensors_on_access", False
+            )
             if name == "tensors" and once:
                 yield Saved(name, "once")
             else:
@@ -344,7 +392,9 @@ class _Reader:
         raw = quietly(node, "_raw_saved_" + name)
         if raw is None and _GEOMETRY.search(name):
             return
-        hooks = [getattr(one, "unpack_hook", None) for one in (raw if isinstance(raw, tuple) else (raw,))]
+        hooks = [
+            getattr(one, "unpack_hook", None) for one in (raw if isinstance(raw, tuple) else (raw,))
+        ]
         if any(hook is not None and not getattr(hook, "changes_nothing", False) for hook in hooks):
             yield Saved(name, "packed")
             return
@@ -364,12 +414,18 @@ class _Reader:
                     yield self._live(f"{name}[{index}]", piece)
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
             # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
-            yield Saved(name, "number", value=value - 2**64 if isinstance(value, int) and value >= 2**63 else value)
+            yield Saved(
+                name,
+                "number",
+                value=value - 2**64 if isinstance(value, int) and value >= 2**63 else value,
+            )
 
     def _live(self, name: str, tensor: Any, raw: Any = None) -> Saved:
         version = probe.version_of(tensor)
         where = self.index.get(id(tensor))
-        if where is None:  # it may be known as another object, at the same place and with the same history
+        if (
+            where is None
+        ):  # it may be known as another object, at the same place and with the same history
             node = quietly(tensor, "grad_fn")
             same = self.addresses.get(address_of(tensor), ())
             where = next((i for i in same if self.met[i].grad_fn is node), None)
@@ -390,7 +446,11 @@ class _Reader:
 
     def _with_bytes(self, saved: Saved, tensor: Any) -> Saved:
         found = self.checksums.of(tensor)
-        return replace(saved, not_read=found) if isinstance(found, str) else replace(saved, bytes_now=found)
+        return (
+            replace(saved, not_read=found)
+            if isinstance(found, str)
+            else replace(saved, bytes_now=found)
+        )
 
     def _refused(self, node: Any, name: str, message: str, raw: Any) -> Saved:
         stale = _VERSIONS.search(message)
@@ -402,7 +462,13 @@ class _Reader:
         if is_tensor(data):
             found = self._original(data, node)
             where = self.add(data, "saved") if found is None else found
-        return Saved(name, "stale", tensor=None if where is None else str(where), saved_version=then, version=now)
+        return Saved(
+            name,
+            "stale",
+            tensor=None if where is None else str(where),
+            saved_version=then,
+            version=now,
+        )
 
     def _original(self, data: Any, node: Any) -> int | None:
         """The known tensor that was saved: among those at the same place the node's own result, or its input."""
@@ -431,7 +497,11 @@ def _as_watched(saved: Saved, raw: Any) -> Saved:
 @cache
 def _attributes(kind: type) -> tuple[tuple[str, str], ...]:
     """(attribute, name) of what nodes of a class keep; their classes have a property for each."""
-    names = [(attribute, attribute.removeprefix("_saved_")) for attribute in dir(kind) if attribute[:7] == "_saved_"]
+    names = [
+        (attribute, attribute.removeprefix("_saved_"))
+        for attribute in dir(kind)
+        if attribute[:7] == "_saved_"
+    ]
     # Of a name like `index` there are numbers, which are left out, and tensors, which have a second property.
     found = [
         (attribute, name)
@@ -439,4 +509,6 @@ def _attributes(kind: type) -> tuple[tuple[str, str], ...]:
         if not _GEOMETRY.search(name) or hasattr(kind, f"_raw_saved_{name}")
     ]
     # A custom Function keeps its tensors under another name.
-    return (*found, ("saved_tensors", "tensors")) if hasattr(kind, "saved_tensors") else tuple(found)
+    return (
+        (*found, ("saved_tensors", "tensors")) if hasattr(kind, "saved_tensors") else tuple(found)
+    )

@@ -82,7 +82,9 @@ class Tensor:
         if odd or rest < 0:
             return None
         index = [0] * len(self.shape)
-        for step, d in sorted(((step, -d) for d, (_, step) in enumerate(self._axes()) if step), reverse=True):
+        for step, d in sorted(
+            ((step, -d) for d, (_, step) in enumerate(self._axes()) if step), reverse=True
+        ):
             index[-d] = min(rest // step, self.shape[-d] - 1)
             rest -= index[-d] * step
         return None if rest else tuple(index)
@@ -106,7 +108,10 @@ class Tensor:
 
     def stop_byte(self) -> int:
         """Where the furthest of its elements ends, in bytes from the beginning of the storage record."""
-        return self.start_byte + (1 + sum((size - 1) * step for size, step in self._axes())) * self.itemsize
+        return (
+            self.start_byte
+            + (1 + sum((size - 1) * step for size, step in self._axes())) * self.itemsize
+        )
 
     def overlaps(self, other: Tensor) -> bool:
         """Whether the stretches of memory that two tensors of one storage reach over have a byte in common."""
@@ -124,7 +129,11 @@ class Tensor:
             if sum(a != b for a, b in zip(here, there, strict=True)) == 2:
                 return gettext("{name} transposed", name=name)
             return gettext("{name} with its dimensions in another order", name=name)
-        if not away and self.repeats() > 1 and [a for a in here if a[1]] == [a for a in there if a[0] > 1]:
+        if (
+            not away
+            and self.repeats() > 1
+            and [a for a in here if a[1]] == [a for a in there if a[0] > 1]
+        ):
             return gettext("{name} expanded", name=name)
         for d, (size, step) in enumerate(there):
             first, odd = divmod(away, step * self.itemsize or 1)
@@ -274,7 +283,10 @@ class Snapshot:
             return "<snapshot>"
         tensors, storages = self.counts
         said = gettext(
-            "snapshot of {names}: {tensors} in {storages}", names=self.title, tensors=tensors, storages=storages
+            "snapshot of {names}: {tensors} in {storages}",
+            names=self.title,
+            tensors=tensors,
+            storages=storages,
         )
         return bracket(said)
 
@@ -357,7 +369,10 @@ class Snapshot:
         others = [one for one in beside if self.first_name(one) and one.overlaps(tensor)]
         if not others:
             return ""
-        whole = min(others, key=lambda one: (one.counter != tensor.counter, one.id != tensor.base, -one.numel))
+        whole = min(
+            others,
+            key=lambda one: (one.counter != tensor.counter, one.id != tensor.base, -one.numel),
+        )
         name = called(self.first_name(whole))
         if tensor.counter is None or whole.counter != tensor.counter:
             return gettext("the memory of {name}", name=name)
@@ -403,7 +418,9 @@ class Snapshot:
         named = {tid for _, tid in self.names}
         found = []
         for storage in self.storages:
-            members = [one for one in map(self.tensor, storage.tensors) if self._reachable(one, named)]
+            members = [
+                one for one in map(self.tensor, storage.tensors) if self._reachable(one, named)
+            ]
             if members:
                 order = {one.counter: k for k, one in reversed(list(enumerate(members)))}
                 found.append((storage, sorted(members, key=lambda one: order[one.counter])))

@@ -63,12 +63,16 @@ class GraphPicture(Shown, graphviz.Digraph):
             changed = changes(snap, since)
             self._sheet = sheet = build(changed, shown(changed, find, fold))
             self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
-            self.node_attr.update(shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true")
+            self.node_attr.update(
+                shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true"
+            )
             self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
             for card in sheet.cards:
                 lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
                 lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
-                label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
+                label = (
+                    str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
+                )
                 self.node(
                     card.name,
                     label=graphviz.nohtml(label),
@@ -85,7 +89,11 @@ class GraphPicture(Shown, graphviz.Digraph):
     @property
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
-        return self.source if self._sheet is None else graph_text(self._sheet.changed, self._sheet.seen)
+        return (
+            self.source
+            if self._sheet is None
+            else graph_text(self._sheet.changed, self._sheet.seen)
+        )
 
     @property
     def title(self) -> str:
@@ -107,15 +115,23 @@ class GraphPicture(Shown, graphviz.Digraph):
         if source not in self._drawn:
             # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
             ours = self._sheet if source == self._as_made else None
-            self._drawn[source] = draw(ours) if ours else _restyled(layout.render(source, "svg", self.engine))
+            self._drawn[source] = (
+                draw(ours) if ours else _restyled(layout.render(source, "svg", self.engine))
+            )
         return self._drawn[source]
 
     def _folds(self) -> list[Folded]:
-        return folded_in(self._sheet) if self._sheet is not None and self.source == self._as_made else []
+        return (
+            folded_in(self._sheet)
+            if self._sheet is not None and self.source == self._as_made
+            else []
+        )
 
     # -- what people expect of a Digraph ----------------------------------------
 
-    def pipe(self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any) -> Any:
+    def pipe(
+        self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any
+    ) -> Any:
         """The rendered bytes (a str with `encoding`), as Digraph.pipe; SVG, PNG and PDF need no `dot`."""
         made = self._made(format or self.format, args, *options.values())
         if made is not None:
@@ -143,7 +159,9 @@ class GraphPicture(Shown, graphviz.Digraph):
         **options: Any,
     ) -> str:
         """Write the DOT source and the rendered file, as Digraph.render; SVG, PNG and PDF need no `dot`."""
-        kind = format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
+        kind = (
+            format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
+        )
         made = self._made(kind, *options.values())
         if made is None:
             options |= {"view": view, "cleanup": cleanup, "format": format, "outfile": outfile}
@@ -159,13 +177,22 @@ class GraphPicture(Shown, graphviz.Digraph):
             self._view(target, format=kind, quiet=False)
         return target
 
-    def save(self, filename: Any = None, directory: Any = None, *, theme: str | None = None, **options: Any) -> str:
+    def save(
+        self,
+        filename: Any = None,
+        directory: Any = None,
+        *,
+        theme: str | None = None,
+        **options: Any,
+    ) -> str:
         """Write the picture (.svg, .txt; .png and .pdf with typst) or the DOT source (.gv, .dot, no ending).
 
         Raises ValueError for another ending, before anything is written; otherwise as Picture.save and Digraph.save.
         """
         path = Path(directory or self.directory or "", filename or self.filename)
-        is_rendering = options.get("skip_existing", False) is None  # Digraph.render writes its source by this method
+        is_rendering = (
+            options.get("skip_existing", False) is None
+        )  # Digraph.render writes its source by this method
         content = None if is_rendering else self.content(path, theme)
         if content is not None:
             path.write_bytes(content)

@@ -40,7 +40,10 @@ def graphs_of(
     Two that show the same look the same. A graph that is not too large is laid out once, so that what stays keeps its
     place. `wrong`: for each step, the keys of the nodes whose gradient is wrong.
     """
-    sheets = [build(changed, words.shown(changed), nodes) for changed, nodes in zip(run, wrong, strict=True)]
+    sheets = [
+        build(changed, words.shown(changed), nodes)
+        for changed, nodes in zip(run, wrong, strict=True)
+    ]
     names: dict[object, str] = {}
     kept = [_renamed(sheet, names) for sheet in sheets]
     most = max((len(sheet.cards) for sheet in sheets), default=0)
@@ -124,7 +127,9 @@ def _stage(run: Sequence[Sheet]) -> Stage:
         top += 6  # room for the flags of the first row
     places, routes, w, h = _laid_out(layout.render, dot_for(sizes, lines.elements()))
     at = {name: (x + EDGE, h - y + top) for name, (x, y) in places.items()}
-    drawn = [(tail, head, [(x + EDGE, h - y + top) for x, y in points]) for tail, head, points in routes]
+    drawn = [
+        (tail, head, [(x + EDGE, h - y + top) for x, y in points]) for tail, head, points in routes
+    ]
     least = max(*heads, min(notes_w, NOTE), w) + 2 * EDGE
     return Stage(sizes, at, drawn, top + h, (least, top + h + foot + EDGE))
 
@@ -148,7 +153,10 @@ class Card:
     def width(self) -> float:
         """In px."""
         marks = [18 if mark else 0 for _, _, mark in self.lines]
-        widths = [width(text, kind) + mark for (text, kind, _), mark in zip(self.lines, marks, strict=True)]
+        widths = [
+            width(text, kind) + mark
+            for (text, kind, _), mark in zip(self.lines, marks, strict=True)
+        ]
         return max(40.0, round(max(widths) + 2 * PAD))
 
     @property
@@ -172,7 +180,9 @@ def build(changed: Changes, seen: View, wrong: Collection[object] = ()) -> Sheet
     snap, unseen = changed.now, perhaps(changed.now)
     cards: list[Card] = []
     wires: list[Wire] = []
-    leaves = [item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None]
+    leaves = [
+        item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None
+    ]
     elsewhere = {*leaves, *seen.folded}
     off: list[Tensor] = []
     loose: list[Tensor] = []
@@ -194,7 +204,9 @@ def build(changed: Changes, seen: View, wrong: Collection[object] = ()) -> Sheet
     if many:
         cards.append(_off(changed, "loose", loose, gettext("leaves without a graph")))
     if off:
-        cards.append(_off(changed, "off", off, gettext("not on the graph"), gettext("(needs no grad)")))
+        cards.append(
+            _off(changed, "off", off, gettext("not on the graph"), gettext("(needs no grad)"))
+        )
     _to_outside(snap, seen, cards, wires)
     return Sheet(changed, seen, cards, wires)
 
@@ -213,7 +225,11 @@ def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]
         name = ("from_" if enters else "to_") + outside
         wires.append(Wire(name, inside, "next") if enters else Wire(inside, name, "next"))
         entry = outside if outside.startswith("F") else short(snap.node(outside).name)
-        said = gettext("from {entry}", entry=entry) if enters else gettext("on to {entry}", entry=entry)
+        said = (
+            gettext("from {entry}", entry=entry)
+            if enters
+            else gettext("on to {entry}", entry=entry)
+        )
         if all(card.name != name for card in cards):
             cards.append(Card(name, "off", ((said, "s", ""),)))
 
@@ -261,7 +277,11 @@ def _pill(changed: Changes, tensor: Tensor) -> Card:
     kind, below = "name", shape(tensor.shape)
     if tensor.is_leaf and tensor.requires_grad:
         kind, below = "leaf", gettext("leaf {shape}", shape=below)
-    lines = ((cut(name, LIMIT), "mono b", ""), (shorten(below, 40), "s", ""), *_changed(changed, tensor))
+    lines = (
+        (cut(name, LIMIT), "mono b", ""),
+        (shorten(below, 40), "s", ""),
+        *_changed(changed, tensor),
+    )
     return Card(tensor.id, kind, lines, name, "new" if tensor.id in changed.new else "")
 
 
@@ -277,7 +297,13 @@ def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str]
         if (node.id, at) in changed.saved:
             lines.append((words.was(changed.saved[node.id, at]), *CHANGED))
     if len(node.saved) > words.SAVED:
-        lines.append((gettext("and {number} more saved", number=f"{len(node.saved) - words.SAVED:,}"), "s", ""))
+        lines.append(
+            (
+                gettext("and {number} more saved", number=f"{len(node.saved) - words.SAVED:,}"),
+                "s",
+                "",
+            )
+        )
     if node.cut:
         lines.append((gettext("the graph goes on"), "s", ""))
     return Card(node.id, "node", tuple(lines), head, _flag({node.id}, changed, seen))
@@ -292,23 +318,41 @@ def _flag(nodes: Iterable[str], changed: Changes, seen: View) -> str:
 def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
     title = words.fold_title(fold)
     lines = [(cut(f"{fold.id} {title}".rstrip(), 44), "b", "")]
-    lines.append((ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "s", ""))
+    lines.append(
+        (ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "s", "")
+    )
     for name, count in fold.kinds[:KINDS]:
         said = gettext("{number} x {node}", number=f"{count:,}", node=short(name))
         lines.append((shorten(said, LIMIT), "mono s", ""))
     if len(fold.kinds) > KINDS:
-        more = ngettext("and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS)
+        more = ngettext(
+            "and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS
+        )
         lines.append((more, "s", ""))
     marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "cross")}
     lines += [(said, *marks.get(state, ("s", ""))) for state, said in words.in_states(fold)]
     through = sum(node in fold.nodes for node, _ in unseen)
     if through:
-        lines.append((gettext("saved: {number} perhaps written unseen", number=f"{through:,}"), "s b", "warn"))
+        lines.append(
+            (
+                gettext("saved: {number} perhaps written unseen", number=f"{through:,}"),
+                "s b",
+                "warn",
+            )
+        )
     if fold.leaves:
-        lines.append((ngettext("with {number} leaf", "with {number} leaves", len(fold.leaves)), "s", ""))
+        lines.append(
+            (ngettext("with {number} leaf", "with {number} leaves", len(fold.leaves)), "s", "")
+        )
     if fold.made:
         lines.append(
-            (shorten(gettext("made here: {names}", names=few(map(changed.now.label, fold.made))), 40), "s", "")
+            (
+                shorten(
+                    gettext("made here: {names}", names=few(map(changed.now.label, fold.made))), 40
+                ),
+                "s",
+                "",
+            )
         )
     lines += [(shorten(said, 48), *CHANGED) for said in words.in_fold(changed, fold)]
     whole = f"{fold.id} {title}" if title else ""
@@ -368,7 +412,9 @@ def folded_in(sheet: Sheet) -> list[Folded]:
 
 def _line(fold: Fold) -> str:
     nodes = ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes))
-    line = gettext("{fold}: {nodes}", fold=f"{fold.id} {words.fold_title(fold)}".rstrip(), nodes=nodes)
+    line = gettext(
+        "{fold}: {nodes}", fold=f"{fold.id} {words.fold_title(fold)}".rstrip(), nodes=nodes
+    )
     return gettext("{line}; drawn here is the first of them", line=line) if fold.times > 1 else line
 
 
@@ -438,10 +484,14 @@ def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
     base = (end[0] - 8 * ux, end[1] - 8 * uy)
     bends = [*points[:-1], base]
     first, *rest = [f"{number(x)} {number(y)}" for x, y in bends]
-    canvas.path(f"M{first}" + "".join("C" + " ".join(rest[i : i + 3]) for i in range(0, len(rest), 3)), line)
+    canvas.path(
+        f"M{first}" + "".join("C" + " ".join(rest[i : i + 3]) for i in range(0, len(rest), 3)), line
+    )
     left = (base[0] - 4 * uy, base[1] + 4 * ux)
     right = (base[0] + 4 * uy, base[1] - 4 * ux)
-    canvas.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in (end, left, right)) + "z", tip)
+    canvas.path(
+        "M" + "L".join(f"{number(x)} {number(y)}" for x, y in (end, left, right)) + "z", tip
+    )
     if wire.kind == "next" and wire.label:
         x, y = _along(points, 0.3)
         w = width(wire.label, "mono s") + 8
@@ -464,7 +514,13 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, flo
     w, h = size
     left, top = x - w / 2, y - h / 2
     of = card.name if card.kind in ("name", "leaf") else ""
-    kind = {"node": "band", "fold": "card dash", "name": "name", "leaf": "leaf", "off": "card dash"}[card.kind]
+    kind = {
+        "node": "band",
+        "fold": "card dash",
+        "name": "name",
+        "leaf": "leaf",
+        "off": "card dash",
+    }[card.kind]
     ink = "m" if card.kind == "off" else "t"
     if card.flag:
         kind = f"{kind} fresh" if of else "new dash" if card.kind == "fold" else "new"
@@ -480,7 +536,9 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, flo
     plain, void = ("t", "t") if kind.startswith(("bad", "new")) else (ink, "m")
     for k, (text, style, mark) in enumerate(card.lines):
         line_y = top + 17 + k * ROW + (3 if k else 0)
-        tone = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}.get(mark, plain if mark != "void" else void)
+        tone = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}.get(
+            mark, plain if mark != "void" else void
+        )
         if mark:
             canvas.mark(mark, left + PAD + 4, line_y - 4)
             canvas.text(left + PAD + 16, line_y, text, f"{tone} {style}")
@@ -490,9 +548,15 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, flo
 
 def _summary(changed: Changes) -> str:
     snap = changed.now
-    said = ngettext("Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes))
+    said = ngettext(
+        "Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes)
+    )
     said += " " + gettext("and more") if snap.notes else ""
-    said += ", " + gettext("{number} of them new", number=f"{len(changed.nodes):,}") if changed.nodes else ""
+    said += (
+        ", " + gettext("{number} of them new", number=f"{len(changed.nodes):,}")
+        if changed.nodes
+        else ""
+    )
     wrong = ngettext(
         "{number} saved tensor stale: backward will raise",
         "{number} saved tensors stale: backward will raise",

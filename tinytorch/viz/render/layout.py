@@ -55,12 +55,16 @@ def render(source: str, form: str = "plain", engine: str = "dot") -> str:
         except Exception as error:
             # After a trap the instance cannot be trusted; the next call makes a new one.
             _wasm.cache_clear()
-            raise LayoutError(gettext("Graphviz broke off while laying out the graph: {why}", why=error)) from error
+            raise LayoutError(
+                gettext("Graphviz broke off while laying out the graph: {why}", why=error)
+            ) from error
     program = shutil.which(engine)
     if program is None:
         raise LayoutError(gettext(MISSING))
     try:
-        done = subprocess.run([program, f"-T{form}"], input=source.encode(), capture_output=True, check=False)
+        done = subprocess.run(
+            [program, f"-T{form}"], input=source.encode(), capture_output=True, check=False
+        )
     except OSError as error:
         raise LayoutError(gettext(MISSING)) from error
     if done.returncode:
@@ -78,7 +82,11 @@ def _wasm() -> _Graphviz | None:
         if sys.platform == "emscripten":
             return _in_browser(path)
         import wasmtime
-    except (ImportError, RuntimeError, OSError):  # on a platform without a build of its own, wasmtime raises the others
+    except (
+        ImportError,
+        RuntimeError,
+        OSError,
+    ):  # on a platform without a build of its own, wasmtime raises the others
         return None
     # wasmtime's objects cannot be taken down once the interpreter has lost its modules.
     atexit.register(_wasm.cache_clear)
@@ -92,7 +100,10 @@ class _Graphviz:
     """
 
     def __init__(
-        self, call: Callable[..., int], write: Callable[[bytes, int], Any], read: Callable[[int, int], bytes]
+        self,
+        call: Callable[..., int],
+        write: Callable[[bytes, int], Any],
+        read: Callable[[int, int], bytes],
     ) -> None:
         self._call, self._write, self._read = call, write, read
 
@@ -108,7 +119,9 @@ class _Graphviz:
             answer = self._call("graphviz_render", *lent)
             if not answer:
                 message = (
-                    self._read(self._call("graphviz_last_error"), 400).partition(b"\0")[0].decode(errors="replace")
+                    self._read(self._call("graphviz_last_error"), 400)
+                    .partition(b"\0")[0]
+                    .decode(errors="replace")
                 )
                 why = message or gettext("no reason given")
                 raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))

@@ -51,7 +51,12 @@ PACK, LINE_W = 36, 900
 
 
 def memory(
-    *tensors: Any, since: Snapshot | None = None, values: Any = True, find: str = "", fold: bool = True, **named: Any
+    *tensors: Any,
+    since: Snapshot | None = None,
+    values: Any = True,
+    find: str = "",
+    fold: bool = True,
+    **named: Any,
 ) -> Picture:
     """Draw names, tensors, storages and version counters, and tell of them in words.
 
@@ -85,11 +90,17 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
         )
 
 
-def _folds(changed: Changes, entries: Sequence[Band | Pack], bad: Mapping[str, tuple[str, ...]]) -> list[Folded]:
+def _folds(
+    changed: Changes, entries: Sequence[Band | Pack], bad: Mapping[str, tuple[str, ...]]
+) -> list[Folded]:
     def opened(pack: Pack) -> tuple[str, str, list[Folded]]:
         return "", pack_text(changed, pack, bad), _folds(changed, pack.inside, bad)
 
-    return [Folded(pack_line(changed, one, bad), partial(opened, one)) for one in entries if isinstance(one, Pack)]
+    return [
+        Folded(pack_line(changed, one, bad), partial(opened, one))
+        for one in entries
+        if isinstance(one, Pack)
+    ]
 
 
 class Columns(NamedTuple):
@@ -128,7 +139,9 @@ class Row:
     def height(self) -> float:
         """The height, with all names and words."""
         pills = (len(self.pills) - 1) * self.step + PILL / 2 + (14 if self.pills[-1][1] else 0)
-        return TOP + max(self.low + max(len(self.lines) * LINE, self.shown[0] * SQUARE) + 3, pills) + 6
+        return (
+            TOP + max(self.low + max(len(self.lines) * LINE, self.shown[0] * SQUARE) + 3, pills) + 6
+        )
 
     @property
     def shown(self) -> tuple[int, int]:
@@ -138,11 +151,17 @@ class Row:
     @property
     def grid_w(self) -> int:
         """How wide its elements are, drawn as rows and columns."""
-        return self.shown[1] * SQUARE + (8 if self.shown == self.grid else 14) if self.grid[1] else 0
+        return (
+            self.shown[1] * SQUARE + (8 if self.shown == self.grid else 14) if self.grid[1] else 0
+        )
 
     def words_w(self, lines: int | None = None) -> float:
         """How wide the words have to be; the first so many `lines` of them."""
-        return self.grid_w + max(width(text, kind) + _indent(kind) for text, kind, _ in self.lines[:lines]) + 4
+        return (
+            self.grid_w
+            + max(width(text, kind) + _indent(kind) for text, kind, _ in self.lines[:lines])
+            + 4
+        )
 
     def draw(self, canvas: Canvas, at: Columns, middle: float, to: float) -> None:
         """Names, an arrow that leads `to` where its elements begin, and the words."""
@@ -157,7 +176,9 @@ class Row:
             if flag:
                 canvas.text(x + w / 2, y + PILL / 2 + 11, gettext(flag), "new-t s b c")
             if k > 0:
-                canvas.line([(right, y), (right + ARROW / 2, y), (right + ARROW / 2, middle)], "arrow")
+                canvas.line(
+                    [(right, y), (right + ARROW / 2, y), (right + ARROW / 2, middle)], "arrow"
+                )
         canvas.line([(right, middle), (to - 5, middle)], "arrow")
         canvas.path(f"M{number(to - 1)} {number(middle)}l-8 -4v8z", "tip")
         self._grid(canvas, at.strip_x + 2, middle + self.low + 4)
@@ -173,7 +194,9 @@ class Row:
         rows, columns = self.shown
         for k in range(rows * columns):
             row, column = divmod(k, columns)
-            canvas.rect(x + column * SQUARE, top + row * SQUARE, SQUARE - 1, SQUARE - 1, "view", 1, self.id)
+            canvas.rect(
+                x + column * SQUARE, top + row * SQUARE, SQUARE - 1, SQUARE - 1, "view", 1, self.id
+            )
         if self.shown != self.grid:
             canvas.text(x + columns * SQUARE + 1, top + rows * SQUARE, "…", "m s")
 
@@ -202,7 +225,9 @@ class Count(NamedTuple):
             return [(self.id, "count-t s b"), (gettext("version"), "count-t s")]
         if self.id is not None:
             return [(self.id, "new-t s b"), (gettext("was {value}", value=self.was), "new-t s")]
-        return [(one, "t s") for one in wrap(gettext("no counter"), 10, 2)] + [(gettext("inference"), "m s")]
+        return [(one, "t s") for one in wrap(gettext("no counter"), 10, 2)] + [
+            (gettext("inference"), "m s")
+        ]
 
     @property
     def box_w(self) -> float:
@@ -269,7 +294,13 @@ class Drawn:
             self.strip.draw_lane(canvas, at.strip_x, middle - LANE / 2 - 4, row.lane, row.id)
         for counter in self.counters:
             start = at.strip_x + max(self.strip.width, 82) + 4
-            counter.draw(canvas, at.count_x, at.right - at.count_x - BRACKET, [middles[k] for k in counter.rows], start)
+            counter.draw(
+                canvas,
+                at.count_x,
+                at.right - at.count_x - BRACKET,
+                [middles[k] for k in counter.rows],
+                start,
+            )
 
     def _head(self, at: Columns) -> tuple[list[str], list[str]]:
         """The lines of a band's title and of the note below it, above the cells."""
@@ -324,7 +355,9 @@ def _sheet(changed: Changes, seen: Shelf) -> Sheet:
     entries |= {tensor.id: _row(changed, tensor, seen, None) for tensor in loose}
     shown = snap.shown | {tensor.id for tensor in loose}
     notes = below_memory(changed, shown, seen) if shown else [gettext("no tensors to show")]
-    return Sheet(entries, [(line, note) for note in notes for line in wrap(note, NOTE, 4)], seen.whole)
+    return Sheet(
+        entries, [(line, note) for note in notes for line in wrap(note, NOTE, 4)], seen.whole
+    )
 
 
 def _kept(steps: Sequence[Iterable[str]]) -> list[list[str]]:
@@ -349,7 +382,10 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
     for band in (band for sheet in sheets for band in sheet.bands):
         cells[band.id] = max(cells.get(band.id, 0), band.strip.cell_w)
     for sheet in sheets:
-        wide = {one.id: replace(one, strip=replace(one.strip, cell_w=cells[one.id])) for one in sheet.bands}
+        wide = {
+            one.id: replace(one, strip=replace(one.strip, cell_w=cells[one.id]))
+            for one in sheet.bands
+        }
         sheet.entries.update(wide)
     bands = [band for sheet in sheets for band in sheet.bands]
     lines = [one[0] for sheet in sheets for one in sheet.entries.values() if isinstance(one, tuple)]
@@ -358,7 +394,13 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
     heights: dict[str, float] = {}
     for sheet in sheets:
         for name, one in sheet.entries.items():
-            high = PACK if isinstance(one, tuple) else one.height + 8 if isinstance(one, Row) else one.above(at)
+            high = (
+                PACK
+                if isinstance(one, tuple)
+                else one.height + 8
+                if isinstance(one, Row)
+                else one.above(at)
+            )
             heights[name] = max(heights.get(name, 0), high)
     heights |= _rows_placed(bands, heights, places)
     y = PAD + (36.0 if heights else 0)
@@ -372,7 +414,9 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
     return sheets, Stage(at, places, y, (max(right, least, 200), high))
 
 
-def _rows_placed(bands: list[Drawn], above: Mapping[str, float], places: dict[str, float]) -> dict[str, float]:
+def _rows_placed(
+    bands: list[Drawn], above: Mapping[str, float], places: dict[str, float]
+) -> dict[str, float]:
     """Put the rows of each storage into `places`; gives back how high each storage is."""
     steps: dict[str, list[Drawn]] = {}
     for band in bands:
@@ -383,7 +427,9 @@ def _rows_placed(bands: list[Drawn], above: Mapping[str, float], places: dict[st
         for row in (row for band in looks for row in band.rows):
             tall[row.id] = max(tall.get(row.id, 0), row.height)
         y = above[sid]
-        shared = {band.rows[k].id: one.id for band in looks for one in band.counters for k in one.rows}
+        shared = {
+            band.rows[k].id: one.id for band in looks for one in band.counters for k in one.rows
+        }
         kept = _kept([[row.id for row in band.rows] for band in looks])
         # Those that share a counter stand together: its box would cover that of a row in between.
         first = {shared.get(rows[0]): k for k, rows in reversed([*enumerate(kept)])}
@@ -395,7 +441,9 @@ def _rows_placed(bands: list[Drawn], above: Mapping[str, float], places: dict[st
 
 
 @lru_cache(maxsize=1024)
-def _drawn(band: Drawn, at: Columns, y: float, rows: tuple[float, ...]) -> tuple[str, frozenset[str]]:
+def _drawn(
+    band: Drawn, at: Columns, y: float, rows: tuple[float, ...]
+) -> tuple[str, frozenset[str]]:
     """A band's elements and their kinds: of 24 steps, in which most bands stay as they are, in 40 ms instead of 70."""
     canvas = Canvas()
     band.draw(canvas, at, y, rows)
@@ -412,7 +460,9 @@ def _draw(sheet: Sheet, stage: Stage) -> str:
     for name, one in sheet.entries.items():
         y = stage.places[name]
         if isinstance(one, Drawn):
-            parts, kinds = _drawn(one, at, y, tuple(stage.places[f"{name} {row.id}"] for row in one.rows))
+            parts, kinds = _drawn(
+                one, at, y, tuple(stage.places[f"{name} {row.id}"] for row in one.rows)
+            )
             canvas.parts.append(parts)
             canvas.kinds |= kinds
         elif isinstance(one, Row):
@@ -423,22 +473,41 @@ def _draw(sheet: Sheet, stage: Stage) -> str:
             canvas.rect(PAD, y, at.right, PACK, "bad" if wrong else "card dash", 8)
             if wrong:
                 canvas.mark("cross", PAD + 16, y + 18)
-            canvas.text(PAD + 28, y + 22, said, "bad-t s b" if wrong else "t s", columns_in(at.right - 50, "s"))
+            canvas.text(
+                PAD + 28,
+                y + 22,
+                said,
+                "bad-t s b" if wrong else "t s",
+                columns_in(at.right - 50, "s"),
+            )
     for k, (line, note) in enumerate(sheet.notes):
         canvas.text(PAD, stage.foot + 18 * k + 12, line, "m", whole=note)
     there = [one for one in sheet.entries.values() if not isinstance(one, Row)]
     summary = "; ".join(one.title if isinstance(one, Drawn) else one[0] for one in there)
-    summary = gettext("Memory: {storages}", storages=summary) if there else gettext("Memory picture without tensors")
+    summary = (
+        gettext("Memory: {storages}", storages=summary)
+        if there
+        else gettext("Memory picture without tensors")
+    )
     return canvas.svg(*stage.size, summary, sheet.whole)
 
 
 def _columns(bands: list[Drawn], rows: list[Row], lines: list[str]) -> Columns:
     names_w = max([NAMES_W, *(_pill_width(name) for row in rows for name, _ in row.pills)])
     # What is below the first line may run on below a counter, where that is not shared with the next row.
-    shared = [band.rows[k].words_w() for band in bands for counter in band.counters for k in counter.rows[:-1]]
-    strip_w = max([STRIP_W, *(band.strip.width for band in bands), *(row.words_w(1) for row in rows), *shared])
+    shared = [
+        band.rows[k].words_w()
+        for band in bands
+        for counter in band.counters
+        for k in counter.rows[:-1]
+    ]
+    strip_w = max(
+        [STRIP_W, *(band.strip.width for band in bands), *(row.words_w(1) for row in rows), *shared]
+    )
     strip_x = PAD + 8 + names_w + ARROW
-    count_w = BRACKET + max((counter.box_w for band in bands for counter in band.counters), default=0.0)
+    count_w = BRACKET + max(
+        (counter.box_w for band in bands for counter in band.counters), default=0.0
+    )
     lines_w = min(max((width(line, "s b") + 50 for line in lines), default=0.0), LINE_W)
     right = max(strip_x + max(strip_w + 6 + count_w, *(row.words_w() for row in rows), 0), lines_w)
     return Columns(strip_x, right - count_w, right)
@@ -452,15 +521,24 @@ def _band(changed: Changes, band: Band, seen: Shelf) -> Drawn:
         if snap.counted(one):
             sharing.setdefault(one.counter or one.id, []).append(k)
     firsts = [(members[rows[0]], rows) for rows in sharing.values()]
-    objects = [gettext("{number} storage objects", number=storage.objects)] if storage.objects > 1 else []
-    more = [ngettext("and {number} tensor more", "and {number} tensors more", band.more)] if band.more else []
+    objects = (
+        [gettext("{number} storage objects", number=storage.objects)] if storage.objects > 1 else []
+    )
+    more = (
+        [ngettext("and {number} tensor more", "and {number} tensors more", band.more)]
+        if band.more
+        else []
+    )
     return Drawn(
         storage.id,
         title(snap, members, usual=True),
         ", ".join([*unusual(storage), *objects, *storage.notes, *more]),
         strip,
         tuple(_row(changed, one, seen, lane) for one, lane in zip(members, lanes, strict=True)),
-        tuple(Count(one.counter, one.version, changed.version_of(one.counter), tuple(rows)) for one, rows in firsts),
+        tuple(
+            Count(one.counter, one.version, changed.version_of(one.counter), tuple(rows))
+            for one, rows in firsts
+        ),
     )
 
 
@@ -469,13 +547,24 @@ def _row(changed: Changes, tensor: Tensor, seen: Shelf, lane: Lane | None) -> Ro
     flag = "found" if tensor.id in seen.found else ""
     renamed = set(map(called, changed.rebound | changed.added))
     pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
-    geometry = gettext("{shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride))
+    geometry = gettext(
+        "{shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride)
+    )
     offset = gettext("offset {offset}", offset=tensor.offset) if tensor.offset else ""
     base = "" if tensor.base is None else cut(snap.label(tensor.base), NAME_COLUMNS)
     standing = ", ".join(
-        filter(None, [offset, standing_of(tensor), gettext("view of {base}", base=base) if base else ""])
+        filter(
+            None,
+            [offset, standing_of(tensor), gettext("view of {base}", base=base) if base else ""],
+        )
     )
-    ink = "leaf-t s b" if tensor.is_leaf and tensor.requires_grad else "t s" if tensor.requires_grad else "m s"
+    ink = (
+        "leaf-t s b"
+        if tensor.is_leaf and tensor.requires_grad
+        else "t s"
+        if tensor.requires_grad
+        else "m s"
+    )
     below = [*([(standing, ink)] if standing else []), *_remarks(changed, tensor, seen)]
     return Row(
         tensor.id,

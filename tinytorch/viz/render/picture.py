@@ -74,14 +74,18 @@ def bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, str]:
 
 def _opened(folds: Sequence[Folded], room: int) -> str:
     """The folds and the folds in these, level by level, as long as there is room."""
-    waiting: deque[tuple[tuple[int, ...], Folded]] = deque(((k,), fold) for k, fold in enumerate(folds))
+    waiting: deque[tuple[tuple[int, ...], Folded]] = deque(
+        ((k,), fold) for k, fold in enumerate(folds)
+    )
     pieces: dict[tuple[int, ...], tuple[str, str]] = {}
     while waiting:
         where, fold = waiting.popleft()
         svg, text, inner = fold.open()
         body = _image(svg, text) if svg else f"<pre>{_inline(text)}</pre>" if text else ""
         if len(body) > room:
-            left_out = gettext("Left out, or all would be too large: find=... shows a part, fold=False all of it.")
+            left_out = gettext(
+                "Left out, or all would be too large: find=... shows a part, fold=False all of it."
+            )
             body, inner = f"<p>{escape(left_out)}</p>", ()
         room -= len(body) + len(fold.summary) + FRAME
         pieces[where] = fold.summary, body
@@ -90,14 +94,18 @@ def _opened(folds: Sequence[Folded], room: int) -> str:
     for where in sorted(pieces, reverse=True):
         summary, body = pieces[where]
         line = f'<summary style="cursor:pointer">{_inline(summary)}</summary>'
-        made = f'<details style="margin:4px 0 4px 1em">{line}{body}{inside.get(where, "")}</details>'
+        made = (
+            f'<details style="margin:4px 0 4px 1em">{line}{body}{inside.get(where, "")}</details>'
+        )
         inside[where[:-1]] = made + inside.get(where[:-1], "")
     return inside[()]
 
 
 def _image(svg: str, text: str) -> str:
     data = base64.b64encode(svg.encode()).decode()
-    html = f'<img alt="{_inline(text)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
+    html = (
+        f'<img alt="{_inline(text)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
+    )
     found = _SIZE.search(svg)
     return html if found is None else _zoomed(html, int(found[1]), int(found[2]))
 
@@ -111,14 +119,19 @@ def _zoomed(html: str, width: int, height: int) -> str:
     full = width
     name = f"tt-{zlib.crc32(html.encode()):x}"
     sizes = {"fit": "100%", "full": f"{full}px", "twice": f"{2 * full}px"}
-    rules = "".join(f".{name}:has([value={key}]:checked) img{{width:{size}!important}}" for key, size in sizes.items())
+    rules = "".join(
+        f".{name}:has([value={key}]:checked) img{{width:{size}!important}}"
+        for key, size in sizes.items()
+    )
     choice = "".join(
         f'<label><input type="radio" name="{name}" value="{key}"{" checked" * (key == "full")}> {escape(gettext(said))}</label> '
         for key, said in _ZOOM.items()
     )
     html = html.replace("max-width:100%", f"max-width:none;width:{full}px")
     label = escape(gettext("large picture"))
-    html = f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{html}</div>'
+    html = (
+        f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{html}</div>'
+    )
     return f'<div class="{name}"><style>{rules}</style>{choice}{html}</div>'
 
 
@@ -154,11 +167,17 @@ class Shown:
         """What the picture has folded."""
         return ()
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None, **_: Any
+    ) -> dict[str, Any]:
         try:
             made = bundle(self.themed(None), self.text, self._folds())
             # Only where it is asked for: a notebook holds the picture once, and nbconvert needs Inkscape for an SVG.
-            return made | {"image/svg+xml": self.themed("light")} if "image/svg+xml" in (include or ()) else made
+            return (
+                made | {"image/svg+xml": self.themed("light")}
+                if "image/svg+xml" in (include or ())
+                else made
+            )
         except LayoutError as error:
             return {"text/plain": f"{self.text}\n\n({error})"}
 
@@ -188,7 +207,9 @@ class Document(Shown):
         path = Path(path)
         content = self.content(path, theme)
         if content is None:
-            raise ValueError(f"cannot save a picture as {path.name!r}: the name must end in .svg, .png, .pdf or .txt")
+            raise ValueError(
+                f"cannot save a picture as {path.name!r}: the name must end in .svg, .png, .pdf or .txt"
+            )
         path.write_bytes(content)
         return path
 

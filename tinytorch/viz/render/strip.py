@@ -43,7 +43,10 @@ class Strip:
     @property
     def edges(self) -> list[float]:
         """How far from its left edge the columns begin, and the last one ends."""
-        return [0, *accumulate(GAP_W if cell is None else self.cell_w for cell, _, _ in self.columns)]
+        return [
+            0,
+            *accumulate(GAP_W if cell is None else self.cell_w for cell, _, _ in self.columns),
+        ]
 
     @property
     def width(self) -> float:
@@ -60,7 +63,9 @@ class Strip:
             canvas.rect(x, y + 14, 60, CELL_H, "cell dash")
             canvas.text(x + 30, y + 32, gettext("empty"), "m c")
         base = y + 14 + CELL_H / 2 + 4
-        for (cell, value, was), (start, stop) in zip(self.columns, pairwise(self.edges), strict=True):
+        for (cell, value, was), (start, stop) in zip(
+            self.columns, pairwise(self.edges), strict=True
+        ):
             middle = x + (start + stop) / 2
             if cell is None:
                 canvas.text(middle, base, "...", "m b c")
@@ -91,13 +96,23 @@ class Strip:
             canvas.path(f"M{number(points[-1])} {number(y)}l{-6 * side} 1l{3 * side} 5z", "tip")
 
 
-def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object]) -> tuple[Strip, list[Lane]]:
+def strip_of(
+    storage: Storage, members: list[Tensor], was: Mapping[int, object]
+) -> tuple[Strip, list[Lane]]:
     """The strip of a storage, and a lane for each tensor in it; `was` are the values that cells had."""
     cells = [cell for run in storage.runs for cell in range(run.start, run.stop)]
     if not storage.runs and storage.cells:  # values that cannot be read still have places
         cells = list(range(min(storage.cells, 8)))
-    values = {cell: show(value) if known else "?" for cell in cells for known, value in [storage.value(cell)]}
-    before = {cell: gettext("was {value}", value=show(value)) for cell, value in was.items() if cell in values}
+    values = {
+        cell: show(value) if known else "?"
+        for cell in cells
+        for known, value in [storage.value(cell)]
+    }
+    before = {
+        cell: gettext("was {value}", value=show(value))
+        for cell, value in was.items()
+        if cell in values
+    }
     indices = [_indices(storage, one, cells) for one in members]
     widths = [width(value, "mono") for value in values.values()]
     widths += [width(text, "mono s") - 2 for texts in indices for text in texts.values()]
@@ -122,14 +137,18 @@ def strip_of(storage: Storage, members: list[Tensor], was: Mapping[int, object])
 def _thinned(cells: list[int], room: int, end: int) -> list[int]:
     """Leave cells out, from the end of the longest stretch first, until they fit."""
     while len(cells) > room:
-        runs = groupby(enumerate(cells), lambda one: one[1] - one[0])  # neighbours lie as far from their places
+        runs = groupby(
+            enumerate(cells), lambda one: one[1] - one[0]
+        )  # neighbours lie as far from their places
         longest = max(([cell for _, cell in run] for _, run in runs), key=len)
         # The very last cell stays: it shows where the storage ends.
         cells.remove(longest[-2] if longest[-1] == end - 1 and len(longest) > 1 else longest[-1])
     return cells
 
 
-def _lane(storage: Storage, tensor: Tensor, columns: list[int | None], texts: dict[int | None, str]) -> Lane:
+def _lane(
+    storage: Storage, tensor: Tensor, columns: list[int | None], texts: dict[int | None, str]
+) -> Lane:
     shown = tuple(texts.get(cell, "") for cell in columns)
     walks = 1 < tensor.numel <= ARCS and tensor.itemsize == storage.itemsize and tensor.jumps()
     remark, walk = "", ()
@@ -147,7 +166,9 @@ def _indices(storage: Storage, tensor: Tensor, cells: list[int]) -> dict[int | N
     """Cell -> the index of the element that begins there, as it is written."""
     if tensor.numel > MANY:
         asked = ((cell, tensor.index_at(cell * storage.itemsize)) for cell in cells)
-        return {cell: _index_text(index, tensor.repeats()) for cell, index in asked if index is not None}
+        return {
+            cell: _index_text(index, tensor.repeats()) for cell, index in asked if index is not None
+        }
     first: dict[int, tuple[int, ...]] = {}
     count: dict[int, int] = {}
     for index, byte in tensor.elements(MANY):

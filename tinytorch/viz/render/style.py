@@ -79,9 +79,15 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "thin": (("stroke", "line"),),
 }
 # What is called "count" has the colours "count-bg" and "count-line", its lines ("count-l") and texts ("count-t") their own.
-_PARTS = {"": (("fill", "bg"), ("stroke", "line")), "-l": (("stroke", "line"),), "-t": (("fill", "ink"),)}
+_PARTS = {
+    "": (("fill", "bg"), ("stroke", "line")),
+    "-l": (("stroke", "line"),),
+    "-t": (("fill", "ink"),),
+}
 _RULES |= {
-    kind + part: tuple((prop, f"{kind}-{name}") for prop, name in pairs if f"{kind}-{name}" in PALETTE)
+    kind + part: tuple(
+        (prop, f"{kind}-{name}") for prop, name in pairs if f"{kind}-{name}" in PALETTE
+    )
     for kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES)
     for part, pairs in _PARTS.items()
 }
@@ -122,7 +128,9 @@ def stylesheet(used: frozenset[str] | None = None) -> str:
     kinds = [kind for kind in _RULES if used is None or kind in used]
     needed = {name for kind in kinds for _, name in _RULES[kind]}
     light, dark, paper = (
-        "".join(f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in needed)
+        "".join(
+            f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in needed
+        )
         for column in range(3)
     )
     rules = [
@@ -152,7 +160,11 @@ def fixed(svg: str, theme: str) -> str:
 
     def in_theme(found: re.Match[str]) -> str:
         rules = re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", found[0])
-        rules = re.sub(r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)", lambda name: PALETTE[name[1]][THEMES[theme]], rules)
+        rules = re.sub(
+            r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)",
+            lambda name: PALETTE[name[1]][THEMES[theme]],
+            rules,
+        )
         return rules.replace(".tt-pic", f".tt-pic-{theme}")
 
     svg = svg.replace('class="tt-pic"', f'class="tt-pic-{theme}"', 1)
@@ -177,7 +189,9 @@ class Canvas:
         self.parts: list[str] = []
         self.kinds = {"page"}
 
-    def rect(self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0, of: str = "") -> None:
+    def rect(
+        self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0, of: str = ""
+    ) -> None:
         """A box with its upper left corner at x, y; in the hue of the tensor that it is part `of`."""
         whose = f' data-t="{of}"' if of else ""
         kind += f" h{int(of[1:]) % HUES}" if of else ""
@@ -195,7 +209,15 @@ class Canvas:
         """Straight lines from point to point."""
         self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), kind)
 
-    def text(self, x: float, y: float, text: str, kind: str = "t", limit: int | None = None, whole: str = "") -> None:
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        kind: str = "t",
+        limit: int | None = None,
+        whole: str = "",
+    ) -> None:
         """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
         self.kinds.add(kind)
         text = clean(text)
@@ -209,7 +231,9 @@ class Canvas:
             else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
         )
         place = f'x="{number(x)}" y="{number(y)}"{fit}'
-        self.parts.append(f'<text class="{kind}" {place}>{title}{escape(shown, quote=False)}</text>')
+        self.parts.append(
+            f'<text class="{kind}" {place}>{title}{escape(shown, quote=False)}</text>'
+        )
 
     def mark(self, mark: str, x: float, y: float) -> None:
         """A small sign: one of `MARKS`."""

@@ -31,7 +31,10 @@ def memory_text(changed: Changes, seen: Shelf) -> str:
         ]
     for tensor in loose:
         lines += ["", *_tensor_lines(changed, tensor, bad)]
-    below = [sentence[:1].upper() + sentence[1:] + "." for sentence in words.below_memory(changed, shown, seen)]
+    below = [
+        sentence[:1].upper() + sentence[1:] + "."
+        for sentence in words.below_memory(changed, shown, seen)
+    ]
     return told([*lines, *([""] if below else []), *below])
 
 
@@ -41,7 +44,12 @@ def memory_title(changed: Changes) -> str:
     if not snap.names:
         return gettext("Memory: no tensors to show.")
     tensors, storages = snap.counts
-    return gettext("memory of {names}: {tensors} in {storages}", names=snap.title, tensors=tensors, storages=storages)
+    return gettext(
+        "memory of {names}: {tensors} in {storages}",
+        names=snap.title,
+        tensors=tensors,
+        storages=storages,
+    )
 
 
 def pack_text(changed: Changes, pack: Pack, bad: Mapping[str, tuple[str, ...]]) -> str:
@@ -63,7 +71,9 @@ def _band_lines(changed: Changes, band: Band, bad: Mapping[str, tuple[str, ...]]
     snap, storage, members = changed.now, band.storage, band.members
     yield f"{storage.id}, {words.title(snap, members)}: {words.size(storage)}."
     if storage.objects > 1:
-        yield "  " + gettext("The same memory is seen through {number} storage objects.", number=storage.objects)
+        yield "  " + gettext(
+            "The same memory is seen through {number} storage objects.", number=storage.objects
+        )
     if storage.runs:
         yield "  " + gettext("cells: {cells}", cells=_cells(storage))
     for note in storage.notes:
@@ -95,11 +105,19 @@ def _cells(storage: Storage) -> str:
     return ", ".join(parts)
 
 
-def _tensor_lines(changed: Changes, tensor: Tensor, bad: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _tensor_lines(
+    changed: Changes, tensor: Tensor, bad: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
     snap = changed.now
     said = [gettext("shape {shape}", shape=shape(tensor.shape))]
     if tensor.stride is not None:
-        said.append(gettext("stride {stride}; offset {offset}", stride=shape(tensor.stride), offset=tensor.offset))
+        said.append(
+            gettext(
+                "stride {stride}; offset {offset}",
+                stride=shape(tensor.stride),
+                offset=tensor.offset,
+            )
+        )
     said += [dtype(tensor.dtype), words.history(tensor)]
     if tensor.storage is not None:
         said.append(gettext("covers {cells}", cells=words.covered(tensor)))
@@ -108,7 +126,10 @@ def _tensor_lines(changed: Changes, tensor: Tensor, bad: Mapping[str, tuple[str,
     if tensor.grad is not None:
         said.append(gettext(".grad is {grad}", grad=snap.label(tensor.grad)))
     yield f"{_fresh(snap.label(tensor.id), tensor.id in changed.new)}: {'; '.join(said)}."
-    for fact in (*words.facts(changed, tensor.id, words.IN_MEMORY), *words.renamed(changed, tensor)):
+    for fact in (
+        *words.facts(changed, tensor.id, words.IN_MEMORY),
+        *words.renamed(changed, tensor),
+    ):
         yield "  " + gettext("Changed: {fact}.", fact=fact)
     for sentence in bad.get(tensor.id, ()):
         yield "  " + gettext("In trouble: {sentence}.", sentence=sentence)
@@ -120,14 +141,21 @@ def _counter_lines(changed: Changes, which: str | None, members: list[Tensor]) -
     snap = changed.now
     if which is None:
         for one in (one for one in members if one.counter is None):
-            yield gettext("{name}: no version counter (an inference tensor).", name=snap.label(one.id))
+            yield gettext(
+                "{name}: no version counter (an inference tensor).", name=snap.label(one.id)
+            )
         return
     counter, then = snap.counter(which), changed.version_of(which)
     sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown]
     version = gettext("at version {version}", version=counter.version)
     version += "" if then is None else " " + gettext("(was {version})", version=then)
     whose = _whose([snap.label(one.id) for one in sharing], sharing[0])
-    yield gettext("version counter {counter}, {whose}: {version}.", counter=which, whose=whose, version=version)
+    yield gettext(
+        "version counter {counter}, {whose}: {version}.",
+        counter=which,
+        whose=whose,
+        version=version,
+    )
 
 
 def _whose(names: list[str], first: Tensor) -> str:
@@ -155,14 +183,27 @@ def graph_text(changed: Changes, seen: View) -> str:
     if not snap.named:
         lines = [gettext("Graph: no tensors to show.")]
     elif not snap.nodes:
-        lines = [gettext("Graph: no node. Nothing here was computed from a tensor that requires grad.")]
+        lines = [
+            gettext("Graph: no node. Nothing here was computed from a tensor that requires grad.")
+        ]
     else:
         more = " " + gettext("and more") if snap.notes else ""
-        lines = [ngettext("Graph: {number} node{more}.", "Graph: {number} nodes{more}.", len(snap.nodes), more=more)]
+        lines = [
+            ngettext(
+                "Graph: {number} node{more}.",
+                "Graph: {number} nodes{more}.",
+                len(snap.nodes),
+                more=more,
+            )
+        ]
     folded = seen.folded
     told_of = [one for one in snap.named if one.id not in folded]
     if len(snap.named) > FOLD_ABOVE and not seen.whole:
-        leaves = [one.id for one in told_of if one.is_leaf and one.id not in changed.new | changed.facts.keys()]
+        leaves = [
+            one.id
+            for one in told_of
+            if one.is_leaf and one.id not in changed.new | changed.facts.keys()
+        ]
         told_of = [one for one in told_of if one.id not in leaves[LEAVES:]]
     for one in told_of:
         lines.append(f"  {_fresh(snap.label(one.id), one.id in changed.new)}: {_standing(one)}.")
@@ -207,7 +248,9 @@ def _standing(tensor: Tensor) -> str:
     return gettext("made by {node} {name}", node=which, name=short(tensor.grad_fn_name or ""))
 
 
-def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
+def _node_lines(
+    changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]
+) -> Iterator[str]:
     snap = changed.now
     yield _found(_fresh(f"{node.id} {short(node.name)}", node.id in changed.nodes), [node.id], seen)
     if node.variable is not None:
@@ -219,22 +262,32 @@ def _node_lines(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str
     for index, end in enumerate(node.edges[: words.SAVED]):
         yield f"  next_functions[{index}]: {_target(snap, end, node.cut, seen)}"
     if len(node.edges) > words.SAVED:
-        yield "  " + gettext("next_functions: {number} more", number=f"{len(node.edges) - words.SAVED:,}")
+        yield "  " + gettext(
+            "next_functions: {number} more", number=f"{len(node.edges) - words.SAVED:,}"
+        )
     for at, saved in words.saved_shown(node):
         then = changed.saved.get((node.id, at))
         state = _state(snap, saved) + ("" if then is None else f" ({words.was(then)})")
         yield "  " + gettext("saved {name}: {state}", name=clean(saved.name), state=state)
         through = unseen.get((node.id, saved.tensor or ""))
         if through is not None and saved.state == "live":
-            said = gettext("perhaps written unseen, through {names}: backward may be silently wrong", names=through)
+            said = gettext(
+                "perhaps written unseen, through {names}: backward may be silently wrong",
+                names=through,
+            )
             yield "    " + said
     if len(node.saved) > words.SAVED:
         yield "  " + gettext("and {number} more saved", number=f"{len(node.saved) - words.SAVED:,}")
 
 
-def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Iterator[str]:
+def _fold_lines(
+    changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]
+) -> Iterator[str]:
     snap, title = changed.now, words.fold_title(fold)
-    kinds = [gettext("{node} {number} times", node=short(name), number=f"{count:,}") for name, count in fold.kinds]
+    kinds = [
+        gettext("{node} {number} times", node=short(name), number=f"{count:,}")
+        for name, count in fold.kinds
+    ]
     line = ngettext(
         "{fold} {number} node folded: {kinds}",
         "{fold} {number} nodes folded: {kinds}",
@@ -246,9 +299,13 @@ def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str
     yield from (f"  {state}" for _, state in words.in_states(fold))
     perhaps_written = sum(node in fold.nodes for node, _ in unseen)
     if perhaps_written:
-        yield "  " + gettext("saved: {number} perhaps written unseen", number=f"{perhaps_written:,}")
+        yield "  " + gettext(
+            "saved: {number} perhaps written unseen", number=f"{perhaps_written:,}"
+        )
     if fold.leaves:
-        yield "  " + gettext("leaves: {names}", names=few([snap.label(leaf) for leaf in fold.leaves]))
+        yield "  " + gettext(
+            "leaves: {names}", names=few([snap.label(leaf) for leaf in fold.leaves])
+        )
     if fold.made:
         yield "  " + gettext("made here: {names}", names=few(map(snap.label, fold.made)))
     for fact in words.in_fold(changed, fold):
@@ -259,11 +316,17 @@ def _fold_lines(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str
 
 def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
     if which is None:
-        return gettext("not read (the graph is too large)") if cut else gettext("None (needs no gradient)")
+        return (
+            gettext("not read (the graph is too large)")
+            if cut
+            else gettext("None (needs no gradient)")
+        )
     place, name = seen.places.get(which), short(snap.node(which).name)
     if place is None:
         outside = seen.beyond[which]
-        return gettext("{entry}, outside", entry=f"{outside} {name}" if outside == which else outside)
+        return gettext(
+            "{entry}, outside", entry=f"{outside} {name}" if outside == which else outside
+        )
     return f"{which} {name}" if place == which else gettext("{fold} (folded)", fold=place)
 
 
@@ -273,11 +336,15 @@ def _state(snap: Snapshot, saved: Saved) -> str:
     match saved.state:
         case "live":
             if saved.version is not None:
-                what = gettext("{what}, live at version {version}", what=what, version=saved.version)
+                what = gettext(
+                    "{what}, live at version {version}", what=what, version=saved.version
+                )
             else:
                 what = gettext("{what}, live", what=what)
             if saved.kept is False:
-                return gettext("{what}, but WRITTEN UNSEEN: backward computes from the new values", what=what)
+                return gettext(
+                    "{what}, but WRITTEN UNSEEN: backward computes from the new values", what=what
+                )
             return gettext("{what}, unchanged", what=what) if saved.kept and saved.tensor else what
         case "stale":
             said = gettext(

@@ -28,7 +28,13 @@ LEAVES = 8
 """More leaves than this that the same entries use are folded."""
 OWN, ROWS = 16, 30
 """So many entries of a large memory picture are shown, and so many tensors in all if they have to be seen."""
-_PASSED_ON = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ExpandBackward0", "ToCopyBackward0")
+_PASSED_ON = (
+    "TBackward0",
+    "TransposeBackward0",
+    "PermuteBackward0",
+    "ExpandBackward0",
+    "ToCopyBackward0",
+)
 """What a weight goes through on its way to the node that reads it."""
 
 
@@ -39,7 +45,9 @@ def noted(snap: Snapshot) -> bool:
 
 def _home(snap: Snapshot, which: str) -> Path:
     """The module that a tensor's dotted names begin with, as far as they agree."""
-    return common([path_of(name.rpartition(".")[0]) for name in snap.tensor(which).names if "." in name])
+    return common(
+        [path_of(name.rpartition(".")[0]) for name in snap.tensor(which).names if "." in name]
+    )
 
 
 # -- graphs ------------------------------------------------------------------------
@@ -88,7 +96,9 @@ class View:
         return frozenset(tid for fold in folds for tid in (*fold.leaves, *fold.made))
 
 
-def view(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str, fold: bool) -> View:
+def view(
+    snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str, fold: bool
+) -> View:
     """The entries to show for a snapshot's graph.
 
     As far as they are not too many, the nodes in `bad` and in `fresh` have to be seen, and those that a name stands for.
@@ -104,7 +114,9 @@ def view(snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str
 class _Order:
     """The nodes of a graph in the order in which they were made, the last first, and the leaves that they use."""
 
-    def __init__(self, snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str) -> None:
+    def __init__(
+        self, snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str
+    ) -> None:
         self.snap, self.bad, self.fresh, self.find = snap, bad, fresh, find
         self.users: dict[str, list[str]] = {node.id: [] for node in snap.nodes}
         for node in snap.nodes:
@@ -112,7 +124,10 @@ class _Order:
                 self.users[name].append(node.id)
         self.ops = self._sorted()
         self.at = {node.id: place for place, node in enumerate(self.ops)}
-        self.leaves = {node.id: [name for name in dict.fromkeys(node.ends) if name not in self.at] for node in self.ops}
+        self.leaves = {
+            node.id: [name for name in dict.fromkeys(node.ends) if name not in self.at]
+            for node in self.ops
+        }
         paths = self._paths()
         self.found = frozenset(self._found(find, paths)) if find else frozenset()
         # Where an edge goes: the place of a node, or for a leaf the places of the nodes that use it.
@@ -122,9 +137,18 @@ class _Order:
         }
         self.heads = [tuple(places[name] for name in node.ends) for node in self.ops]
         sizes = [
-            1 + min(sum(len(self.users[leaf]) == 1 for leaf in self.leaves[node.id]), LEAVES + 1) for node in self.ops
+            1 + min(sum(len(self.users[leaf]) == 1 for leaf in self.leaves[node.id]), LEAVES + 1)
+            for node in self.ops
         ]
-        self.line = Line(paths, sizes, self._keep(), map(self._kind, self.ops), self.same, (ROOM, KEPT), back=True)
+        self.line = Line(
+            paths,
+            sizes,
+            self._keep(),
+            map(self._kind, self.ops),
+            self.same,
+            (ROOM, KEPT),
+            back=True,
+        )
 
     def _sorted(self) -> list[Node]:
         """Latest first by the engine's numbers, and never a node before one that leads to it."""
@@ -150,8 +174,15 @@ class _Order:
             return [path_of(node.module or "") for node in self.ops]
         reads: dict[str, Path] = {}
         for node in reversed(self.ops):
-            leaves = [_home(self.snap, self.snap.node(leaf).variable or "") for leaf in self.leaves[node.id]]
-            passed = [reads[name] for name in node.ends if name in reads and self.snap.node(name).name in _PASSED_ON]
+            leaves = [
+                _home(self.snap, self.snap.node(leaf).variable or "")
+                for leaf in self.leaves[node.id]
+            ]
+            passed = [
+                reads[name]
+                for name in node.ends
+                if name in reads and self.snap.node(name).name in _PASSED_ON
+            ]
             if any(leaves) or any(passed):
                 reads[node.id] = common(leaves or passed)
         paths = [reads.get(node.id, ()) for node in self.ops]
@@ -181,10 +212,23 @@ class _Order:
 
     def _kind(self, node: Node) -> object:
         """What must be equal in two nodes that are; `same` compares where their edges go."""
-        shapes = [self.snap.tensor(self.snap.node(leaf).variable or "").shape for leaf in self.leaves[node.id]]
-        tensors = [(one.name, one.state, one.tensor and self.snap.tensor(one.tensor).shape) for one in node.saved]
+        shapes = [
+            self.snap.tensor(self.snap.node(leaf).variable or "").shape
+            for leaf in self.leaves[node.id]
+        ]
+        tensors = [
+            (one.name, one.state, one.tensor and self.snap.tensor(one.tensor).shape)
+            for one in node.saved
+        ]
         ends = tuple(edge is None for edge in node.edges)
-        return node.name, tuple(tensors), tuple(shapes), ends, node.id in self.found, node.id in self.bad
+        return (
+            node.name,
+            tuple(tensors),
+            tuple(shapes),
+            ends,
+            node.id in self.found,
+            node.id in self.bad,
+        )
 
     def same(self, first: int, second: int, size: int) -> tuple[bool, ...] | None:
         """How the edges of two stretches are equal: each goes as far as its like, or to the same node.
@@ -192,9 +236,13 @@ class _Order:
         Two leaves lie equally far if the nodes that use them do.
         """
         how = []
-        for one, other in zip(self.heads[first : first + size], self.heads[second : second + size], strict=True):
+        for one, other in zip(
+            self.heads[first : first + size], self.heads[second : second + size], strict=True
+        ):
             for head, there in zip(one, other, strict=True):
-                far = len(head) == len(there) and all(b - a == second - first for a, b in zip(head, there, strict=True))
+                far = len(head) == len(there) and all(
+                    b - a == second - first for a, b in zip(head, there, strict=True)
+                )
                 if head != there and not far:
                     return None
                 how.append(far)
@@ -208,10 +256,14 @@ class _Order:
             count += not run.single
             names.append(self.ops[run.start].id if run.single else f"{prefix}{count}")
         places = {
-            self.ops[p].id: name for run, name in zip(runs, names, strict=True) for p in range(run.start, run.stop)
+            self.ops[p].id: name
+            for run, name in zip(runs, names, strict=True)
+            for p in range(run.start, run.stop)
         }
         groups: dict[tuple[str, ...], list[str]] = {}
-        for leaf in dict.fromkeys(leaf for node in self.ops[start:stop] for leaf in self.leaves[node.id]):
+        for leaf in dict.fromkeys(
+            leaf for node in self.ops[start:stop] for leaf in self.leaves[node.id]
+        ):
             users = (places.get(user) or beyond.get(user, "") for user in self.users[leaf])
             groups.setdefault(tuple(dict.fromkeys(users)), []).append(leaf)
         items: list[Node | Fold] = []
@@ -228,8 +280,13 @@ class _Order:
         places |= {leaf: name for name, leaves in (*own.items(), *loose) for leaf in leaves}
         outside = {**beyond, **places}
         for run, name in zip(runs, names, strict=True):
-            items.append(self.ops[run.start] if run.single else self._fold(name, run, own[name], outside))
-        items += [self.snap.node(name) if leaves == [name] else self._made_of(name, leaves) for name, leaves in loose]
+            items.append(
+                self.ops[run.start] if run.single else self._fold(name, run, own[name], outside)
+            )
+        items += [
+            self.snap.node(name) if leaves == [name] else self._made_of(name, leaves)
+            for name, leaves in loose
+        ]
         return View(tuple(items), places, beyond, False, self.find, self.found)
 
     def _fold(self, name: str, run: Run, leaves: list[str], outside: dict[str, str]) -> Fold:
@@ -243,7 +300,12 @@ class _Order:
         return self._made_of(name, [*nodes, *leaves], run.label, run.times, inside)
 
     def _made_of(
-        self, name: str, nodes: list[str], label: str = "", times: int = 1, inside: Callable[[], View] | None = None
+        self,
+        name: str,
+        nodes: list[str],
+        label: str = "",
+        times: int = 1,
+        inside: Callable[[], View] | None = None,
     ) -> Fold:
         members = [self.snap.node(one) for one in nodes]
         kept = [saved for node in members for saved in node.saved]
@@ -254,10 +316,16 @@ class _Order:
             id=name,
             nodes=tuple(nodes),
             kinds=tuple(Counter(node.name for node in members).items()),
-            states=tuple(Counter("written unseen" if one.kept is False else one.state for one in kept).items()),
+            states=tuple(
+                Counter(
+                    "written unseen" if one.kept is False else one.state for one in kept
+                ).items()
+            ),
             leaves=tuple(node.variable for node in members if node.variable is not None),
             ends=tuple(ends),
-            made=tuple(tid for node in members for tid in node.tensors if self.snap.tensor(tid).names),
+            made=tuple(
+                tid for node in members for tid in node.tensors if self.snap.tensor(tid).names
+            ),
             label=label,
             times=times,
             inside=inside,
@@ -315,25 +383,48 @@ class Shelf:
     """The tensors in trouble, each with what to say of it."""
 
 
-def shelf(snap: Snapshot, bad: Mapping[str, tuple[str, ...]], fresh: Collection[str], find: str, fold: bool) -> Shelf:
+def shelf(
+    snap: Snapshot,
+    bad: Mapping[str, tuple[str, ...]],
+    fresh: Collection[str],
+    find: str,
+    fold: bool,
+) -> Shelf:
     """The storages to show, those of one module folded where there are many.
 
     As far as they are not too many, the tensors in `bad` and in `fresh` have to be seen, and what shares memory.
     """
-    found = frozenset(one.id for one in snap.tensors if one.id in snap.shown and matches(find, one.names))
+    found = frozenset(
+        one.id for one in snap.tensors if one.id in snap.shown and matches(find, one.names)
+    )
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     if not fold or sum(len(band.members) for band in bands) <= ROWS:
         return Shelf(tuple(bands), not fold, find, found, bad)
-    first: dict[Path, int] = {}  # modules in the order in which they come, so that what belongs to one stands together
+    first: dict[
+        Path, int
+    ] = {}  # modules in the order in which they come, so that what belongs to one stands together
     homes: list[tuple[list[int], Path, Band]] = []
     for band in bands:
-        home = common([path for one in band.members if (path := _home(snap, one.grad_of or one.id))])
+        home = common(
+            [path for one in band.members if (path := _home(snap, one.grad_of or one.id))]
+        )
         own = [home[: depth + 1] for depth in range(len(home))] or [(band.storage.id,)]
-        homes.append(([first.setdefault(path, len(first)) for path in own], home, _shortened(band, {*found, *bad})))
+        homes.append(
+            (
+                [first.setdefault(path, len(first)) for path in own],
+                home,
+                _shortened(band, {*found, *bad}),
+            )
+        )
     homes.sort(key=lambda one: one[0])
     paths, shown = [home for _, home, _ in homes], tuple(band for _, _, band in homes)
-    keep, kinds = _to_be_seen(shown, paths, found, bad, fresh), [_like(snap, band, bad) for band in shown]
-    line = Line(paths, [len(band.members) for band in shown], keep, kinds, lambda *_: (), (OWN, ROWS))
+    keep, kinds = (
+        _to_be_seen(shown, paths, found, bad, fresh),
+        [_like(snap, band, bad) for band in shown],
+    )
+    line = Line(
+        paths, [len(band.members) for band in shown], keep, kinds, lambda *_: (), (OWN, ROWS)
+    )
 
     def entries(runs: Iterable[Run]) -> Iterator[Band | Pack]:
         for run in runs:
@@ -343,30 +434,46 @@ def shelf(snap: Snapshot, bad: Mapping[str, tuple[str, ...]], fresh: Collection[
             elif run.times > 1:
                 starts = range(run.start, run.stop, size)
                 rounds = [
-                    Run(at, at + size, ".".join(common([path for path in paths[at : at + size] if path])))
+                    Run(
+                        at,
+                        at + size,
+                        ".".join(common([path for path in paths[at : at + size] if path])),
+                    )
                     for at in starts
                 ]
-                yield Pack(run.label, run.times, members, members if size == 1 else tuple(entries(rounds)))
+                yield Pack(
+                    run.label, run.times, members, members if size == 1 else tuple(entries(rounds))
+                )
             else:
-                inside = members if line.size(run) <= ROWS else tuple(entries(line.parts(run.start, run.stop)))
+                inside = (
+                    members
+                    if line.size(run) <= ROWS
+                    else tuple(entries(line.parts(run.start, run.stop)))
+                )
                 yield Pack(run.label, 1, members, inside)
 
     return Shelf(tuple(entries(line.opened(0, len(shown)))), False, find, found, bad)
 
 
-def _to_be_seen(shown: Sequence[Band], paths: Sequence[Path], *urgent: Collection[str]) -> list[int]:
+def _to_be_seen(
+    shown: Sequence[Band], paths: Sequence[Path], *urgent: Collection[str]
+) -> list[int]:
     """The places of what is urgent (was looked for, is in trouble, is new), shares memory, or is in no module."""
     keep: list[int] = []
     for which, most in zip(urgent, (len(shown), TROUBLES, NAMED), strict=True):
         there = [any(one.id in which for one in band.members) for band in shown]
         keep += [place for place, wanted in enumerate(there) if wanted][:most]
     keep += [place for place, band in enumerate(shown) if not band.alone]
-    return list(dict.fromkeys([*keep, *[place for place, path in enumerate(paths) if not path][:NAMED]]))
+    return list(
+        dict.fromkeys([*keep, *[place for place, path in enumerate(paths) if not path][:NAMED]])
+    )
 
 
 def _like(snap: Snapshot, band: Band, bad: Collection[str]) -> object:
     """What is the same in storages that are said to be equal: the names within the module, shapes, dtypes, trouble."""
-    names = (snap.first_name(one).split(".")[-2 if one.role == "grad" else -1 :] for one in band.members)
+    names = (
+        snap.first_name(one).split(".")[-2 if one.role == "grad" else -1 :] for one in band.members
+    )
     own = [[part for part in name if not part.isdigit()] for name in names]
     rest = [(one.shape, one.stride, one.dtype, one.id in bad) for one in band.members]
     return repr((own, rest))
@@ -375,4 +482,6 @@ def _like(snap: Snapshot, band: Band, bad: Collection[str]) -> object:
 def _shortened(band: Band, urgent: Collection[str]) -> Band:
     """A band with no more rows than can be drawn: those of the tensors that have to be seen, or the first."""
     rows = {one.id for one in sorted(band.members, key=lambda one: one.id not in urgent)[:ROWS]}
-    return Band(band.storage, [one for one in band.members if one.id in rows], len(band.members) - len(rows))
+    return Band(
+        band.storage, [one for one in band.members if one.id in rows], len(band.members) - len(rows)
+    )

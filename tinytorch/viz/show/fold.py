@@ -54,7 +54,14 @@ class Line:
         room: tuple[int, int],
         back: bool = False,
     ) -> None:
-        self.paths, self.sizes, self.keep, self.same, self.room, self.back = paths, sizes, keep, same, room, back
+        self.paths, self.sizes, self.keep, self.same, self.room, self.back = (
+            paths,
+            sizes,
+            keep,
+            same,
+            room,
+            back,
+        )
         numbers: dict[object, int] = {}
         self._kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
         for place in keep:  # equal to nothing else
@@ -72,7 +79,9 @@ class Line:
                     break
         while True:
             costs = sorted(
-                (self._cost(self.parts(run.start, run.stop)), k) for k, run in enumerate(runs) if not run.single
+                (self._cost(self.parts(run.start, run.stop)), k)
+                for k, run in enumerate(runs)
+                if not run.single
             )
             if not any(self._open(runs, k, self.room[0]) for _, k in costs):
                 return runs
@@ -106,7 +115,11 @@ class Line:
             runs: list[Run] = []
             for run in self._repeats(atoms):
                 worth_folding = run.times > 1 or self.size(run) >= SHORTEST
-                runs += [run] if worth_folding else [Run(place, place + 1) for place in range(run.start, run.stop)]
+                runs += (
+                    [run]
+                    if worth_folding
+                    else [Run(place, place + 1) for place in range(run.start, run.stop)]
+                )
             self._parts[start, stop] = self._chunks(runs) if len(runs) > MOST else runs
         return self._parts[start, stop]
 
@@ -127,7 +140,9 @@ class Line:
         """The same with neighbours that are equal joined, those first where it saves most."""
         taken: dict[int, Run] = {}
         inside: set[int] = set()
-        for _, first, step, times in sorted(self._repeated(atoms), key=lambda one: (-one[0], one[2])):
+        for _, first, step, times in sorted(
+            self._repeated(atoms), key=lambda one: (-one[0], one[2])
+        ):
             stop = first + step * times
             if inside.isdisjoint(range(first, stop)):
                 inside.update(range(first, stop))
@@ -152,7 +167,9 @@ class Line:
                     equal += 1
                     continue
                 first, times = k - equal, equal // step + 1
-                saved = (times - 1) * self.size(Run(atoms[first].start, atoms[first + step - 1].stop))
+                saved = (times - 1) * self.size(
+                    Run(atoms[first].start, atoms[first + step - 1].stop)
+                )
                 if times > 1 and saved >= SHORTEST:
                     yield saved, first, step, times
                 equal = how is not None
@@ -164,7 +181,11 @@ class Line:
         names = [run.label for run in reversed(first) if run.label]
         ends = [run.label for run in last if run.label]
         if not names or names[-1] == ends[0]:
-            return few(names) if len(names) < 4 else ".".join(common([tuple(name.split(".")) for name in names]))
+            return (
+                few(names)
+                if len(names) < 4
+                else ".".join(common([tuple(name.split(".")) for name in names]))
+            )
         parent, _, end = ends[0].rpartition(".")
         end = end if names[0].rpartition(".")[0] == parent else ends[0]
         return gettext("{first} to {last}", first=names[0], last=end)
@@ -175,7 +196,10 @@ def common(paths: Sequence[Path]) -> Path:
     if not paths:
         return ()
     low, high = min(paths), max(paths)
-    same = next((k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
+    same = next(
+        (k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b),
+        min(len(low), len(high)),
+    )
     return low[:same]
 
 

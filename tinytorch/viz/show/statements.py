@@ -8,7 +8,18 @@ from itertools import pairwise
 
 from ..diagnose import Changes, nameless, perhaps, troubles
 from ..read import Node, Saved, Snapshot, Storage, Tensor
-from ..wording import called, clean, dtype, few, gettext, gettext_noop, listed, ngettext, shape, short
+from ..wording import (
+    called,
+    clean,
+    dtype,
+    few,
+    gettext,
+    gettext_noop,
+    listed,
+    ngettext,
+    shape,
+    short,
+)
 from .entries import Fold, Pack, Shelf, View, noted, shelf, view
 
 # -- one record --------------------------------------------------------------------
@@ -27,7 +38,9 @@ def title(snap: Snapshot, members: Sequence[Tensor], *, usual: bool = False) -> 
         return gettext("one storage, shared by {names}", names=listed(names))
     if len(members[0].names) > 1:
         count = len(members[0].names)
-        return gettext("storage of one tensor with {number} names, {names}", number=count, names=names[0])
+        return gettext(
+            "storage of one tensor with {number} names, {names}", number=count, names=names[0]
+        )
     if usual:
         return gettext("storage of {name}", name=names[0])
     return gettext("storage of {name} alone", name=names[0])
@@ -35,18 +48,33 @@ def title(snap: Snapshot, members: Sequence[Tensor], *, usual: bool = False) -> 
 
 def unusual(storage: Storage) -> list[str]:
     """Of size, dtype and device of a storage what cannot be taken for granted: `10,000 cells`, `int64`, `on cuda`."""
-    found = [ngettext("{number} cell", "{number} cells", storage.cells)] if storage.cells > CELLS else []
+    found = (
+        [ngettext("{number} cell", "{number} cells", storage.cells)]
+        if storage.cells > CELLS
+        else []
+    )
     found += [dtype(storage.dtype)] if dtype(storage.dtype) != "float32" and storage.cells else []
-    return found + ([gettext("on {device}", device=storage.device)] if storage.device != "cpu" else [])
+    return found + (
+        [gettext("on {device}", device=storage.device)] if storage.device != "cpu" else []
+    )
 
 
 def size(storage: Storage) -> str:
     """`3 cells of float32, 12 bytes, on cpu`."""
     nbytes = ngettext("{number} byte", "{number} bytes", storage.nbytes)
     if not storage.cells:
-        return gettext("no cells, {bytes}, on {device}", bytes=f"{storage.nbytes} bytes", device=storage.device)
-    cells = ngettext("{number} cell of {dtype}", "{number} cells of {dtype}", storage.cells, dtype=dtype(storage.dtype))
-    return gettext("{cells}, {bytes}, on {device}", cells=cells, bytes=nbytes, device=storage.device)
+        return gettext(
+            "no cells, {bytes}, on {device}", bytes=f"{storage.nbytes} bytes", device=storage.device
+        )
+    cells = ngettext(
+        "{number} cell of {dtype}",
+        "{number} cells of {dtype}",
+        storage.cells,
+        dtype=dtype(storage.dtype),
+    )
+    return gettext(
+        "{cells}, {bytes}, on {device}", cells=cells, bytes=nbytes, device=storage.device
+    )
 
 
 def covered(tensor: Tensor) -> str:
@@ -64,10 +92,16 @@ def covered(tensor: Tensor) -> str:
     if even and all(b - a == step for a, b in pairwise(cells)):
         if step == 1:
             return gettext("cells {first} to {last}", first=cells[0], last=last)
-        return gettext("cells {first} to {last} in steps of {step}", first=cells[0], last=last, step=step)
+        return gettext(
+            "cells {first} to {last} in steps of {step}", first=cells[0], last=last, step=step
+        )
     shown = ", ".join(map(str, cells))
     if tensor.numel > 24:
-        return gettext("cells {cells}, ... ({number} elements), in this order", cells=shown, number=f"{tensor.numel:,}")
+        return gettext(
+            "cells {cells}, ... ({number} elements), in this order",
+            cells=shown,
+            number=f"{tensor.numel:,}",
+        )
     return gettext("cells {cells}, in this order", cells=shown)
 
 
@@ -76,7 +110,11 @@ def history(tensor: Tensor) -> str:
     if tensor.is_leaf is None:
         return gettext("grad_fn invalid")
     if tensor.is_leaf:
-        return gettext("leaf, requires grad") if tensor.requires_grad else gettext("leaf, needs no grad")
+        return (
+            gettext("leaf, requires grad")
+            if tensor.requires_grad
+            else gettext("leaf, needs no grad")
+        )
     return gettext("not a leaf, grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
 
 
@@ -112,14 +150,17 @@ def pack_line(changed: Changes, pack: Pack, bad: Collection[str]) -> str:
     first, last = (snap.label(band.members[0].id) for band in (pack.bands[0], pack.bands[-1]))
     facts = [
         ngettext("{number} tensor", "{number} tensors", len(members)),
-        ngettext("{number} byte", "{number} bytes", sum(band.storage.nbytes for band in pack.bands)),
+        ngettext(
+            "{number} byte", "{number} bytes", sum(band.storage.nbytes for band in pack.bands)
+        ),
         gettext("each alone in its storage")
         if all(band.alone for band in pack.bands)
         else ngettext("in {number} storage", "in {number} storages", len(pack.bands)),
     ]
     in_trouble = sum(one.id in bad for one in members)
     altered = sum(
-        one.id in changed.facts or one.id in changed.versions or one.storage in changed.cells for one in members
+        one.id in changed.facts or one.id in changed.versions or one.storage in changed.cells
+        for one in members
     )
     new = sum(one.id in changed.new for one in members)
     facts += [gettext("{number} in trouble", number=f"{in_trouble:,}")] if in_trouble else []
@@ -148,7 +189,11 @@ _WAS = {
 def facts(changed: Changes, which: str, kinds: Sequence[str]) -> list[str]:
     """What changed in a tensor, of these kinds."""
     there = changed.facts.get(which)
-    return [_fact(what, there[what][0], changed.then[which]) for what in kinds if what in there] if there else []
+    return (
+        [_fact(what, there[what][0], changed.then[which]) for what in kinds if what in there]
+        if there
+        else []
+    )
 
 
 def _fact(what: str, was: object, then: Tensor) -> str:
@@ -171,8 +216,18 @@ def renamed(changed: Changes, tensor: Tensor) -> list[str]:
     return rebound(changed, tensor) + [gettext("{name} is a new name", name=name) for name in names]
 
 
-_STATES = [gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")]
-_STATES += [gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable"), gettext_noop("written unseen")]
+_STATES = [
+    gettext_noop("live"),
+    gettext_noop("stale"),
+    gettext_noop("freed"),
+    gettext_noop("number"),
+]
+_STATES += [
+    gettext_noop("packed"),
+    gettext_noop("once"),
+    gettext_noop("unreadable"),
+    gettext_noop("written unseen"),
+]
 """What a record calls the states of what nodes save, for the translator."""
 SAVED = 24
 """Of a node that saved more, or has more edges, the rest is counted."""
@@ -195,7 +250,12 @@ def shown(changed: Changes, find: str = "", fold: bool = True) -> View:
     states = {saved.state for node in snap.nodes for saved in node.saved}
     # After a backward all is freed, which tells nothing of one node; beside what is still live it does.
     wrong = {"stale", "freed"} if "live" in states else {"stale"}
-    spoilt = {node.id for node in snap.nodes for one in node.saved if one.state in wrong or one.kept is False}
+    spoilt = {
+        node.id
+        for node in snap.nodes
+        for one in node.saved
+        if one.state in wrong or one.kept is False
+    }
     bad = spoilt | {node.id for node in snap.nodes if node.cut}
     fresh = changed.nodes | {node for node, _ in changed.saved}
     return view(snap, bad | {node for node, _ in perhaps(snap)}, fresh, find, fold)
@@ -220,7 +280,11 @@ def fold_title(fold: Fold | Pack) -> str:
 def saved_shown(node: Node) -> list[tuple[int, Saved]]:
     """What a node saved, with its place; of very much what is in trouble and the first."""
     kept = list(enumerate(node.saved))
-    return sorted(sorted(kept, key=lambda one: one[1].state == "live")[:SAVED]) if len(kept) > SAVED else kept
+    return (
+        sorted(sorted(kept, key=lambda one: one[1].state == "live")[:SAVED])
+        if len(kept) > SAVED
+        else kept
+    )
 
 
 def in_fold(changed: Changes, fold: Fold) -> list[str]:
@@ -229,10 +293,14 @@ def in_fold(changed: Changes, fold: Fold) -> list[str]:
     lines = [ngettext("{number} node new", "{number} nodes new", new)] if new else []
     inside = set(fold.nodes)
     saved = Counter(was(then) for (node, _), then in changed.saved.items() if node in inside)
-    lines += [gettext("{number} saved {was}", number=f"{count:,}", was=then) for then, count in saved.items()]
+    lines += [
+        gettext("{number} saved {was}", number=f"{count:,}", was=then)
+        for then, count in saved.items()
+    ]
     leaves = Counter(fact for leaf in fold.leaves for fact in facts(changed, leaf, IN_GRAPH))
     return lines + [
-        ngettext("{number} leaf: {fact}", "{number} leaves: {fact}", count, fact=fact) for fact, count in leaves.items()
+        ngettext("{number} leaf: {fact}", "{number} leaves: {fact}", count, fact=fact)
+        for fact, count in leaves.items()
     ]
 
 
@@ -244,7 +312,9 @@ def below_memory(changed: Changes, shown: frozenset[str], seen: Shelf) -> list[s
     snap = changed.now
     lines = [*_no_longer(changed), *nameless(snap, shown)]
     lines += [
-        gettext("the NumPy array {name} shares no memory with a tensor shown here", name=called(name))
+        gettext(
+            "the NumPy array {name} shares no memory with a tensor shown here", name=called(name)
+        )
         for name in snap.arrays
     ]
     reached = {storage.id for storage, _ in snap.shown_storages}
@@ -262,7 +332,11 @@ def below_memory(changed: Changes, shown: frozenset[str], seen: Shelf) -> list[s
 
 
 def _not_found(seen: View | Shelf) -> list[str]:
-    return [gettext("nothing here is called {name}", name=called(seen.find))] if seen.find and not seen.found else []
+    return (
+        [gettext("nothing here is called {name}", name=called(seen.find))]
+        if seen.find and not seen.found
+        else []
+    )
 
 
 def _no_longer(changed: Changes) -> list[str]:
@@ -274,12 +348,17 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
     """What remains to be said below the nodes, for picture and text: what was not read, is gone, or is not shown."""
     lines = []
     if not seen.beyond:
-        lines = [gettext("{note}, and what lies beyond is not shown", note=note) for note in changed.now.notes]
+        lines = [
+            gettext("{note}, and what lies beyond is not shown", note=note)
+            for note in changed.now.notes
+        ]
         lines += _no_longer(changed)
     if changed.lost and not seen.beyond:
         lines.append(
             ngettext(
-                "{number} node of before no longer reached", "{number} nodes of before no longer reached", changed.lost
+                "{number} node of before no longer reached",
+                "{number} nodes of before no longer reached",
+                changed.lost,
             )
         )
     folds = [item for item in seen.items if isinstance(item, Fold)]
@@ -288,7 +367,11 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
         by_reading = gettext("a fold is named after modules whose tensors are read by nodes in it")
         lines.append(by_forward if noted(changed.now) else by_reading)
     if any(fold.times > 1 for fold in folds):
-        lines.append(gettext("what is folded as so many times is equal in nodes, edges, and the shapes that are known"))
+        lines.append(
+            gettext(
+                "what is folded as so many times is equal in nodes, edges, and the shapes that are known"
+            )
+        )
     return [*lines, *_not_found(seen)]
 
 
@@ -299,7 +382,9 @@ RETURNS = "() returns"
 """A name that ends so stands for what a call gave back."""
 
 
-def describe(changed: Changes, plain_before: Mapping[str, str], plain_after: Mapping[str, str]) -> tuple[str, ...]:
+def describe(
+    changed: Changes, plain_before: Mapping[str, str], plain_after: Mapping[str, str]
+) -> tuple[str, ...]:
     """Sentences that say what changed in a step: names, memory, version counters, gradients, graph.
 
     `plain_*` are the variables that are no tensors, with their short texts. At most twelve sentences, the last of which
@@ -318,7 +403,10 @@ def describe(changed: Changes, plain_before: Mapping[str, str], plain_after: Map
         ),
     ]
     if len(found) > _MOST:
-        found = [*found[: _MOST - 1], gettext("And {number} more changes.", number=len(found) - _MOST + 1)]
+        found = [
+            *found[: _MOST - 1],
+            gettext("And {number} more changes.", number=len(found) - _MOST + 1),
+        ]
     return tuple(map(clean, found))
 
 
@@ -329,7 +417,9 @@ def _names(changed: Changes) -> Iterator[str]:
     for name, tid in now.names:
         if name in old and name not in changed.rebound:
             continue
-        begin = gettext("{name} is now", name=name) if name in old else gettext("{name} is", name=name)
+        begin = (
+            gettext("{name} is now", name=name) if name in old else gettext("{name} is", name=name)
+        )
         begin = name if name.endswith(RETURNS) else begin
         if tid in changed.then or tid in told:
             yield _known(changed, begin, name, now.tensor(tid))
@@ -358,7 +448,9 @@ def _known(changed: Changes, begin: str, name: str, tensor: Tensor) -> str:
     owners = () if tensor.grad_of is None else changed.now.tensor(tensor.grad_of).names
     if owners:
         return gettext("{name_is} the tensor {grad}.", name_is=begin, grad=f"{owners[0]}.grad")
-    return gettext("{name_is} a tensor that was there before ({tensor}).", name_is=begin, tensor=tensor.id)
+    return gettext(
+        "{name_is} a tensor that was there before ({tensor}).", name_is=begin, tensor=tensor.id
+    )
 
 
 def _new(changed: Changes, begin: str, tensor: Tensor) -> str:
@@ -373,9 +465,13 @@ def _new(changed: Changes, begin: str, tensor: Tensor) -> str:
     elif tensor.requires_grad:
         graph = gettext("; it is a leaf that requires grad")
     else:
-        graph = gettext("; it is not on the graph") if any(one.requires_grad for one in sharers) else ""
+        graph = (
+            gettext("; it is not on the graph") if any(one.requires_grad for one in sharers) else ""
+        )
     where = _where(changed, tensor, sharers)
-    return gettext("{name_is} a new tensor {where}{graph}.", name_is=begin, where=where, graph=graph)
+    return gettext(
+        "{name_is} a new tensor {where}{graph}.", name_is=begin, where=where, graph=graph
+    )
 
 
 def _where(changed: Changes, tensor: Tensor, sharers: list[Tensor]) -> str:
@@ -385,14 +481,18 @@ def _where(changed: Changes, tensor: Tensor, sharers: list[Tensor]) -> str:
     if not sharers:
         key = now.storage(tensor.storage).key
         if since is not None and any(storage.key == key for storage in since.storages):
-            return gettext("over a storage that was there before ({storage})", storage=tensor.storage)
+            return gettext(
+                "over a storage that was there before ({storage})", storage=tensor.storage
+            )
         return gettext("with a storage of its own")
     names = few(map(now.first_name, sharers))
     same = [one for one in sharers if one.counter == tensor.counter and one.counter is not None]
     if len(same) == len(sharers):
         return gettext("over the storage of {names}, with the same version counter", names=names)
     if not same:
-        return gettext("over the storage of {names}, but with a version counter of its own", names=names)
+        return gettext(
+            "over the storage of {names}, but with a version counter of its own", names=names
+        )
     return gettext(
         "over the storage of {names}, with the version counter of {same}",
         names=names,
@@ -409,11 +509,15 @@ def _standing(changed: Changes) -> Iterator[str]:
         if "grad_fn_name" in there:
             node = there["grad_fn_name"][1]
             if node:
-                yield gettext("{name} is now on the graph with grad_fn={node}.", name=name, node=short(node))
+                yield gettext(
+                    "{name} is now on the graph with grad_fn={node}.", name=name, node=short(node)
+                )
             else:
                 yield gettext("{name} has left the graph.", name=name)
         elif "requires_grad" in there:
-            yield gettext("{name}.requires_grad is now {now}.", name=name, now=there["requires_grad"][1])
+            yield gettext(
+                "{name}.requires_grad is now {now}.", name=name, now=there["requires_grad"][1]
+            )
         if "shape" in there:
             then, now = map(shape, there["shape"])
             yield gettext("{name} has a new shape: {then} -> {now}.", name=name, then=then, now=now)
@@ -421,7 +525,11 @@ def _standing(changed: Changes) -> Iterator[str]:
             then, now = there["stride"]
             yield gettext("{name} has new strides: {then} -> {now}.", name=name, then=then, now=now)
         if "storage" in there:
-            yield gettext("{name} now has another storage ({storage}).", name=name, storage=there["storage"][1])
+            yield gettext(
+                "{name} now has another storage ({storage}).",
+                name=name,
+                storage=there["storage"][1],
+            )
 
 
 def _writes(changed: Changes) -> Iterator[str]:
@@ -440,20 +548,30 @@ def _writes(changed: Changes) -> Iterator[str]:
                 now=now.tensor(members[0]).version,
             )
     for sid in changed.cells:
-        there = [now.tensor(tid) for tid in now.storage(sid).tensors if tid in changed.then and now.tensor(tid).names]
+        there = [
+            now.tensor(tid)
+            for tid in now.storage(sid).tensors
+            if tid in changed.then and now.tensor(tid).names
+        ]
         names = [one.names[0] for one in there]
         if len(there) == 1:
             yield gettext("The values in memory changed: {name} shows it.", name=names[0])
         elif there:
             yield gettext("The values in memory changed: {names} show it.", names=few(names))
-        silent = [one.names[0] for one in there if one.id not in changed.versions and one.version is not None]
+        silent = [
+            one.names[0]
+            for one in there
+            if one.id not in changed.versions and one.version is not None
+        ]
         if len(silent) == 1:
             yield gettext(
-                "The version counter of {name} did not notice: autograd cannot see this write.", name=silent[0]
+                "The version counter of {name} did not notice: autograd cannot see this write.",
+                name=silent[0],
             )
         elif silent:
             yield gettext(
-                "The version counter of {names} all did not notice: autograd cannot see this write.", names=few(silent)
+                "The version counter of {names} all did not notice: autograd cannot see this write.",
+                names=few(silent),
             )
 
 
@@ -463,18 +581,26 @@ def _gradients(changed: Changes) -> Iterator[str]:
     for tensor in now.tensors:
         if not tensor.names:
             continue
-        name, old, there = tensor.names[0], changed.then.get(tensor.id), changed.facts.get(tensor.id, {})
+        name, old, there = (
+            tensor.names[0],
+            changed.then.get(tensor.id),
+            changed.facts.get(tensor.id, {}),
+        )
         if tensor.grad is None:
             if "grad" in there:
                 yield gettext("{name}.grad is None again.", name=name)
         elif old is None or old.grad is None or since is None:
-            yield gettext("{name}.grad is now there: {values}.", name=name, values=_values(now, tensor.grad))
+            yield gettext(
+                "{name}.grad is now there: {values}.", name=name, values=_values(now, tensor.grad)
+            )
         elif "values" in there:
             then, values = _values(since, old.grad), _values(now, tensor.grad)
             if then == values:
                 yield gettext("{name}.grad changed.", name=name)
             else:
-                yield gettext("{name}.grad changed: {then} -> {now}.", name=name, then=then, now=values)
+                yield gettext(
+                    "{name}.grad changed: {then} -> {now}.", name=name, then=then, now=values
+                )
 
 
 def _values(snap: Snapshot, which: str) -> str:

@@ -60,5 +60,7 @@ def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
 def known() -> dict[str, str]:
     """Return what the chosen language has for each English text: nothing in English itself."""
     return {
-        text: said for text, said in getattr(_catalogue(), "_catalog", {}).items() if isinstance(text, str) and text
+        text: said
+        for text, said in getattr(_catalogue(), "_catalog", {}).items()
+        if isinstance(text, str) and text
     }

@@ -29,7 +29,9 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        char if char.isprintable() or char in "\u200c\u200d" else char.encode("unicode_escape", "replace").decode()
+        char
+        if char.isprintable() or char in "\u200c\u200d"
+        else char.encode("unicode_escape", "replace").decode()
         for char in text
     )
 
@@ -101,7 +103,8 @@ def _columns(text: str) -> float:
         return float(len(text))
     # What follows a joiner is drawn into what stands before it (the family of three emoji is one).
     return sum(
-        0.0 if before == "\u200d" else _char_columns(char) for before, char in zip(" " + text, text, strict=False)
+        0.0 if before == "\u200d" else _char_columns(char)
+        for before, char in zip(" " + text, text, strict=False)
     )
 
 
@@ -140,7 +143,9 @@ def show(value: object) -> str:
         return f"{value.real:.3g}{value.imag:+.3g}j"
     if isinstance(value, int) and not -(10**8) < value < 10**9:
         return (
-            f"{value:.3e}" if abs(value) < 10**300 else gettext("{number} or more", number=f"{'-' * (value < 0)}1e300")
+            f"{value:.3e}"
+            if abs(value) < 10**300
+            else gettext("{number} or more", number=f"{'-' * (value < 0)}1e300")
         )
     return shorten(clean(str(value)), 24)
 
@@ -155,7 +160,9 @@ def listed(names: Sequence[str]) -> str:
 def few(names: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`; after four names, how many more there are."""
     every = list(dict.fromkeys(names))
-    return listed(every if len(every) <= 5 else [*every[:4], gettext("{number} more", number=len(every) - 4)])
+    return listed(
+        every if len(every) <= 5 else [*every[:4], gettext("{number} more", number=len(every) - 4)]
+    )
 
 
 def called(name: str) -> str:

@@ -11,7 +11,20 @@ import traitlets
 
 from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
 
-from ..doc import Box, Cell, Code, Fold, InPage, Paragraph, Part, Table, element, exact, inline, spoken
+from ..doc import (
+    Box,
+    Cell,
+    Code,
+    Fold,
+    InPage,
+    Paragraph,
+    Part,
+    Table,
+    element,
+    exact,
+    inline,
+    spoken,
+)
 from ..run import checked, engine_for
 from ..ui import Exhibit, Live, style, web
 from .fact import QUESTIONS, Answer, CopyQuestion, Fact, Facts, facts
@@ -49,12 +62,16 @@ class Comparison(Exhibit, Live):
 
     SCRIPTS = ("copying/compare.js",)
     SHEETS = ("copying/compare.css",)
-    form = traitlets.Unicode(read_only=True, help="The static form that the table is made of.").tag(sync=True)
+    form = traitlets.Unicode(read_only=True, help="The static form that the table is made of.").tag(
+        sync=True
+    )
     kinds: traitlets.List = traitlets.List(
         read_only=True, help="The kinds of source to choose from, each with its words."
     ).tag(sync=True)
     kind = traitlets.Unicode(help="The kind of the source.").tag(sync=True)
-    results: traitlets.Dict = traitlets.Dict(read_only=True, help="The Facts of each method, by its name.")
+    results: traitlets.Dict = traitlets.Dict(
+        read_only=True, help="The Facts of each method, by its name."
+    )
 
     HELP = gettext_noop("""\
 compare() puts ways to copy a tensor side by side. Every answer was found by running a program.
@@ -69,8 +86,12 @@ Then choose another kind of source and watch which cells change.
   c.where(same_storage=True, same_counter=False)
   print(c.text)                           everything in words""")
 
-    def __init__(self, *methods: str | Method, source: object = None, engine: ModuleType | None = None) -> None:
-        self.methods = tuple({one.name: one for one in map(method, methods or METHODS.values())}.values())
+    def __init__(
+        self, *methods: str | Method, source: object = None, engine: ModuleType | None = None
+    ) -> None:
+        self.methods = tuple(
+            {one.name: one for one in map(method, methods or METHODS.values())}.values()
+        )
         self._engine = checked(engine) or engine_for(sys._getframe(1).f_globals)
         self._given = Source.of(source)
         self._known_kind = next((kind for kind in KINDS if Source.of(kind) == self._given), None)
@@ -146,13 +167,17 @@ Then choose another kind of source and watch which cells change.
         return found.items()
 
     def __repr__(self) -> str:
-        return summarize(f"Comparison({len(self.methods)} methods, {self.source.kind} of shape {self.source.shape})")
+        return summarize(
+            f"Comparison({len(self.methods)} methods, {self.source.kind} of shape {self.source.shape})"
+        )
 
     @traitlets.validate("kind")
     def _known(self, proposal: Any) -> str:
         kinds = [kind for kind, _ in self.kinds]
         if proposal["value"] not in kinds:
-            raise traitlets.TraitError(f"kind must be one of {', '.join(kinds)}, not {proposal['value']!r}")
+            raise traitlets.TraitError(
+                f"kind must be one of {', '.join(kinds)}, not {proposal['value']!r}"
+            )
         return str(proposal["value"])
 
     @traitlets.observe("kind")
@@ -171,7 +196,11 @@ def told(source: Source, found: Mapping[str, Facts]) -> Box:
         "{number} ways to make y from x: what is shared, what autograd sees",
         len(found),
     )
-    note = gettext("x stands in for your tensor: {note}.", note=exact(source.note)) if source.note else ""
+    note = (
+        gettext("x stands in for your tensor: {note}.", note=exact(source.note))
+        if source.note
+        else ""
+    )
     return Box(
         Box(
             Paragraph(gettext("**{what}**.", what=about)),
@@ -181,18 +210,32 @@ def told(source: Source, found: Mapping[str, Facts]) -> Box:
         Box(Code(source.code), Paragraph(note) if note else None, kind="cl-source"),
         Table(
             [gettext("y is made by"), *(_head(one) for one in COLUMNS)],
-            [[_name(one), *(cell(one[each.key], hidden=not each.main) for each in COLUMNS)] for one in found.values()],
+            [
+                [_name(one), *(cell(one[each.key], hidden=not each.main) for each in COLUMNS)]
+                for one in found.values()
+            ],
             told="rows",
             breaks=[1 + len(MAIN)],
         ),
-        InPage(Box(Paragraph(gettext("The programs that prove it:")), *map(_proofs, found.values()), kind="cl-proofs")),
+        InPage(
+            Box(
+                Paragraph(gettext("The programs that prove it:")),
+                *map(_proofs, found.values()),
+                kind="cl-proofs",
+            )
+        ),
         apart=True,
         kind="copylab-compare cl-panel",
     )
 
 
 def _head(question: CopyQuestion) -> Cell:
-    return Cell(gettext(question.column), hidden=not question.main, data_key=question.key, title=question.text)
+    return Cell(
+        gettext(question.column),
+        hidden=not question.main,
+        data_key=question.key,
+        title=question.text,
+    )
 
 
 def on_one_line(how: Method) -> str:
@@ -228,15 +271,23 @@ def kind(fact: Fact) -> str:
 def _name(found: Facts) -> Cell:
     """The head of a row: why there are no answers stands beside the name; the whole error stands in the cells."""
     how, error = found.method, found["raises"].answer
-    small = "" if error is None else " " + element("small", inline(exact(str(error).partition(":")[0])))
+    small = (
+        "" if error is None else " " + element("small", inline(exact(str(error).partition(":")[0])))
+    )
     part = InPage(element("code", inline(exact(how.name))) + small)
-    return Cell(exact(f"{how.name}    {on_one_line(how)}"), part=part, head=True, title=on_one_line(how))
+    return Cell(
+        exact(f"{how.name}    {on_one_line(how)}"), part=part, head=True, title=on_one_line(how)
+    )
 
 
 def _proofs(found: Facts) -> Fold:
     how = found.method
     note = gettext(how.note) if how.note else ""
-    about = gettext("{what}: {where}", what=note, where=how.docs) if note and how.docs else note or how.docs
+    about = (
+        gettext("{what}: {where}", what=note, where=how.docs)
+        if note and how.docs
+        else note or how.docs
+    )
     return Fold(
         f"`{exact(how.name)}`: `{exact(on_one_line(how))}`",
         Paragraph(exact(about), kind="cl-about"),

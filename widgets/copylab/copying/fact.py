@@ -95,7 +95,10 @@ class Facts(Mapping[str, Fact]):
 
 
 def facts(
-    how: str | Method, source: object = None, engine: ModuleType | None = None, then: Sequence[str] = ()
+    how: str | Method,
+    source: object = None,
+    engine: ModuleType | None = None,
+    then: Sequence[str] = (),
 ) -> Facts:
     """Run the copy method `how` on a source and find out what it does.
 
@@ -109,27 +112,40 @@ def facts(
     """
     module = checked(engine) or engine_for(sys._getframe(1).f_globals)
     found = _facts(method(how), Source.of(source), module, tuple(then), language())
-    if any(fact.printed == _late() for fact in found.values()):  # the next time there may be more time
+    if any(
+        fact.printed == _late() for fact in found.values()
+    ):  # the next time there may be more time
         _facts.cache_clear()
     return found
 
 
 @lru_cache(maxsize=256)
-def _facts(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...], _language: str | None) -> Facts:
+def _facts(
+    how: Method, source: Source, engine: ModuleType, then: tuple[str, ...], _language: str | None
+) -> Facts:
     before = ("import torch\n", f"{source.code}\n")
     after = (*before, f"{how.code}\n", *(f"{line}\n" for line in then))
     found = []
     failed = ""
     with apart(engine), Watch(SECONDS) as watch:
         for question in QUESTIONS:
-            program = (*(before if "CODE" in question.program else after), question.body(source, how))
-            why = question.needs(source) or (failed and gettext("the copy was not made: {error}", error=failed))
+            program = (
+                *(before if "CODE" in question.program else after),
+                question.body(source, how),
+            )
+            why = question.needs(source) or (
+                failed and gettext("the copy was not made: {error}", error=failed)
+            )
             answer, printed, error = (None, "", why) if why else _run(program, engine, watch)
-            if question.key == "raises" and printed.startswith((_late(), "SystemExit", "GeneratorExit")):
+            if question.key == "raises" and printed.startswith(
+                (_late(), "SystemExit", "GeneratorExit")
+            ):
                 answer, error = printed, ""  # what ends a program that catches every Exception
             if not why and (watch.reason or (question.key == "raises" and answer is not None)):
                 failed = printed
-            found.append(Fact(question.key, question.text, answer, "".join(program), printed, error))
+            found.append(
+                Fact(question.key, question.text, answer, "".join(program), printed, error)
+            )
     return Facts(how, source, engine.__name__, then, tuple(found))
 
 
@@ -194,7 +210,9 @@ class CopyQuestion:
 
     def body(self, source: Source, how: Method) -> str:
         """The last lines of the program for one source and one method."""
-        made = self.program.replace("WRITE_X", _write("x", source)).replace("WRITE_Y", _write("y", source))
+        made = self.program.replace("WRITE_X", _write("x", source)).replace(
+            "WRITE_Y", _write("y", source)
+        )
         return made.replace("CODE", "\n    ".join(how.code.splitlines())) + "\n"
 
 
@@ -251,16 +269,36 @@ _STRIDES = "print(y.stride() == x.stride() if y.shape == x.shape else None)"
 _ = gettext_noop
 QUESTIONS = (
     CopyQuestion("raises", _("raises"), _("Does it raise an error?"), _RAISES),
-    CopyQuestion("same_tensor", _("same tensor"), _("Is y the same tensor as x?"), "print(y is x)", main=True),
-    CopyQuestion("same_storage", _("shares memory"), _("Do x and y share memory?"), _SHARED, main=True),
     CopyQuestion(
-        "same_counter", _("shares version counter"), _("Do x and y share a version counter?"), _COUNTER, main=True
+        "same_tensor", _("same tensor"), _("Is y the same tensor as x?"), "print(y is x)", main=True
     ),
-    CopyQuestion("y_sees_x", _("y sees a write through x"), _("Is a write through x seen in y?"), _SEEN_IN_Y),
     CopyQuestion(
-        "x_sees_y", _("x sees a write through y"), _("Is a write through y seen in x?"), _SEEN_IN_X, main=True
+        "same_storage", _("shares memory"), _("Do x and y share memory?"), _SHARED, main=True
     ),
-    CopyQuestion("requires_grad", _("requires grad"), _("Does y require grad?"), "print(y.requires_grad)", main=True),
+    CopyQuestion(
+        "same_counter",
+        _("shares version counter"),
+        _("Do x and y share a version counter?"),
+        _COUNTER,
+        main=True,
+    ),
+    CopyQuestion(
+        "y_sees_x", _("y sees a write through x"), _("Is a write through x seen in y?"), _SEEN_IN_Y
+    ),
+    CopyQuestion(
+        "x_sees_y",
+        _("x sees a write through y"),
+        _("Is a write through y seen in x?"),
+        _SEEN_IN_X,
+        main=True,
+    ),
+    CopyQuestion(
+        "requires_grad",
+        _("requires grad"),
+        _("Does y require grad?"),
+        "print(y.requires_grad)",
+        main=True,
+    ),
     CopyQuestion("leaf", _("is a leaf"), _("Is y a leaf?"), "print(y.is_leaf)", main=True),
     CopyQuestion("grad_fn", "grad_fn", _("Which grad_fn does y have?"), _NODE, main=True),
     CopyQuestion(
@@ -280,7 +318,9 @@ QUESTIONS = (
         needs=partial(_grad_needed, real=True),
     ),
     CopyQuestion("dtype", _("keeps dtype"), _("Is the dtype kept?"), "print(y.dtype == x.dtype)"),
-    CopyQuestion("device", _("keeps device"), _("Is the device kept?"), "print(y.device == x.device)"),
+    CopyQuestion(
+        "device", _("keeps device"), _("Is the device kept?"), "print(y.device == x.device)"
+    ),
     CopyQuestion("shape", _("keeps shape"), _("Is the shape kept?"), "print(y.shape == x.shape)"),
     CopyQuestion("strides", _("keeps strides"), _("Are the strides kept?"), _STRIDES),
     CopyQuestion("copied", _("new memory"), _("How much memory is new?"), _COPIED, main=True),

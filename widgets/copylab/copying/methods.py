@@ -46,12 +46,33 @@ _tensor = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.{}.html".
 _python = "https://docs.python.org/3/{}.html".format
 _ = gettext_noop
 _ALL = (
-    Method("=", "y = x", _("a second name for the same tensor"), _python("reference/simple_stmts"), ("assignment",)),
+    Method(
+        "=",
+        "y = x",
+        _("a second name for the same tensor"),
+        _python("reference/simple_stmts"),
+        ("assignment",),
+    ),
     Method("clone", "y = x.clone()", _("a copy that gradients flow through"), _tensor("clone")),
     Method("detach", "y = x.detach()", _("the same memory, off the graph"), _tensor("detach")),
-    Method(".data", "y = x.data", _("the same memory, out of autograd's sight"), _page("notes/autograd")),
-    Method("detach().clone()", "y = x.detach().clone()", _("a copy of the values alone"), _tensor("detach")),
-    Method("clone().detach()", "y = x.clone().detach()", _("the same in the other order"), _tensor("clone")),
+    Method(
+        ".data",
+        "y = x.data",
+        _("the same memory, out of autograd's sight"),
+        _page("notes/autograd"),
+    ),
+    Method(
+        "detach().clone()",
+        "y = x.detach().clone()",
+        _("a copy of the values alone"),
+        _tensor("detach"),
+    ),
+    Method(
+        "clone().detach()",
+        "y = x.clone().detach()",
+        _("the same in the other order"),
+        _tensor("clone"),
+    ),
     Method(
         "copy_",
         "y = torch.empty_like(x)\ny.copy_(x)",
@@ -65,9 +86,19 @@ _ALL = (
         _("a new leaf from data, made for numbers and lists"),
         _page("generated/torch.tensor"),
     ),
-    Method("new_tensor", "y = x.new_tensor(x)", _("a new leaf of x's dtype and device"), _tensor("new_tensor")),
+    Method(
+        "new_tensor",
+        "y = x.new_tensor(x)",
+        _("a new leaf of x's dtype and device"),
+        _tensor("new_tensor"),
+    ),
     Method("view", "y = x.view(-1)", _("the same memory in another shape"), _tensor("view")),
-    Method("reshape", "y = x.reshape(-1)", _("another shape: a view if it can be, else a copy"), _tensor("reshape")),
+    Method(
+        "reshape",
+        "y = x.reshape(-1)",
+        _("another shape: a view if it can be, else a copy"),
+        _tensor("reshape"),
+    ),
     Method("to", "y = x.to(x.dtype)", _("a conversion, here to what x is already"), _tensor("to")),
     Method(
         "to(float64)",
@@ -76,7 +107,12 @@ _ALL = (
         _tensor("to"),
         ("to(dtype)", "double"),
     ),
-    Method("to(copy=True)", "y = x.to(x.dtype, copy=True)", _("a conversion that always copies"), _tensor("to")),
+    Method(
+        "to(copy=True)",
+        "y = x.to(x.dtype, copy=True)",
+        _("a conversion that always copies"),
+        _tensor("to"),
+    ),
     Method(
         "as_tensor",
         "y = torch.as_tensor(x)",
@@ -103,8 +139,19 @@ _ALL = (
         _python("library/copy"),
         ("copy", "shallow copy"),
     ),
-    Method("contiguous", "y = x.contiguous()", _("rows in order, copied only if they are not"), _tensor("contiguous")),
-    Method("x[:]", "y = x[:]", _("a slice of everything"), _page("tensor_view"), ("[:]", "slice", "slicing")),
+    Method(
+        "contiguous",
+        "y = x.contiguous()",
+        _("rows in order, copied only if they are not"),
+        _tensor("contiguous"),
+    ),
+    Method(
+        "x[:]",
+        "y = x[:]",
+        _("a slice of everything"),
+        _page("tensor_view"),
+        ("[:]", "slice", "slicing"),
+    ),
     Method(
         "x[[...]]",
         "rows = list(range(len(x)))\ny = x[rows]",
@@ -128,13 +175,18 @@ def method(name: str | Method) -> Method:
         return name
     if not isinstance(name, str):
         raise TypeError(
-            gettext("a method is named by a string such as 'clone', not by {type}", type=type(name).__name__)
+            gettext(
+                "a method is named by a string such as 'clone', not by {type}",
+                type=type(name).__name__,
+            )
         )
     found = _KNOWN.get(_plain(name))
     if found is not None:
         return found
     names = ", ".join(repr(one) for one in METHODS)
-    said = gettext("there is no copy method {name!r}. There are: {names}", name=name[:60], names=names)
+    said = gettext(
+        "there is no copy method {name!r}. There are: {names}", name=name[:60], names=names
+    )
     for close in difflib.get_close_matches(_plain(name), _KNOWN, 1):
         said = gettext(
             "there is no copy method {name!r}. Did you mean {close!r}? There are: {names}",

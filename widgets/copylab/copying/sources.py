@@ -73,21 +73,27 @@ class Source:
     def __post_init__(self) -> None:
         given: Any = self.shape
         sizes = (given,) if isinstance(given, int) else tuple(given)
-        if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes):
+        if not all(
+            isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes
+        ):
             raise ValueError(f"shape must be sizes of 0 and more, not {given!r}")
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "dtype", str(self.dtype).removeprefix("torch."))
         if self.kind not in get_args(Kind):
             raise ValueError(f"kind must be 'leaf', 'result' or 'plain', not {self.kind!r}")
         if self.dtype not in DTYPES:
-            raise ValueError(f"there is no source of dtype {self.dtype!r}; there are {', '.join(DTYPES)}")
+            raise ValueError(
+                f"there is no source of dtype {self.dtype!r}; there are {', '.join(DTYPES)}"
+            )
         if self.kind != "plain" and self.dtype not in _INEXACT:
             raise ValueError(
                 f"only Tensors of floating point and complex dtype can require gradients: {self.dtype} goes with "
                 "kind='plain'"
             )
         if math.prod(self.shape) > LARGEST:
-            raise ValueError(f"shape {self.shape} has {math.prod(self.shape):,} elements, a source at most {LARGEST:,}")
+            raise ValueError(
+                f"shape {self.shape} has {math.prod(self.shape):,} elements, a source at most {LARGEST:,}"
+            )
         if self.transposed and len(self.shape) < 2:
             raise ValueError(f"a tensor of shape {self.shape} has no two dimensions to transpose")
 
@@ -124,7 +130,9 @@ class Source:
             return f"x = {numbers}{layout}"
         if self.kind == "leaf":
             return f"x = {_tracked(numbers, layout)}"
-        times = 2 if self.memory is None else 1  # a stand-in has the values that the user's tensor has
+        times = (
+            2 if self.memory is None else 1
+        )  # a stand-in has the values that the user's tensor has
         # A result has no gaps in memory, so those of a stand-in come after it; what is transposed stays so.
         made = f"a{layout} * {times}" if self.stride is None else f"(a * {times}){layout}"
         return f"a = {_tracked(numbers)}\nx = {made}"
@@ -138,12 +146,18 @@ class Source:
             shape = (*shape[:-2], shape[-1], shape[-2])
         count, sizes = math.prod(shape), ", ".join(map(str, shape))
         device = [f"device={self.device!r}"] if self.device != "cpu" else []
-        dtype = [f"dtype=torch.{self.dtype}"] if self.dtype not in ("float32", "int64", "bool") else []
+        dtype = (
+            [f"dtype=torch.{self.dtype}"] if self.dtype not in ("float32", "int64", "bool") else []
+        )
         if count == 0:
             return _call("zeros", sizes, f"dtype=torch.{self.dtype}", *device)
         if self.memory is not None or count <= LITERAL:
-            values = self.memory or [at % 2 == 1 if self.dtype == "bool" else at for at in range(1, count + 1)]
-            written = np.array([_number(value, self.dtype) for value in values], dtype=object).reshape(shape)
+            values = self.memory or [
+                at % 2 == 1 if self.dtype == "bool" else at for at in range(1, count + 1)
+            ]
+            written = np.array(
+                [_number(value, self.dtype) for value in values], dtype=object
+            ).reshape(shape)
             return _call("tensor", str(written.tolist()).replace("'", ""), *dtype, *device)
         dot = "." if self.dtype in _INEXACT else ""
         made = _call("arange", f"1{dot}", f"{count + 1}{dot}", *device)
@@ -176,9 +190,13 @@ class Source:
             return thing
         if isinstance(thing, str):
             if thing not in get_args(Kind):
-                raise ValueError(f"give a tensor, or 'leaf', 'result' or 'plain' to have one made, not {thing!r}")
+                raise ValueError(
+                    f"give a tensor, or 'leaf', 'result' or 'plain' to have one made, not {thing!r}"
+                )
             return cls(kind=thing)  # type: ignore[arg-type]  # checked where it is made
-        if isinstance(thing, type) or not all(hasattr(thing, name) for name in ("untyped_storage", "requires_grad")):
+        if isinstance(thing, type) or not all(
+            hasattr(thing, name) for name in ("untyped_storage", "requires_grad")
+        ):
             kind = thing.__name__ if isinstance(thing, type) else type(thing).__name__
             raise TypeError(
                 f"x must be a tensor of torch or tinytorch, a Source, or one of 'leaf', 'result' and 'plain', "
@@ -198,15 +216,23 @@ def _stand_in(tensor: Any) -> Source:
     dtype = str(tensor.dtype).removeprefix("torch.")
     _check(tensor, dtype)
     try:
-        shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), int(tensor.storage_offset())
+        shape, stride, offset = (
+            tuple(tensor.shape),
+            tuple(tensor.stride()),
+            int(tensor.storage_offset()),
+        )
     except (RuntimeError, NotImplementedError) as error:
         raise ValueError(f"{_NEEDS}: {error}") from None
     kind: Kind = "plain" if not tensor.requires_grad else "leaf" if tensor.is_leaf else "result"
-    span = max(math.prod(shape), offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True)))
+    span = max(
+        math.prod(shape),
+        offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True)),
+    )
     notes = _unlike(tensor)
     if span > LARGEST:
         large = gettext(
-            "it spans {number} elements, so the stand-in is smaller and has other values", number=f"{span:,}"
+            "it spans {number} elements, so the stand-in is smaller and has other values",
+            number=f"{span:,}",
         )
         notes.insert(0, large)
         shape, stride = _smaller(shape, stride)
@@ -214,7 +240,9 @@ def _stand_in(tensor: Any) -> Source:
     elif span > EXACT:
         notes.insert(0, gettext("its memory is long, so the stand-in has other values"))
     note = gettext(", and ").join(notes)
-    made = Source(kind, shape, dtype, device=str(tensor.device), stride=stride, offset=offset, note=note)
+    made = Source(
+        kind, shape, dtype, device=str(tensor.device), stride=stride, offset=offset, note=note
+    )
     if span <= EXACT:
         made = replace(made, memory=_memory(tensor, made.places))
     if not offset and _in_order(made.places):
@@ -230,25 +258,42 @@ def _check(tensor: Any, dtype: str) -> None:
     reasons = {
         "it is nested; x.unbind() gives its tensors": getattr(tensor, "is_nested", False),
         f"its layout is {layout}; x.to_dense() has them": layout != "strided",
-        "a meta tensor has no values; torch.empty_like(x, device='cpu') makes some": tensor.device.type == "meta",
-        f"it is quantised ({dtype}); x.dequantize() has them": getattr(tensor, "is_quantized", False),
+        "a meta tensor has no values; torch.empty_like(x, device='cpu') makes some": tensor.device.type
+        == "meta",
+        f"it is quantised ({dtype}); x.dequantize() has them": getattr(
+            tensor, "is_quantized", False
+        ),
     }
     for why in filter(reasons.get, reasons):
         raise ValueError(f"{_NEEDS}: {why}")
     if dtype not in DTYPES:
-        way = "complex64" if dtype.startswith("complex") else "float32" if "float" in dtype else "int64"
+        way = (
+            "complex64"
+            if dtype.startswith("complex")
+            else "float32"
+            if "float" in dtype
+            else "int64"
+        )
         known = ", ".join(DTYPES)
-        raise ValueError(f"there is no source of dtype {dtype!r}; there are {known}: try x.to(torch.{way})")
+        raise ValueError(
+            f"there is no source of dtype {dtype!r}; there are {known}: try x.to(torch.{way})"
+        )
 
 
 def _unlike(tensor: Any) -> list[str]:
     """What of a tensor no stand-in has, in words."""
     kind = type(tensor).__name__
-    said = [] if kind in ("Tensor", "Parameter") else [gettext("it is a plain tensor and no {kind}", kind=kind)]
+    said = (
+        []
+        if kind in ("Tensor", "Parameter")
+        else [gettext("it is a plain tensor and no {kind}", kind=kind)]
+    )
     if getattr(tensor, "is_inference", bool)():
         said.append(gettext("it is no inference tensor"))
     if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
-        said.append(gettext("its numbers are written out, where yours turns a sign whenever it is read"))
+        said.append(
+            gettext("its numbers are written out, where yours turns a sign whenever it is read")
+        )
     return said
 
 
@@ -258,7 +303,9 @@ def _memory(tensor: Any, places: Any) -> tuple[Any, ...]:
         values = np.asarray(tensor.detach().tolist(), dtype=object).reshape(-1)
     except Exception as error:  # noqa: BLE001  # whatever a kind of tensor raises that tells no values
         raise ValueError(f"{_NEEDS}: {error}") from None
-    memory = np.full(places.max(initial=-1) + 1, type(values[0])() if values.size else 0, dtype=object)
+    memory = np.full(
+        places.max(initial=-1) + 1, type(values[0])() if values.size else 0, dtype=object
+    )
     memory[places.reshape(-1)] = values
     return tuple(memory.tolist())
 
@@ -268,7 +315,9 @@ def _in_order(places: Any) -> bool:
     return np.array_equal(places.reshape(-1), np.arange(places.size))
 
 
-def _smaller(shape: tuple[int, ...], stride: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _smaller(
+    shape: tuple[int, ...], stride: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Its longest dimensions cut until few enough elements are left to look at; strides in their order, without gaps.
 
     Several elements in one place, as after expand, stay in one place: that is what such a tensor is about.

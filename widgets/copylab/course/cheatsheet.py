@@ -30,7 +30,13 @@ WANTS: tuple[tuple[str, Mapping[str, Answer]], ...] = (
     ),
     (
         gettext_noop("Values that nobody else can change, and no gradient"),
-        {"same_storage": False, "gradient_returns": False, "leaf": True, "dtype": True, "warns": None},
+        {
+            "same_storage": False,
+            "gradient_returns": False,
+            "leaf": True,
+            "dtype": True,
+            "warns": None,
+        },
     ),
     (
         gettext_noop("The same memory without a gradient, and writes are counted"),
@@ -49,11 +55,21 @@ WANTS: tuple[tuple[str, Mapping[str, Answer]], ...] = (
 """What one may want of a copy, and the facts by which one knows the methods that give it."""
 
 RULES = (
-    gettext_noop("A view and its source share the storage and the version counter. So do `detach()` and its source."),
-    gettext_noop("`.data`, `copy.copy`, NumPy: they share the storage, not the counter: writes go uncounted."),
-    gettext_noop("A counted write into a **saved** value raises in `backward`; an uncounted write never does."),
-    gettext_noop("`.grad` is filled at leaves that require grad; elsewhere ask for it with `retain_grad()`."),
-    gettext_noop("Gradients add up until you set them back: `x.grad = None` or `optimizer.zero_grad()`."),
+    gettext_noop(
+        "A view and its source share the storage and the version counter. So do `detach()` and its source."
+    ),
+    gettext_noop(
+        "`.data`, `copy.copy`, NumPy: they share the storage, not the counter: writes go uncounted."
+    ),
+    gettext_noop(
+        "A counted write into a **saved** value raises in `backward`; an uncounted write never does."
+    ),
+    gettext_noop(
+        "`.grad` is filled at leaves that require grad; elsewhere ask for it with `retain_grad()`."
+    ),
+    gettext_noop(
+        "Gradients add up until you set them back: `x.grad = None` or `optimizer.zero_grad()`."
+    ),
     gettext_noop("`reshape`, `contiguous`, `to`, `as_tensor` copy only if they must."),
 )
 
@@ -87,9 +103,16 @@ def page(engine: ModuleType | None = None) -> str:
     sheet = Box(
         Paragraph(gettext("Copying tensors"), tag="h1"),
         Paragraph(
-            gettext("What `y` shares with `x`. Every answer was found by running it, with `{code}`.", code=exact(code))
+            gettext(
+                "What `y` shares with `x`. Every answer was found by running it, with `{code}`.",
+                code=exact(code),
+            )
         ),
-        Box(Table([gettext("method"), *map(exact, titles)], map(_row, found.values())), kind="wide", tabindex=0),
+        Box(
+            Table([gettext("method"), *map(exact, titles)], map(_row, found.values())),
+            kind="wide",
+            tabindex=0,
+        ),
         Box(
             Box(Paragraph(gettext("Which one do I want?"), tag="h2"), InPage(element("dl", wants))),
             Box(Paragraph(gettext("Six rules"), tag="h2"), Items(map(gettext, RULES))),

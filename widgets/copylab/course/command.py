@@ -28,21 +28,40 @@ def _parser() -> argparse.ArgumentParser:
         prog="copylab", description=gettext("Lay the lessons out and open them in JupyterLab.")
     )
     where = gettext("where to lay them out")
-    speaks = gettext("for example zh or ko; it is remembered, and what is not translated yet stays English")
+    speaks = gettext(
+        "for example zh or ko; it is remembered, and what is not translated yet stays English"
+    )
     parser.add_argument("--folder", type=Path, default=Path("copylab-course"), help=where)
     parser.add_argument("--language", help=speaks)
-    parser.add_argument("--lay-out-only", action="store_true", help=gettext("lay them out and start nothing"))
-    parser.add_argument("--port", type=int, help=gettext("the port of JupyterLab (its own choice if not given)"))
-    parser.add_argument("--no-browser", action="store_true", help=gettext("print the address instead of opening it"))
+    parser.add_argument(
+        "--lay-out-only", action="store_true", help=gettext("lay them out and start nothing")
+    )
+    parser.add_argument(
+        "--port", type=int, help=gettext("the port of JupyterLab (its own choice if not given)")
+    )
+    parser.add_argument(
+        "--no-browser", action="store_true", help=gettext("print the address instead of opening it")
+    )
     parser.add_argument("--version", action="version", version=f"copylab {__version__}")
     more = parser.add_subparsers(dest="do", metavar="")
-    anew = more.add_parser("reset", help=gettext("lay one lesson out anew; yours is kept beside it"))
+    anew = more.add_parser(
+        "reset", help=gettext("lay one lesson out anew; yours is kept beside it")
+    )
     anew.add_argument("lesson", help=gettext("for example clone, or 02_clone"))
     anew.add_argument("--folder", type=Path, default=argparse.SUPPRESS, help=where)
-    site = more.add_parser("site", help=gettext("make pages of the course, for any web server or none"))
+    site = more.add_parser(
+        "site", help=gettext("make pages of the course, for any web server or none")
+    )
     site.add_argument("to", type=Path)
-    site.add_argument("--lite", type=Path, metavar="WHEELS", help=gettext("a JupyterLite instead, with these wheels"))
-    grading = more.add_parser("nbgrader", help=gettext("write the lessons as assignments for nbgrader"))
+    site.add_argument(
+        "--lite",
+        type=Path,
+        metavar="WHEELS",
+        help=gettext("a JupyterLite instead, with these wheels"),
+    )
+    grading = more.add_parser(
+        "nbgrader", help=gettext("write the lessons as assignments for nbgrader")
+    )
     grading.add_argument("to", type=Path)
     grading.add_argument("lessons", nargs="*")
     for command in (anew, site, grading):  # what is said before the command holds for it, too
@@ -120,7 +139,10 @@ def _do(folder: Path, language: str, arguments: argparse.Namespace) -> list[str]
             written = assign(folder, arguments.lessons, language=language, tell=remarks.append)
             return [*map(str, written), *remarks]
         case _:
-            return [*lay_out(folder, language), gettext("Your lessons are in {folder}.", folder=folder)]
+            return [
+                *lay_out(folder, language),
+                gettext("Your lessons are in {folder}.", folder=folder),
+            ]
     return []
 
 
@@ -148,13 +170,20 @@ def main() -> None:
     except (ValueError, RuntimeError) as error:
         sys.exit(str(error))
     except OSError as error:
-        said = gettext("{folder} could not be written: {error}", folder=named, error=explain_error(error))
+        said = gettext(
+            "{folder} could not be written: {error}", folder=named, error=explain_error(error)
+        )
         if not (opens and error.errno in _READ_ONLY and list_lessons(folder)):
             sys.exit(said)
         told = [said, gettext("The lessons open as they are.")]
     if opens:
         if not os.access(folder, os.W_OK):
-            told.append(gettext("What you change in {folder} cannot be stored: it may not be written.", folder=folder))
+            told.append(
+                gettext(
+                    "What you change in {folder} cannot be stored: it may not be written.",
+                    folder=folder,
+                )
+            )
         told.append(gettext("Stop JupyterLab with Ctrl-C and y."))
     for line in told:
         print(line, flush=True)

@@ -38,5 +38,7 @@ class Pictures(ExtractOutputPreprocessor):
                     data["application/pdf"] = base64.b64encode(convert(svg, "pdf")).decode()
                 else:
                     data["image/svg+xml"] = svg
-                    del data["text/html"]  # which would be preferred, and ask for a page that shows images in addresses
+                    del data[
+                        "text/html"
+                    ]  # which would be preferred, and ask for a page that shows images in addresses
         return super().preprocess_cell(cell, resources, cell_index)

@@ -53,7 +53,10 @@ def assign(
             raise ValueError(gettext("the lesson {name} has no exercise to grade", name=name))
         file = f"source/{name}/{name}.ipynb"
         if own.has(file):
-            said = gettext("{name} is there already and stays as it is. Rename it to have it written anew.", name=file)
+            said = gettext(
+                "{name} is there already and stays as it is. Rename it to have it written anew.",
+                name=file,
+            )
             tell(said)
             continue
         own.write(file, (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode())
@@ -87,5 +90,10 @@ def graded(notebook: dict[str, Any], points: int) -> dict[str, Any] | None:
 def _mark(ident: str, *, solution: bool = False, points: int | None = None) -> dict[str, Any]:
     """What nbgrader keeps of a cell: one to answer in, or one that gives points and cannot be changed."""
     graded = {} if points is None else {"points": points}
-    mark = {"grade": points is not None, "locked": points is not None, "solution": solution, "task": False}
+    mark = {
+        "grade": points is not None,
+        "locked": points is not None,
+        "solution": solution,
+        "task": False,
+    }
     return {"grade_id": ident, "schema_version": 3, **mark, **graded}

@@ -126,7 +126,9 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
     return told + _sign(course, {name: editions[name] for name in found.outdated})
 
 
-def _compare(course: SafeFolder, record: Record, editions: Mapping[str, bytes], switched: bool) -> Comparison:
+def _compare(
+    course: SafeFolder, record: Record, editions: Mapping[str, bytes], switched: bool
+) -> Comparison:
     """Compare what is in the folder with today's editions, and record which of them are there.
 
     switched: the language is another than last time.
@@ -146,7 +148,10 @@ def _compare(course: SafeFolder, record: Record, editions: Mapping[str, bytes], 
         if found is None or (record.is_untouched(name, found) and known != new):
             result.outdated[name] = new
             if found is not None and not in_other_language:
-                said = gettext("{name} has a new edition; you had not changed yours, so it was replaced.", name=name)
+                said = gettext(
+                    "{name} has a new edition; you had not changed yours, so it was replaced.",
+                    name=name,
+                )
                 result.remarks.append(said)
             continue
         is_changed = found != new.digest
@@ -164,7 +169,9 @@ def reset(folder: Path, lesson: str, language: str | None = None) -> list[str]:
     if there is no such lesson or language, OSError if the folder cannot be written.
     """
     check(language or "en", lessons())
-    stem = meant(lesson.removesuffix(".ipynb"), [path.stem for path in sorted(lessons().glob("*.ipynb"))])
+    stem = meant(
+        lesson.removesuffix(".ipynb"), [path.stem for path in sorted(lessons().glob("*.ipynb"))]
+    )
     course = SafeFolder(folder)
     course.make()
     with course.lock():
@@ -175,7 +182,9 @@ def reset(folder: Path, lesson: str, language: str | None = None) -> list[str]:
         told, aside = gettext("{name} is as it was at first.", name=name), None
         if not _is_missing_or_untouched(course, record, name):
             aside = course.find_free_name(name, f"{stem} (yours{{}}).ipynb")
-            told = gettext("{name} is as it was at first; yours is kept as {kept!r}.", name=name, kept=aside)
+            told = gettext(
+                "{name} is as it was at first; yours is kept as {kept!r}.", name=name, kept=aside
+            )
         new = Edition(record.language, digest(editions[name]))
         record.pending[name] = new
         _write_record(course, record)
@@ -219,12 +228,20 @@ def _editions(language: str) -> dict[str, bytes]:
     found = {}
     for file in sorted(source.rglob("*")):
         name = file.relative_to(source).as_posix()
-        if not file.is_file() or any(part.startswith((".", "__")) or part == FOLDER for part in name.split("/")):
+        if not file.is_file() or any(
+            part.startswith((".", "__")) or part == FOLDER for part in name.split("/")
+        ):
             continue
-        data = text_in(file, language).encode() if file.suffix in (".ipynb", ".md") else read_file(file)
+        data = (
+            text_in(file, language).encode()
+            if file.suffix in (".ipynb", ".md")
+            else read_file(file)
+        )
         if file.suffix == ".ipynb" and file.parent == source:
             lesson = without_answers(json.loads(data))
-            data = (json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+            data = (
+                json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+            ).encode()
         if name == "cheat_sheet.html" and language != "en":
             data = page(tinytorch).encode()
         found[name] = data
@@ -286,7 +303,11 @@ def _open_record(course: SafeFolder) -> tuple[Record, list[str]]:
     except FileNotFoundError:
         return Record(), []
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else gettext("it was not written by copylab")
+        why = (
+            error.strerror
+            if isinstance(error, OSError)
+            else gettext("it was not written by copylab")
+        )
     aside = course.find_free_name(STATE, f"{STATE}.broken{{}}")
     course.rename(STATE, aside)
     remark = gettext(
@@ -311,14 +332,24 @@ def _read_record(course: SafeFolder) -> Record:
     if not isinstance(language, str) or not isinstance(found.get("files"), dict):
         raise ValueError("no record")  # noqa: TRY004  # of the content of a file
     known = language in ("en", *languages(lessons()))
-    return Record(language if known else "en", _parse_editions(found["files"]), _parse_editions(found.get("pending")))
+    return Record(
+        language if known else "en",
+        _parse_editions(found["files"]),
+        _parse_editions(found.get("pending")),
+    )
 
 
 def _parse_editions(found: object) -> dict[str, Edition]:
     editions = {}
     for name, known in found.items() if isinstance(found, Mapping) else ():
-        parts = [known.get(part) for part in Edition._fields] if isinstance(known, Mapping) else [None]
-        if _COURSE_NAME.fullmatch(name) and name != NAME and all(isinstance(part, str) for part in parts):
+        parts = (
+            [known.get(part) for part in Edition._fields] if isinstance(known, Mapping) else [None]
+        )
+        if (
+            _COURSE_NAME.fullmatch(name)
+            and name != NAME
+            and all(isinstance(part, str) for part in parts)
+        ):
             editions[name] = Edition(*parts)
     return editions
 

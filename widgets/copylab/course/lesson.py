@@ -40,7 +40,11 @@ def meant(lesson: str, names: Iterable[str]) -> str:
         if lesson in (name, *name.split("_", 1)):
             return name
     raise ValueError(
-        gettext("There is no lesson {lesson!r}. There are: {there}", lesson=lesson, there=", ".join(known))
+        gettext(
+            "There is no lesson {lesson!r}. There are: {there}",
+            lesson=lesson,
+            there=", ".join(known),
+        )
     )
 
 
@@ -57,14 +61,22 @@ def title(notebook: dict[str, Any]) -> str:
 
 def asked(notebook: dict[str, Any]) -> Asked:
     """Return the predictions and exercises of a lesson by the names that it gives them, in the order it shows them."""
-    trees = [ast.parse("".join(cell["source"])) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    trees = [
+        ast.parse("".join(cell["source"]))
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code"
+    ]
     imported: dict[str, Any] = {}
     for node in (node for tree in trees for node in tree.body if isinstance(node, ast.ImportFrom)):
         if (node.module or "").startswith("copylab.lessons."):
             module = importlib.import_module(str(node.module))
             imported |= {alias.name: getattr(module, alias.name) for alias in node.names}
     shown = dict.fromkeys(name for tree in trees for name in _names(tree))
-    return {name: imported[name] for name in shown if isinstance(imported.get(name), Prediction | Exercise)}
+    return {
+        name: imported[name]
+        for name in shown
+        if isinstance(imported.get(name), Prediction | Exercise)
+    }
 
 
 def without_answers(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -79,12 +91,21 @@ def without_answers(notebook: dict[str, Any]) -> dict[str, Any]:
 
     def answers(cell: dict[str, Any]) -> bool:
         tree = ast.parse("".join(cell["source"]))
-        texts = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+        texts = (
+            n.value
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Constant) and isinstance(n.value, str)
+        )
         tagged = _LEFT_OUT.intersection(cell["metadata"].get("tags", ()))
-        return bool(tagged or names.intersection(_names(tree)) or programs.intersection(map(tidy, texts)))
+        return bool(
+            tagged or names.intersection(_names(tree)) or programs.intersection(map(tidy, texts))
+        )
 
     empty: dict[str, Any] = {"outputs": [], "execution_count": None}
-    cells = [cell | empty if cell["cell_type"] == "code" and answers(cell) else cell for cell in notebook["cells"]]
+    cells = [
+        cell | empty if cell["cell_type"] == "code" and answers(cell) else cell
+        for cell in notebook["cells"]
+    ]
     return notebook | {"cells": cells}
 
 

@@ -36,13 +36,21 @@ def build_lite(folder: Path, wheels: Path, language: str = "en") -> None:
     among them or no such language, OSError if the folder cannot be written or holds something else.
     """
     check(language, lessons())
-    if any(importlib.util.find_spec(name) is None for name in ("jupyterlite_core", "jupyterlite_pyodide_kernel")):
-        raise RuntimeError(gettext("JupyterLite is not installed here. Install it with: pip install 'copylab[lite]'"))
+    if any(
+        importlib.util.find_spec(name) is None
+        for name in ("jupyterlite_core", "jupyterlite_pyodide_kernel")
+    ):
+        raise RuntimeError(
+            gettext(
+                "JupyterLite is not installed here. Install it with: pip install 'copylab[lite]'"
+            )
+        )
     found = sorted(wheels.glob("*-none-any.whl"))
     if not any(wheel.name.startswith("copylab-") for wheel in found):
         raise ValueError(
             gettext(
-                "there is no wheel of copylab in {wheels}. Make it with: pip wheel -w {wheels} copylab", wheels=wheels
+                "there is no wheel of copylab in {wheels}. Make it with: pip wheel -w {wheels} copylab",
+                wheels=wheels,
             )
         )
     site = prepare_site(folder)
@@ -52,9 +60,21 @@ def build_lite(folder: Path, wheels: Path, language: str = "en") -> None:
         source.make()
         for path in sorted(lessons().glob("*")):
             if path.is_file():
-                text = text_in(path, language) if path.suffix in (".ipynb", ".md") else read_text(path)
-                source.write(path.name, (installing(text, language) if path.suffix == ".ipynb" else text).encode())
-        command = [sys.executable, "-m", "jupyterlite_core.app", "build", "--contents", str(contents)]
+                text = (
+                    text_in(path, language) if path.suffix in (".ipynb", ".md") else read_text(path)
+                )
+                source.write(
+                    path.name,
+                    (installing(text, language) if path.suffix == ".ipynb" else text).encode(),
+                )
+        command = [
+            sys.executable,
+            "-m",
+            "jupyterlite_core.app",
+            "build",
+            "--contents",
+            str(contents),
+        ]
         command += ["--lite-dir", work, "--output-dir", str(built)]
         command += [word for wheel in found for word in ("--piplite-wheels", str(wheel.resolve()))]
         done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
@@ -69,6 +89,12 @@ def installing(text: str, language: str = "en") -> str:
     first = next(at for at, cell in enumerate(notebook["cells"]) if cell["cell_type"] == "code")
     lines = [INSTALL] if language == "en" else [f"{INSTALL}\n", SPEAK.format(language=language)]
     install = {"id": "install", "source": lines}
-    notebook["cells"].insert(first, notebook["cells"][first] | install | {"metadata": {}, "outputs": []})
-    notebook["metadata"]["kernelspec"] = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
+    notebook["cells"].insert(
+        first, notebook["cells"][first] | install | {"metadata": {}, "outputs": []}
+    )
+    notebook["metadata"]["kernelspec"] = {
+        "name": "python",
+        "display_name": "Python (Pyodide)",
+        "language": "python",
+    }
     return json.dumps(notebook, ensure_ascii=False, indent=1)

@@ -31,14 +31,32 @@ class CopylabMagics(Magics):
     shell: Any
 
     @magic_arguments()
-    @argument("--into", default="all", help="functions to step into: all (as it is without), none, or names: f,A.m")
-    @argument("--rounds", type=int, help="so many rounds of each loop are stepped, the rest runs in one go")
     @argument(
-        "--max-steps", type=int, default=Limits.max_steps, help=f"end the run after so many steps ({Limits.max_steps})"
+        "--into",
+        default="all",
+        help="functions to step into: all (as it is without), none, or names: f,A.m",
     )
-    @argument("--seconds", type=float, default=Limits.seconds, help=f"end the run after so long ({Limits.seconds:g})")
     @argument(
-        "--engine", choices=["torch", "tinytorch"], help="what the cell knows as torch; else the notebook's torch"
+        "--rounds",
+        type=int,
+        help="so many rounds of each loop are stepped, the rest runs in one go",
+    )
+    @argument(
+        "--max-steps",
+        type=int,
+        default=Limits.max_steps,
+        help=f"end the run after so many steps ({Limits.max_steps})",
+    )
+    @argument(
+        "--seconds",
+        type=float,
+        default=Limits.seconds,
+        help=f"end the run after so long ({Limits.seconds:g})",
+    )
+    @argument(
+        "--engine",
+        choices=["torch", "tinytorch"],
+        help="what the cell knows as torch; else the notebook's torch",
     )
     @cell_magic
     def steps(self, line: str, cell: str) -> Steps:
@@ -51,7 +69,9 @@ class CopylabMagics(Magics):
         """
         options = parse_argstring(self.steps, line)
         names: dict[str, Any] = self.shell.user_ns
-        into = {"all": True, "none": False}.get(options.into, [name.strip() for name in options.into.split(",")])
+        into = {"all": True, "none": False}.get(
+            options.into, [name.strip() for name in options.into.split(",")]
+        )
         engine = _module(options.engine) if options.engine else None
         before = names.get("torch", _NOTHING)
         try:

@@ -38,7 +38,11 @@ class Lesson:
         """The title above a question; one without a title of its own is numbered."""
         thing = self.asked[key]
         untitled = [key for key, one in self.asked.items() if not one.named]
-        return thing.title if thing.named else gettext("Prediction {number}", number=untitled.index(key) + 1)
+        return (
+            thing.title
+            if thing.named
+            else gettext("Prediction {number}", number=untitled.index(key) + 1)
+        )
 
 
 def course() -> list[Lesson]:
@@ -65,7 +69,9 @@ class Progress(Told):
 
     def __init__(self, lesson: str | None = None) -> None:
         known = load()
-        self.predictions, self.exercises, self.misconceptions = (known[kind] for kind in (*_KINDS, "misconceptions"))
+        self.predictions, self.exercises, self.misconceptions = (
+            known[kind] for kind in (*_KINDS, "misconceptions")
+        )
         self.lessons = course()
         self._one = lesson is not None
         if lesson is not None:
@@ -75,7 +81,9 @@ class Progress(Told):
         things = (pair for one in self.lessons for pair in one.asked.items())
         self._kinds = {key: _KINDS[isinstance(thing, Exercise)] for key, thing in things}
         if lesson is None:  # what is noted of questions that are not of the course
-            self._kinds |= sorted((key, kind) for kind in _KINDS for key in known[kind].keys() - self._homes)
+            self._kinds |= sorted(
+                (key, kind) for kind in _KINDS for key in known[kind].keys() - self._homes
+            )
 
     def __repr__(self) -> str:
         return f"Progress({self.summary})"
@@ -95,7 +103,9 @@ class Progress(Told):
 
     def _counted(self, kind: str, keys: Iterable[str]) -> tuple[int, int]:
         """How many of a kind are done, and how many there are."""
-        done = self.predictions.keys() | {key for key, note in self.exercises.items() if note.get("state") == "right"}
+        done = self.predictions.keys() | {
+            key for key, note in self.exercises.items() if note.get("state") == "right"
+        }
         of_kind = [key for key in keys if self._kinds[key] == kind]
         return len(done.intersection(of_kind)), len(of_kind)
 
@@ -106,16 +116,30 @@ class Progress(Told):
         found: list[tuple[str, ...]] = []
         for one in self.lessons:
             counts = (self._counted(kind, one.asked) for kind in _KINDS)
-            found.append((one.title, *(gettext("{done} of {count}", done=done, count=count) for done, count in counts)))
+            found.append(
+                (
+                    one.title,
+                    *(
+                        gettext("{done} of {count}", done=done, count=count)
+                        for done, count in counts
+                    ),
+                )
+            )
         for key, kind in self._kinds.items():
             if key not in self._homes:
-                found.append((exact(key), *(self._told(key) if kind == one else "" for one in _KINDS)))
+                found.append(
+                    (exact(key), *(self._told(key) if kind == one else "" for one in _KINDS))
+                )
         return found
 
     def _told(self, key: str) -> str:
         if key in self.predictions:
             note = self.predictions[key]
-            return gettext("✔ {right} of {count} rows right", right=note.get("right", "?"), count=note.get("of", "?"))
+            return gettext(
+                "✔ {right} of {count} rows right",
+                right=note.get("right", "?"),
+                count=note.get("of", "?"),
+            )
         return _attempted(self.exercises[key]) if key in self.exercises else gettext("○ not yet")
 
     @property
@@ -123,13 +147,23 @@ class Progress(Told):
         """The notes as a table for a spreadsheet or a learning platform: a line for each question that was answered."""
         columns = ("lesson", "key", "kind", "state", "right", "of", "hints", "solution")
         text = io.StringIO()
-        table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
+        table = csv.DictWriter(
+            text, columns, restval="", extrasaction="ignore", lineterminator="\n"
+        )
         table.writeheader()
         for key, kind in self._kinds.items():
             note = {"predictions": self.predictions, "exercises": self.exercises}[kind].get(key)
             if note is not None:
                 state = {"state": "committed"} if kind == "predictions" else {}
-                table.writerow({**note, **state, "lesson": self._homes.get(key, ""), "key": key, "kind": kind[:-1]})
+                table.writerow(
+                    {
+                        **note,
+                        **state,
+                        "lesson": self._homes.get(key, ""),
+                        "key": key,
+                        "kind": kind[:-1],
+                    }
+                )
         return text.getvalue()
 
     def tree(self) -> Part:
@@ -142,19 +176,34 @@ class Progress(Told):
     def _beliefs(self) -> Part:
         """The misconceptions that were met, in these lessons or anywhere, and whether they came again."""
         keys = self._kinds if self._one else None
-        met = {name: it for name, it in self.misconceptions.items() if keys is None or it.get("in") in keys}
+        met = {
+            name: it
+            for name, it in self.misconceptions.items()
+            if keys is None or it.get("in") in keys
+        }
         if not met:
             return Paragraph(gettext("No misconception was met so far."))
         # One of a teacher's own is known by its name alone.
-        said = {name: gettext(MISCONCEPTIONS[name].says) if name in MISCONCEPTIONS else exact(name) for name in met}
-        states = {"met": gettext("○ not settled yet"), "settled": gettext("✔ settled: a later answer avoided it")}
-        rows = [(f"“{said[name]}”", states.get(it.get("state", ""), "?")) for name, it in sorted(met.items())]
+        said = {
+            name: gettext(MISCONCEPTIONS[name].says) if name in MISCONCEPTIONS else exact(name)
+            for name in met
+        }
+        states = {
+            "met": gettext("○ not settled yet"),
+            "settled": gettext("✔ settled: a later answer avoided it"),
+        }
+        rows = [
+            (f"“{said[name]}”", states.get(it.get("state", ""), "?"))
+            for name, it in sorted(met.items())
+        ]
         caption = gettext("What you believed, and the run refuted:")
         return Box(Paragraph(caption), Table((gettext("Misconception"), gettext("Now")), rows))
 
 
 def _attempted(note: Mapping[str, Any]) -> str:
-    how = [gettext("✔ solved") if note.get("state") == "right" else gettext("… begun, not solved yet")]
+    how = [
+        gettext("✔ solved") if note.get("state") == "right" else gettext("… begun, not solved yet")
+    ]
     if hints := note.get("hints", 0):
         how.append(ngettext("{number} hint", "{number} hints", hints))
     if note.get("solution"):

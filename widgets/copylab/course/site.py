@@ -52,7 +52,11 @@ FRONT = """<!doctype html>
 _PARTS = ("gallery", "reference", "teaching", "checking")
 _DOCS = ("watch", "compatibility", "hosts")
 _WIDGETS = ("README", "steps", "compare", "predict", "exercise", "race", "copylab")
-GUIDES = (*(f"docs/widgets/{name}" for name in _WIDGETS), *(f"docs/{name}" for name in _DOCS), "CHANGELOG")
+GUIDES = (
+    *(f"docs/widgets/{name}" for name in _WIDGETS),
+    *(f"docs/{name}" for name in _DOCS),
+    "CHANGELOG",
+)
 _LIVE = "application/vnd.jupyter.widget-view+json"
 _MEMBER = re.compile(r"^(\w+(?:, \w+)*): ", re.MULTILINE)
 _ASKED = re.compile(r"^\{names\} (.*)$", re.MULTILINE)
@@ -68,7 +72,9 @@ import tinytorch as torch
 """
 
 
-def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], None] = print) -> list[str]:
+def build(
+    folder: Path, chosen: list[str] | None = None, tell: Callable[[str], None] = print
+) -> list[str]:
     """Build the site into `folder`, in the `chosen` languages or all there are, and return Sphinx's warnings.
 
     An existing folder must be empty or a site that this has built. Raises RuntimeError where Sphinx is not installed,
@@ -91,7 +97,10 @@ def build(folder: Path, chosen: list[str] | None = None, tell: Callable[[str], N
             write_source(source, language)
             use(own)
             warnings += _sphinx(source, built.path / language, language)
-        links = (element("a", escape(NAMES.get(one, one)), lang=one, href=f"{one}/index.html") for one in wanted)
+        links = (
+            element("a", escape(NAMES.get(one, one)), lang=one, href=f"{one}/index.html")
+            for one in wanted
+        )
         front = FRONT.format(links="".join(element("li", link) for link in links))
         built.write("index.html", front.encode())
         site.move_in(built.path)
@@ -112,13 +121,21 @@ def write_source(source: Path, language: str) -> None:
         files.write(path.name, json.dumps(_lesson(json.loads(text_in(path, language)))).encode())
     files.write("glossary.md", _linked(text_in(lessons() / "glossary.md", language)).encode())
     files.write("extra/cheat_sheet.html", cheatsheet.page(tinytorch).encode())
-    parts = [name for name in _PARTS if language == "en" or (PAGES / FOLDER / language / f"{name}.md").is_file()]
+    parts = [
+        name
+        for name in _PARTS
+        if language == "en" or (PAGES / FOLDER / language / f"{name}.md").is_file()
+    ]
     for name in parts:
         files.write(f"{name}.md", _described(text_in(PAGES / f"{name}.md", language)).encode())
     guides = GUIDES if language == "en" else ()
     for name in guides:
         files.write(f"{name}.md", _guide(read_text(published() / f"{name}.md")).encode())
-    contents = {gettext("Lessons"): names, gettext("Look up"): ["glossary", *parts], gettext("Guides"): guides}
+    contents = {
+        gettext("Lessons"): names,
+        gettext("Look up"): ["glossary", *parts],
+        gettext("Guides"): guides,
+    }
     index = _linked(text_in(lessons() / "README.md", language)) + _contents(contents)
     files.write("index.md", index.encode())
 
@@ -139,7 +156,9 @@ def _lesson(notebook: dict[str, Any]) -> dict[str, Any]:
             data = {"text/html": page(thing, tinytorch)}
             cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
         else:
-            cell["outputs"] = [one for one in cell["outputs"] if "copylab-twin" in json.dumps(one)] or cell["outputs"]
+            cell["outputs"] = [
+                one for one in cell["outputs"] if "copylab-twin" in json.dumps(one)
+            ] or cell["outputs"]
         if "questioned" in cell["metadata"].get("tags", ()):
             cell["metadata"]["tags"].append("hide-output")
     return notebook
@@ -149,7 +168,9 @@ def _linked(text: str) -> str:
     """Links as the site has them: the README is its first page, what is no page is a file."""
     text = re.sub(r"\]\((?:\.\./)?README\.md", "](index.md", text)
     text = re.sub(r"\[([^]]+)\]\(solutions/[^)]*\)", r"\1", text)
-    return re.sub(r"\[([^]]+)\]\(((?:cheat_sheet\.html|LICENSE)[^)]*)\)", r'<a href="\2">\1</a>', text)
+    return re.sub(
+        r"\[([^]]+)\]\(((?:cheat_sheet\.html|LICENSE)[^)]*)\)", r'<a href="\2">\1</a>', text
+    )
 
 
 def _contents(groups: Mapping[str, Sequence[str]]) -> str:
@@ -162,7 +183,9 @@ def _contents(groups: Mapping[str, Sequence[str]]) -> str:
 
 def _guide(text: str) -> str:
     """A guide whose examples are run, up to the first that needs PyTorch; what they show stands for its screenshots."""
-    runs, needs, reads = re.sub(r"<picture>.*?</picture>\n*", "", text).partition("```python\nimport torch\n")
+    runs, needs, reads = re.sub(r"<picture>.*?</picture>\n*", "", text).partition(
+        "```python\nimport torch\n"
+    )
     return _EXECUTED + runs.replace("```python\n", "```{code-cell}\n") + needs + reads
 
 
@@ -191,7 +214,9 @@ def _signature(thing: Any) -> str:
 
 def _markdown(said: str) -> str:
     """A docstring as Markdown: its arguments as a list, its examples as code."""
-    said = re.sub(r"(?m)^>>> (?:.*\n?)+?(?=\n|\Z)", lambda code: f"```python\n{code[0]}\n```\n", said)
+    said = re.sub(
+        r"(?m)^>>> (?:.*\n?)+?(?=\n|\Z)", lambda code: f"```python\n{code[0]}\n```\n", said
+    )
     return re.sub(r"\n    +(?=\S)(?<!\n\n    )", "\n  ", _MEMBER.sub(r"- **\1**: ", said))
 
 
@@ -238,12 +263,29 @@ def _sphinx(source: Path, out: Path, language: str) -> list[str]:
     conf = f"from copylab.course.site import settings\nglobals().update(settings({language!r}))\n"
     SafeFolder(source).write("conf.py", conf.encode())
     made = source.parent / "made"  # MyST-NB leaves the notebooks that it ran beside it
-    command = [sys.executable, "-m", "sphinx", "-q", "-j", "auto", "--no-color", str(source), str(made)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COPYLAB_LANGUAGE": language}
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-j",
+        "auto",
+        "--no-color",
+        str(source),
+        str(made),
+    ]
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "COPYLAB_LANGUAGE": language,
+    }
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-2000:])
     site = SafeFolder(out)
     site.make()
     site.move_in(made)
-    return [line for line in done.stderr.splitlines() if "WARNING:" in line and "IPKernelApp" not in line]
+    return [
+        line
+        for line in done.stderr.splitlines()
+        if "WARNING:" in line and "IPKernelApp" not in line
+    ]

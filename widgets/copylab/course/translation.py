@@ -44,7 +44,9 @@ def read(catalogue: str) -> dict[str, Entry]:
     """
     before, *parts = _MARK.split(catalogue)
     if before.strip():
-        raise ValueError(f"text in front of the first <!-- cell ... --> line: {before.strip()[:60]!r}")
+        raise ValueError(
+            f"text in front of the first <!-- cell ... --> line: {before.strip()[:60]!r}"
+        )
     entries: dict[str, Entry] = {}
     for name, said, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         if name in entries:
@@ -74,9 +76,13 @@ def prose(notebook: dict[str, Any]) -> dict[str, str]:
 def translate(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Any]:
     """Return the lesson in the language of the catalogue; a text that is missing or out of date stays English."""
     texts = prose(notebook)
-    current = {name: one.text for name, one in entries.items() if one.digest == digest(texts.get(name, ""))}
+    current = {
+        name: one.text for name, one in entries.items() if one.digest == digest(texts.get(name, ""))
+    }
     cells = [
-        cell | {"source": current[cell["id"]].splitlines(keepends=True)} if cell["id"] in current else cell
+        cell | {"source": current[cell["id"]].splitlines(keepends=True)}
+        if cell["id"] in current
+        else cell
         for cell in notebook["cells"]
     ]
     return notebook | {"cells": cells}
@@ -94,7 +100,11 @@ def check(language: str, folder: Path) -> None:
     if language not in known:
         there = ", ".join(known)
         raise ValueError(
-            gettext("the course is not there in {language!r}; it is in: {there}", language=language, there=there)
+            gettext(
+                "the course is not there in {language!r}; it is in: {there}",
+                language=language,
+                there=there,
+            )
         )
 
 

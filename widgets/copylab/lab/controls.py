@@ -57,18 +57,30 @@ class Controls:
     """The rows of controls. `act(name)` is called for a button, `choose(name, value)` for a choice."""
 
     def __init__(
-        self, act: Callable[[str], None], choose: Callable[[str, Any], None], methods: Iterable[str], own: str
+        self,
+        act: Callable[[str], None],
+        choose: Callable[[str, Any], None],
+        methods: Iterable[str],
+        own: str,
     ) -> None:
         self._quiet = False
         self._choose = choose
         self._tight = ipywidgets.Layout(width="auto", margin="2px 4px 2px 0")
         self._label = DescriptionStyle(description_width="initial")
-        kinds = ({own: YOURS} if own else {}) | {gettext(said): kind for said, kind in KINDS.items()}
-        self.method = self._dropdown(gettext("Copy with"), {name: name for name in methods}, "method")
+        kinds = ({own: YOURS} if own else {}) | {
+            gettext(said): kind for said, kind in KINDS.items()
+        }
+        self.method = self._dropdown(
+            gettext("Copy with"), {name: name for name in methods}, "method"
+        )
         self.kind = self._dropdown(gettext("x is"), kinds, "kind")
-        self.shape = self._dropdown(gettext("Shape"), {gettext(said): one for said, one in SHAPES.items()}, "shape")
+        self.shape = self._dropdown(
+            gettext("Shape"), {gettext(said): one for said, one in SHAPES.items()}, "shape"
+        )
         self.dtype = self._dropdown("dtype", {name: name for name in DTYPES}, "dtype")
-        self.transposed = ipywidgets.Checkbox(description=gettext("transposed"), indent=False, layout=self._tight)
+        self.transposed = ipywidgets.Checkbox(
+            description=gettext("transposed"), indent=False, layout=self._tight
+        )
         self._listen(self.transposed, "transposed")
         self.how = self._dropdown(gettext("Write by"), {gettext(name): name for name in WRITES}, "")
         self.buttons: dict[str, Any] = {}
@@ -77,10 +89,14 @@ class Controls:
             if name != "take_anew" or own == gettext("your tensor"):
                 of = name.partition(" ")[2]
                 tip = gettext(does).format(name=of, code=f"loss = ({of} ** 2).sum()")
-                made = ipywidgets.Button(description=gettext(label), tooltip=tip, layout=self._tight, style=face)
+                made = ipywidgets.Button(
+                    description=gettext(label), tooltip=tip, layout=self._tight, style=face
+                )
                 made.on_click(lambda _, name=name: act(name))
                 self.buttons[name] = made
-        doing, taking_back = ([self.buttons[name] for name in row if name in self.buttons] for row in _BUTTONS)
+        doing, taking_back = (
+            [self.buttons[name] for name in row if name in self.buttons] for row in _BUTTONS
+        )
         line = ipywidgets.Layout(flex_flow="row wrap", align_items="center", width="100%")
         self.rows = [
             ipywidgets.HBox(row, layout=line)
@@ -131,7 +147,12 @@ def _offer(dropdown: Any, label: str, value: Any) -> None:
 def fitting(source: Source, name: str, value: Any) -> tuple[Source, str]:
     """The source with one thing changed and whatever has to change with it, and what to say of that."""
     kind, shape, dtype = source.kind, source.shape, source.dtype
-    chosen: dict[str, Any] = {"kind": kind, "shape": shape, "dtype": dtype, "transposed": source.transposed}
+    chosen: dict[str, Any] = {
+        "kind": kind,
+        "shape": shape,
+        "dtype": dtype,
+        "transposed": source.transposed,
+    }
     chosen[name] = value
     kind, shape, dtype, transposed = chosen.values()
     said = []
@@ -139,7 +160,9 @@ def fitting(source: Source, name: str, value: Any) -> tuple[Source, str]:
         if name == "kind":
             dtype = "float32"
             said.append(
-                gettext("Only tensors of floating point or complex dtype can require gradients, so x is now float32.")
+                gettext(
+                    "Only tensors of floating point or complex dtype can require gradients, so x is now float32."
+                )
             )
         else:
             kind = "plain"
@@ -151,8 +174,12 @@ def fitting(source: Source, name: str, value: Any) -> tuple[Source, str]:
     if transposed and len(shape) < 2:
         if name == "transposed":
             shape = (2, 3)
-            said.append(gettext("Two dimensions are needed to transpose, so x now has shape (2, 3)."))
+            said.append(
+                gettext("Two dimensions are needed to transpose, so x now has shape (2, 3).")
+            )
         else:
             transposed = False
-            said.append(gettext("Two dimensions are needed to transpose, so x is no longer transposed."))
+            said.append(
+                gettext("Two dimensions are needed to transpose, so x is no longer transposed.")
+            )
     return Source(kind, shape, dtype, transposed), " ".join(said)

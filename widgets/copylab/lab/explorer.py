@@ -69,7 +69,9 @@ A CopyLab runs a small program: it makes x, copies it to y, and does what you as
 In Python the same: lab = CopyLab(method="detach"); lab.loss("x"); lab.write("y"); lab.backward(); print(lab.text).
 lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, lab.verdicts are the answers.""")
 
-    def __init__(self, x: object = None, method: str | Method = "clone", engine: ModuleType | None = None) -> None:
+    def __init__(
+        self, x: object = None, method: str | Method = "clone", engine: ModuleType | None = None
+    ) -> None:
         chosen, source = find(method), Source.of(x)
         tensor = hasattr(x, "untyped_storage")
         self._methods = {**METHODS, chosen.name: chosen}
@@ -80,8 +82,12 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         self._message = self._notice = ""
         self._result: Result | None = None
         self._panel = LabPanel(label=gettext("What the program did"))
-        self._proofs = LabPanel(label=gettext("Verdicts and their proofs"))  # later: the pictures need not wait
-        own = gettext("your tensor") if tensor else gettext("as given") if not source.to_order else ""
+        self._proofs = LabPanel(
+            label=gettext("Verdicts and their proofs")
+        )  # later: the pictures need not wait
+        own = (
+            gettext("your tensor") if tensor else gettext("as given") if not source.to_order else ""
+        )
         self._controls = Controls(self._pressed, self._chosen, self._methods, own)
         super().__init__([*self._controls.rows, self._panel, self._proofs])
         self.set_trait("method", chosen.name)
@@ -94,7 +100,9 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
     def write(self, name: str = "y", how: str = "in place") -> None:
         """Write through "x" or "y", 10 more for each element: "in place", by ".data", "NumPy", or in "no_grad"."""
         if how not in WRITES:
-            raise ValueError(f"there is no way to write called {how!r}; there are {', '.join(map(repr, WRITES))}")
+            raise ValueError(
+                f"there is no way to write called {how!r}; there are {', '.join(map(repr, WRITES))}"
+            )
         code = WRITES[how].format(name=_checked(name))
         if self.source.dtype == "bool":
             code = code.replace(".add_(10)", ".logical_not_()").replace("+= 10", "^= True")
@@ -136,7 +144,10 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
             return
         # What raised, and what came after it and was not run, gives way to the new lines.
         self._past = [*self._past[-99:], self.actions]
-        self._set(gettext("Ran {code}.", code=view.one_line(code)), actions=(*self.actions[: self._state.ran], code))
+        self._set(
+            gettext("Ran {code}.", code=view.one_line(code)),
+            actions=(*self.actions[: self._state.ran], code),
+        )
 
     def undo(self) -> None:
         """Take the last action back."""
@@ -160,7 +171,11 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
             self._given = source
             self._set(gettext("Your tensor was looked at again."), source=source)
         else:
-            self._tell(self._yours.news if self._yours else gettext("There is no tensor of yours to look at."))
+            self._tell(
+                self._yours.news
+                if self._yours
+                else gettext("There is no tensor of yours to look at.")
+            )
 
     # How it is shown
 
@@ -170,7 +185,9 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
 
     def __repr__(self) -> str:
         done = ngettext("{number} action", "{number} actions", len(self.actions))
-        return summarize(f"CopyLab({self.method!r}, {self.source.kind} of shape {self.source.shape}, {done})")
+        return summarize(
+            f"CopyLab({self.method!r}, {self.source.kind} of shape {self.source.shape}, {done})"
+        )
 
     @property
     def _state(self) -> Result:
@@ -223,18 +240,24 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
                 compiled(action)
             return tuple(value)
         except (SyntaxError, TypeError, ValueError) as error:
-            raise traitlets.TraitError(f"{name} cannot be {value!r}: {describe_error(error)}") from None
+            raise traitlets.TraitError(
+                f"{name} cannot be {value!r}: {describe_error(error)}"
+            ) from None
 
     def _look(self, _: object = None) -> None:
         """Run the program and show what came of it."""
         old = self._result
-        made = self._result = play(self.source, self._methods[self.method], self.actions, self._engine)
+        made = self._result = play(
+            self.source, self._methods[self.method], self.actions, self._engine
+        )
         self.set_trait("program", made.code)
         self.set_trait("verdicts", made.facts.answers if made.facts is not None else {})
         self._controls.show(self.method, self.source, own=self._shows_given())
         told = " ".join(made.changes)
         if made.error:
-            told = gettext("Error on line {number}. {error}", number=made.error_line, error=made.error)
+            told = gettext(
+                "Error on line {number}. {error}", number=made.error_line, error=made.error
+            )
         elif made.explanation:
             told = f"{wrong_gradient()}. {told}"
         self._show(f"{self._notice or self._message} {view.headline(made)} {told}", old)

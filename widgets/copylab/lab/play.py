@@ -109,7 +109,9 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
         explanation=found.sentences,
         explained=explained,
         wrong=frozenset() if failed else found.nodes,
-        output=tuple(pair for step in made.steps if step.site.line >= firsts[part] for pair in step.output),
+        output=tuple(
+            pair for step in made.steps if step.site.line >= firsts[part] for pair in step.output
+        ),
         changes=describe(changes(after.snapshot, before.snapshot), before.plain, after.plain)
         if before and after
         else (),
@@ -131,7 +133,9 @@ def _lines(parts: Sequence[tuple[str, str]], at: int, part: int) -> list[Line]:
     return made
 
 
-def _around(steps: Sequence[Step], start: Seen | None, first: int) -> tuple[Seen | None, Seen | None]:
+def _around(
+    steps: Sequence[Step], start: Seen | None, first: int
+) -> tuple[Seen | None, Seen | None]:
     """What was seen before the line `first`, and at the end."""
     seen = [start, *(step.seen for step in steps)]
     earlier = sum(step.site.line < first for step in steps)

@@ -36,12 +36,27 @@ from .play import Result
 
 _STRIP = (
     ("same_tensor", gettext_noop("y is"), gettext_noop("x itself"), gettext_noop("a new tensor")),
-    ("same_storage", gettext_noop("memory"), gettext_noop("shared with x"), gettext_noop("its own")),
-    ("same_counter", gettext_noop("version counter"), gettext_noop("shared with x"), gettext_noop("its own")),
+    (
+        "same_storage",
+        gettext_noop("memory"),
+        gettext_noop("shared with x"),
+        gettext_noop("its own"),
+    ),
+    (
+        "same_counter",
+        gettext_noop("version counter"),
+        gettext_noop("shared with x"),
+        gettext_noop("its own"),
+    ),
     ("requires_grad", gettext_noop("requires_grad"), gettext_noop("True"), gettext_noop("False")),
     ("leaf", gettext_noop("leaf"), gettext_noop("yes"), gettext_noop("no")),
     ("grad_fn", gettext_noop("grad_fn")),
-    ("gradient_returns", gettext_noop("gradient to x"), gettext_noop("flows back"), gettext_noop("does not")),
+    (
+        "gradient_returns",
+        gettext_noop("gradient to x"),
+        gettext_noop("flows back"),
+        gettext_noop("does not"),
+    ),
     ("copied", gettext_noop("new memory")),
 )
 """The most telling verdicts: the fact, its name, and the words for yes and no; else its own words are said."""
@@ -67,7 +82,9 @@ def whole(result: Result) -> Box:
     """All of it, for where there is no kernel. The text has it in another order than the page."""
     where = Paragraph(
         gettext(
-            "CopyLab, {source}; y by {method}.", source=about(result.source), method=exact(one_line(result.method.name))
+            "CopyLab, {source}; y by {method}.",
+            source=about(result.source),
+            method=exact(one_line(result.method.name)),
         )
     )
     told = Box(Paragraph(headline(result)), *_story(result))
@@ -81,7 +98,9 @@ def whole(result: Result) -> Box:
     )
 
 
-def page(result: Result, old: Result | None = None, *, notes: Iterable[str] = (), live: bool = False) -> Box:
+def page(
+    result: Result, old: Result | None = None, *, notes: Iterable[str] = (), live: bool = False
+) -> Box:
     """What a page has above the proofs.
 
     old: what was shown before; verdicts that differ from it are marked. notes: what is to be said first.
@@ -89,7 +108,10 @@ def page(result: Result, old: Result | None = None, *, notes: Iterable[str] = ()
     """
     program = Box(Paragraph(gettext("Program, as it ran"), kind="cl-title"), _listing(result))
     return Box(
-        *(Paragraph(exact(shown(note)), kind="cl-alarm cl-warning cl-lab-message") for note in notes),
+        *(
+            Paragraph(exact(shown(note)), kind="cl-alarm cl-warning cl-lab-message")
+            for note in notes
+        ),
         Paragraph(headline(result), kind="cl-lab-head"),
         _strip(result, old),
         Box(program, Box(*_story(result)), kind="cl-halves"),
@@ -131,7 +153,11 @@ def headline(result: Result) -> str:
 def _gradient(found: Facts) -> str:
     if found["gradient_returns"].why:
         none = gettext("no gradient can flow")
-        return none if found.source.requires_grad else gettext("x requires no grad, so no gradient flows")
+        return (
+            none
+            if found.source.requires_grad
+            else gettext("x requires no grad, so no gradient flows")
+        )
     if found["gradient_returns"].answer is True:
         return gettext("gradients flow back to x")
     if found["requires_grad"].answer:
@@ -161,8 +187,16 @@ def _listing(result: Result) -> Listing:
     for line in result.lines:
         kinds = [f"cl-lab-{line.part}"]
         kinds += {"raised": ["cl-wrong"], "not run": ["cl-lab-skipped"], "ran": []}[line.state]
-        kinds += ["cl-wrong"] if result.explanation and line.number == result.explained and line.state == "ran" else []
-        kinds += ["cl-here"] if line.number >= first and line.part == newest and line.state == "ran" else []
+        kinds += (
+            ["cl-wrong"]
+            if result.explanation and line.number == result.explained and line.state == "ran"
+            else []
+        )
+        kinds += (
+            ["cl-here"]
+            if line.number >= first and line.part == newest and line.state == "ran"
+            else []
+        )
         note = gettext(_STATES[line.state]) if line.state in _STATES else ""
         lines.append(Line(shown(line.text), note, " ".join(kinds)))
     return Listing(lines, aria_label=gettext("Program"), data_keep="program")
@@ -174,7 +208,9 @@ def _strip(result: Result, old: Result | None) -> Part | None:
     fields = []
     for key, name, *words in _STRIP:
         said = _in_strip(result.facts, key, words)
-        was = _in_strip(old.facts, key, words) if old is not None and old.facts is not None else said
+        was = (
+            _in_strip(old.facts, key, words) if old is not None and old.facts is not None else said
+        )
         changed = gettext("was: {verdict}", verdict=was) if was not in (said, "-") else ""
         mark = element("span", inline(exact(changed)), class_="cl-lab-was") if changed else ""
         # The name of a node may break, but not within a word.
@@ -197,7 +233,11 @@ def _in_strip(found: Facts, key: str, words: Sequence[str]) -> str:
 
 
 def _verdicts(result: Result) -> Part | None:
-    return None if result.facts is None else Table((), _verdict_rows(result.facts), caption=gettext("Verdicts:"))
+    return (
+        None
+        if result.facts is None
+        else Table((), _verdict_rows(result.facts), caption=gettext("Verdicts:"))
+    )
 
 
 def _verdict_rows(found: Facts) -> list[list[Cell | str]]:
@@ -207,9 +247,13 @@ def _verdict_rows(found: Facts) -> list[list[Cell | str]]:
 def _verdict(key: str, fact: Fact) -> Cell:
     if not fact.why:
         prints = gettext("prints `{text}`", text=exact(fact.printed))
-        proof = Fold(exact(fact.said), Code(shown(fact.proof)), Paragraph(prints), data_keep=f"proof {key}")
+        proof = Fold(
+            exact(fact.said), Code(shown(fact.proof)), Paragraph(prints), data_keep=f"proof {key}"
+        )
         return Cell(exact(fact.said), part=proof)
-    return Cell(exact(fact.said if fact.why.startswith("the copy was") else f"{fact.said} ({fact.why})"))
+    return Cell(
+        exact(fact.said if fact.why.startswith("the copy was") else f"{fact.said} ({fact.why})")
+    )
 
 
 def _story(result: Result) -> list[Part]:
@@ -221,7 +265,9 @@ def _story(result: Result) -> list[Part]:
     for kind, said in result.output:
         if kind in _OUTPUTS:
             title = gettext(_OUTPUTS[kind])
-            parts.append(Titled(title, _as_it_is(title, said.rstrip("\n")), kind=f"cl-out cl-{kind}"))
+            parts.append(
+                Titled(title, _as_it_is(title, said.rstrip("\n")), kind=f"cl-out cl-{kind}")
+            )
     if result.error:
         title = gettext("Error on line {number}", number=result.error_line)
         if result.ended != "error":
@@ -230,7 +276,9 @@ def _story(result: Result) -> list[Part]:
     if result.explanation:
         why = [Paragraph(exact(shown(one))) for one in result.explanation]
         parts.append(
-            Titled(gettext("Why"), *why, kind="cl-out") if result.error else Alarm(wrong_gradient(), *why, kind="wrong")
+            Titled(gettext("Why"), *why, kind="cl-out")
+            if result.error
+            else Alarm(wrong_gradient(), *why, kind="wrong")
         )
     changes = [exact(shown(one)) for one in result.changes]
     if changes or not result.error:
@@ -242,7 +290,12 @@ def _story(result: Result) -> list[Part]:
             else gettext("What the last lines changed")
         )
         parts.append(
-            Titled(title, Items(changes or [gettext("Nothing that can be seen.")], bullet="- ", kind="cl-says"))
+            Titled(
+                title,
+                Items(
+                    changes or [gettext("Nothing that can be seen.")], bullet="- ", kind="cl-says"
+                ),
+            )
         )
     return [*parts, *map(Paragraph, _remarks(result))]
 
@@ -261,7 +314,12 @@ def _remarks(result: Result) -> Iterator[str]:
     yield from map(exact, result.effects)
     if result.effects:
         yield gettext("The program is run anew for each look, and does this again.")
-    if result.ended == "error" and found is not None and result.copied and result.ran < len(result.actions):
+    if (
+        result.ended == "error"
+        and found is not None
+        and result.copied
+        and result.ran < len(result.actions)
+    ):
         yield gettext("The next action takes the place of the line that raised.")
 
 
@@ -269,7 +327,12 @@ def _pictures(result: Result, *, live: bool) -> list[Part]:
     if result.snapshot is None:
         return []
     made: list[Part] = [
-        _Drawn(viz.memory(result.snapshot, since=result.before), gettext("Memory"), live=live, data_picture="memory")
+        _Drawn(
+            viz.memory(result.snapshot, since=result.before),
+            gettext("Memory"),
+            live=live,
+            data_picture="memory",
+        )
     ]
     if result.snapshot.nodes:
         ((_, drawn),) = graphs_of([changes(result.snapshot, result.before)], [result.wrong])

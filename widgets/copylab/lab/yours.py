@@ -55,5 +55,9 @@ def _fingerprint(tensor: Any) -> str:
         with undisturbed():
             # As text, for NaN is unlike itself.
             return repr((version_of(tensor), tuple(tensor.shape), astuple(Source.of(tensor))))
-    except (TypeError, ValueError, RuntimeError) as error:  # it was, and is no longer one that can be read
+    except (
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # it was, and is no longer one that can be read
         return describe_error(error)

@@ -14,7 +14,14 @@ _listed: dict[str, list[str]] = {}  # the keys of each lesson
 
 
 def task(
-    key: str, says: str, *, start: str, solution: str, wrong: Mapping[str, str], given: str = "", **more: Any
+    key: str,
+    says: str,
+    *,
+    start: str,
+    solution: str,
+    wrong: Mapping[str, str],
+    given: str = "",
+    **more: Any,
 ) -> Callable[[Callable[..., Any]], Exercise]:
     """Make an exercise of the function that checks it, with its number in the lesson as the title.
 

@@ -96,12 +96,17 @@ def doubled(double, a, torch):
     t = torch.tensor([3.0, 5.0])
     result = {"double(t)": double(t)}
     yield shows([3, 5], t=t).but(
-        gettext("after the call of double(t), t shows {value}: the function writes into it.", value=values(t))
+        gettext(
+            "after the call of double(t), t shows {value}: the function writes into it.",
+            value=values(t),
+        )
     )
     yield apart(t=t, **result)
     yield shows([6, 10], **result)
     yield shows([1, 2], a=a).but(
-        gettext("double is right now, but a shows {value}. Run the whole cell again.", value=values(a))
+        gettext(
+            "double is right now, but a shows {value}. Run the whole cell again.", value=values(a)
+        )
     )
 
 

@@ -35,7 +35,10 @@ families = predict(
     "beyond/percent",
     "`to_percent(x)` returns the numbers times 100, as `float32`, and leaves `x` alone, whatever its dtype. Mend it.",
     start="def to_percent(x):\n    y = x.to(torch.float32)\n    y *= 100\n    return y",
-    hints=["Call it with a `float32` tensor and look at that tensor afterwards.", "Do not write: compute."],
+    hints=[
+        "Call it with a `float32` tensor and look at that tensor afterwards.",
+        "Do not write: compute.",
+    ],
     solution="def to_percent(x):\n    y = x.to(torch.float32)\n    y = y * 100\n    return y",
     wrong={
         "def to_percent(x):\n    return x * 100": "returns torch.float64",
@@ -54,7 +57,8 @@ def scaled(to_percent, torch):
             gettext("given a tensor of {dtype}, it changes the caller's numbers.", dtype=dtype)
         )
         yield Fact(
-            got.dtype == torch.float32, gettext("it returns {dtype}, and torch.float32 is asked for.", dtype=got.dtype)
+            got.dtype == torch.float32,
+            gettext("it returns {dtype}, and torch.float32 is asked for.", dtype=got.dtype),
         )
         yield shows([50, 25], **result)
         yield apart(x=x, **result)
@@ -86,7 +90,10 @@ def picked(x):
     "`best` should keep the layer's numbers from before the write. Change the line of `best`.",
     start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = dict(layer.state_dict())\n"
     "with torch.no_grad():\n    layer.weight.fill_(99.0)",
-    hints=["A new dict holds the same tensors.", "`copy.deepcopy(...)`, or a clone of each tensor."],
+    hints=[
+        "A new dict holds the same tensors.",
+        "`copy.deepcopy(...)`, or a clone of each tensor.",
+    ],
     solution="import copy\n\ntorch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = copy.deepcopy(layer.state_dict())\n"
     "with torch.no_grad():\n    layer.weight.fill_(99.0)",
     wrong={

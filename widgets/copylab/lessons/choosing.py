@@ -43,7 +43,11 @@ rows = predict(
 def _that(torch: ModuleType, wanted: Mapping[str, Answer]) -> set[str]:
     """The names of the methods with these facts, found by running, for a tensor that was computed from a leaf."""
     found = {name: facts(one, "result", torch) for name, one in METHODS.items()}
-    return {name for name, one in found.items() if all(one[key].answer == answer for key, answer in wanted.items())}
+    return {
+        name
+        for name, one in found.items()
+        if all(one[key].answer == answer for key, answer in wanted.items())
+    }
 
 
 def _named(name: str) -> Method:
@@ -98,25 +102,42 @@ def dangerous(names, torch):
 
 
 WISHES: dict[str, dict[str, Answer]] = {
-    "noise is added in place, and the gradient comes back": {"same_storage": False, "gradient_returns": True},
-    "numbers are kept for a plot": {"same_storage": False, "gradient_returns": False, "warns": None},
+    "noise is added in place, and the gradient comes back": {
+        "same_storage": False,
+        "gradient_returns": True,
+    },
+    "numbers are kept for a plot": {
+        "same_storage": False,
+        "gradient_returns": False,
+        "warns": None,
+    },
     "the numbers are only read, without a gradient": {
         "same_storage": True,
         "same_counter": True,
         "gradient_returns": False,
     },
-    "the same cells in one row": {"same_tensor": False, "same_storage": True, "gradient_returns": True},
+    "the same cells in one row": {
+        "same_tensor": False,
+        "same_storage": True,
+        "gradient_returns": True,
+    },
     "the numbers go into a tensor that is there": {"grad_fn": "CopyBackwards"},
 }
 _WORDS: dict[tuple[str, Answer], str] = {
     ("same_storage", False): gettext_noop("{wish}: with {name}, it looks at the cells of x."),
     ("same_storage", True): gettext_noop("{wish}: with {name}, its numbers are copied."),
     ("gradient_returns", True): gettext_noop("{wish}: with {name}, no gradient comes back."),
-    ("gradient_returns", False): gettext_noop("{wish}: with {name}, the gradient still flows back."),
-    ("same_counter", True): gettext_noop("{wish}: with {name}, its writes are counted by nobody else."),
+    ("gradient_returns", False): gettext_noop(
+        "{wish}: with {name}, the gradient still flows back."
+    ),
+    ("same_counter", True): gettext_noop(
+        "{wish}: with {name}, its writes are counted by nobody else."
+    ),
     ("same_tensor", False): gettext_noop("{wish}: with {name}, it is x itself."),
     ("warns", None): gettext_noop("{wish}: with {name}, it warns, each time."),
-    ("grad_fn", "CopyBackwards"): gettext_noop("{wish}: with {name}, it makes a new tensor, or none."),
+    ("grad_fn", "CopyBackwards"): gettext_noop(
+        "{wish}: with {name}, it makes a new tensor, or none."
+    ),
 }
 
 
@@ -157,7 +178,9 @@ def wishes(choice, torch):
         try:
             found = facts(method(given), "result", torch)
         except (TypeError, ValueError) as error:
-            wrong(gettext("{wish}: {error}.", wish=wish, error=str(error).partition(" There are")[0]))
+            wrong(
+                gettext("{wish}: {error}.", wish=wish, error=str(error).partition(" There are")[0])
+            )
         for key, answer in wanted.items():
             if found[key].answer != answer:
                 wrong(gettext(_WORDS[key, answer], wish=wish, name=repr(method(given).name)))
@@ -168,7 +191,10 @@ def wishes(choice, torch):
     "`fresh_leaf(x)` returns a leaf that requires grad, with the numbers of `x` in its own cells, and leaves `x` "
     "as it is.",
     start="def fresh_leaf(x):\n    return x",
-    hints=["Cut, copy, and ask for a gradient: three calls.", "The last one has an underscore: `requires_grad_()`."],
+    hints=[
+        "Cut, copy, and ask for a gradient: three calls.",
+        "The last one has an underscore: `requires_grad_()`.",
+    ],
     solution="def fresh_leaf(x):\n    return x.detach().clone().requires_grad_()",
     wrong={
         "def fresh_leaf(x):\n    return x.clone()": "its node is CloneBackward0",

@@ -8,7 +8,18 @@ from tinytorch.viz import gettext
 
 from .. import predict
 from ..questions import ENDS, gradient, outcome, value, version
-from ..quiz import Fact, apart, each, has_grad, leads, leaf, needs_no_grad, shows, tensor_list, tensors
+from ..quiz import (
+    Fact,
+    apart,
+    each,
+    has_grad,
+    leads,
+    leaf,
+    needs_no_grad,
+    shows,
+    tensor_list,
+    tensors,
+)
 from . import task
 
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
@@ -30,7 +41,12 @@ triage = predict(
         value("best", wrong={"[1]": "detach copies"}),
         value("kept", wrong={"[2]": "a copy shares memory"}),
         version("best", wrong={"0": "detach has its own counter"}),
-        outcome(wrong={"line 8 raises an error": "every write breaks backward", ENDS: "no error, right gradient"}),
+        outcome(
+            wrong={
+                "line 8 raises an error": "every write breaks backward",
+                ENDS: "no error, right gradient",
+            }
+        ),
         gradient("w"),
     ],
     key="clinic/triage",
@@ -46,19 +62,28 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
     "hold the 1, as a dict of tensors without a graph.",
     title="Patient 1",
     start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
-    hints=["What do `best['weight']` and `layer.weight` share?", "Copy the tensors, not only the dict."],
-    solution=_LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}\n" + _TRAIN,
+    hints=[
+        "What do `best['weight']` and `layer.weight` share?",
+        "Copy the tensors, not only the dict.",
+    ],
+    solution=_LAYER
+    + "best = {name: t.clone() for name, t in layer.state_dict().items()}\n"
+    + _TRAIN,
     wrong={
         f"{_LAYER}best = dict(layer.state_dict(), extra=0)\n{_TRAIN}": "best['weight'] and layer.weight look at the same cells",
         _LAYER
         + "best = {n: p.clone() for n, p in layer.named_parameters()}\n"
         + _TRAIN: "best['weight'] requires grad: its node is CloneBackward0",
         "best = {name: t.clone() for name, t in layer.state_dict().items()}": "best['weight'] shows [[99]]",
-        _LAYER + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
+        _LAYER
+        + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
     },
 )
 def best_weights(layer, best):
-    yield Fact(isinstance(best, dict) and "weight" in best, gettext("best has to be a state dict, with a weight."))
+    yield Fact(
+        isinstance(best, dict) and "weight" in best,
+        gettext("best has to be a state dict, with a weight."),
+    )
     kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
     yield shows([[99]], **own)
     yield apart(**kept, **own)
@@ -72,7 +97,10 @@ def best_weights(layer, best):
     title="Patient 2",
     given="import numpy as np\n\narray = np.array([1.0, 2.0])\n",
     start="data = torch.from_numpy(array)\narray[:] = 0.0",
-    hints=["Who else looks at that memory?", "`torch.tensor(array)` copies. So does `array.copy()`."],
+    hints=[
+        "Who else looks at that memory?",
+        "`torch.tensor(array)` copies. So does `array.copy()`.",
+    ],
     solution="data = torch.tensor(array)\narray[:] = 0.0",
     wrong={
         "data = torch.as_tensor(array).detach()[:]\narray[:] = 0.0": "looks at the memory of array",
@@ -85,7 +113,11 @@ def numpy_buffer(data, array):
     yield tensors(data=data)
     yield shows([0, 0], array=array.tolist())
     together = np.shares_memory(data.detach().numpy(), array)
-    yield Fact(not together, gettext("data looks at the memory of array."), gettext("data and array share no memory."))
+    yield Fact(
+        not together,
+        gettext("data looks at the memory of array."),
+        gettext("data and array share no memory."),
+    )
     yield shows([1, 2], data=data)
 
 
@@ -104,7 +136,8 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
     ],
     solution="w = (torch.tensor([3.0, 4.0]) * 0.1).requires_grad_()" + _BACK,
     wrong={
-        "w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nw.retain_grad()" + _BACK: "w is not a leaf",
+        "w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nw.retain_grad()"
+        + _BACK: "w is not a leaf",
         "w = torch.tensor([3.0, 4.0]) * 0.1\nloss = (w * w).sum()": "w requires no grad",
         "w = torch.tensor([3.0, 4.0], requires_grad=True)" + _BACK: "w shows [3, 4]",
         "w = torch.tensor([0.3, 0.4], requires_grad=True)\nloss = (w * w).sum()": "w.grad is None",
@@ -119,7 +152,9 @@ def scaled(w):
 _NUMBERS = "torch.tensor([error.item() for error in errors]"
 
 
-_ERRORS = "w = torch.tensor(2.0, requires_grad=True)\nerrors = [(w * x - 1) ** 2 for x in (1.0, 2.0)]\n"
+_ERRORS = (
+    "w = torch.tensor(2.0, requires_grad=True)\nerrors = [(w * x - 1) ** 2 for x in (1.0, 2.0)]\n"
+)
 
 
 @task(
@@ -128,7 +163,10 @@ _ERRORS = "w = torch.tensor(2.0, requires_grad=True)\nerrors = [(w * x - 1) ** 2
     "be 5. Call `backward` in your cell; `w.grad` should be 7.",
     title="Patient 4",
     start=_ERRORS + f"loss = {_NUMBERS}).mean()\n# then: loss.backward(), which raises the error",
-    hints=["What does `item()` give, and what does it leave behind?", "`torch.stack` makes one tensor of several."],
+    hints=[
+        "What does `item()` give, and what does it leave behind?",
+        "`torch.stack` makes one tensor of several.",
+    ],
     solution=_ERRORS + "loss = torch.stack(errors).mean()\nloss.backward()",
     wrong={
         f"loss = {_NUMBERS}, requires_grad=True).mean()\nloss.backward()": "loss has no node that leads to w",
@@ -154,12 +192,18 @@ _LEARN = "\nloss.backward()"
     title="Patient 5",
     given="a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n",
     start="kept = h.detach()\nloss = (kept * b).sum()" + _LEARN,
-    hints=["Draw `graph(loss)`. Where does it end?", "What is computed from `kept` has no node for `a`. And from `h`?"],
+    hints=[
+        "Draw `graph(loss)`. Where does it end?",
+        "What is computed from `kept` has no node for `a`. And from `h`?",
+    ],
     solution="kept = h.detach()\nloss = (h * b).sum()" + _LEARN,
     wrong={
-        "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()" + _LEARN: "kept requires grad.",
+        "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()"
+        + _LEARN: "kept requires grad.",
         "kept = h.clone()\nloss = (kept * b).sum()" + _LEARN: "its node is CloneBackward0",
-        "kept = h.detach()\nloss = (kept * b).sum()" + _LEARN + "\na.grad = b * 4": "no node that leads to a",
+        "kept = h.detach()\nloss = (kept * b).sum()"
+        + _LEARN
+        + "\na.grad = b * 4": "no node that leads to a",
         "kept = h.detach()\nloss = (h * b).sum()": "a.grad is None",
         "kept = a.detach()\nloss = (h * b).sum()" + _LEARN: "kept shows [3]",
         "kept = h.detach()\nloss = (h * b.detach()).sum()" + _LEARN: "b.grad is None",

@@ -53,7 +53,8 @@ def data_update(w):
     yield Fact(
         grad(w) is None or has_grad([6.4], w=w).holds,
         gettext(
-            "w.grad is {value}, and the second step begins at 3.2, where the gradient is [6.4].", value=number(grad(w))
+            "w.grad is {value}, and the second step begins at 3.2, where the gradient is [6.4].",
+            value=number(grad(w)),
         ),
     )
 
@@ -78,7 +79,9 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
     solution=_SGD + "with torch.no_grad():\n    layer.weight.fill_(4.0)\n" + _TRAIN,
     wrong={
         f"{_SGD}{_LOADED}{_LOSS_OF_LAYER}    with torch.no_grad():\n        layer.weight -= 0.25 * layer.weight.grad\n    layer.zero_grad()": "opt holds another tensor",
-        _LOADED + "opt = torch.optim.SGD(layer.parameters(), lr=0.5)\n" + _TRAIN: "layer.weight shows [[0]]",
+        _LOADED
+        + "opt = torch.optim.SGD(layer.parameters(), lr=0.5)\n"
+        + _TRAIN: "layer.weight shows [[0]]",
         _LOADED + _SGD + _TRAIN + "\nloss = loss + 1": "loss shows 5",
         _LOADED + _SGD + _LOSS_OF_LAYER: "layer.weight shows [[4]]",
     },
@@ -87,7 +90,11 @@ def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
     yield tensors(**weight)
     held = any(one is layer.weight for group in opt.param_groups for one in group["params"])
-    yield Fact(held, gettext("opt holds another tensor, and not layer.weight."), gettext("opt holds layer.weight."))
+    yield Fact(
+        held,
+        gettext("opt holds another tensor, and not layer.weight."),
+        gettext("opt holds layer.weight."),
+    )
     yield shows([[1]], **weight)
     yield shows(4, loss=loss)
 
@@ -120,7 +127,10 @@ def running_loss(w, total):
     title="Patient 10",
     given="w = torch.full((3,), 0.5, requires_grad=True)\n",
     start="first = w[0]  # then: first.fill_(1.0), which raises the error",
-    hints=["The write would be recorded, and `w` is a leaf.", "Inside `no_grad` it isn't recorded."],
+    hints=[
+        "The write would be recorded, and `w` is a leaf.",
+        "Inside `no_grad` it isn't recorded.",
+    ],
     solution="with torch.no_grad():\n    w[0] = 1.0",
     wrong={
         "w.data[0] = 1.0": "w._version is 0",

@@ -71,7 +71,9 @@ def _added(run: Run) -> int:
 
 def _added_because(run: Run) -> str:
     before, after = len(run.snapshot(3).nodes), len(run.snapshot(4).nodes)
-    return gettext("There are {before} nodes before line 4, and {after} after it.", before=before, after=after)
+    return gettext(
+        "There are {before} nodes before line 4, and {after} after it.", before=before, after=after
+    )
 
 
 rest = predict(
@@ -87,7 +89,11 @@ rest = predict(
     """,
     [
         ask.same_storage(
-            "y", "v", at=4, wrong={"no": "id shows memory"}, prompt="`id(v)` is not `id(y)`. Do they share a storage?"
+            "y",
+            "v",
+            at=4,
+            wrong={"no": "id shows memory"},
+            prompt="`id(v)` is not `id(y)`. Do they share a storage?",
         ),
         ask.same_storage("y", "b", at=4, prompt="`id(b)` is not `id(y)`. Do they share a storage?"),
         ask.Question(
@@ -138,7 +144,8 @@ for _ in range(3):
         "kept = torch.zeros(3, 2)": "kept is of the type Tensor",
         _KEEP.format("reading.clone() * 2"): "kept shows [[2, 2], [4, 4], [6, 6]]",
         _KEEP.format("reading.clone()") + "kept = kept[:2]": "The length of kept is 2",
-        _KEEP.format("reading") + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
+        _KEEP.format("reading")
+        + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
     },
 )
 def readings(reading, kept):
@@ -166,7 +173,8 @@ _GO = "\nout.backward()"
         "c = 2.0\nout = a ** 3" + _GO: "c is of the type float",
         "c = a\nout = c ** 3" + _GO: "c is a itself",
         "c = a.detach().clone()\nout = c ** 3": "c requires no grad",
-        "c = a.detach().clone().requires_grad_()\nout = c ** 3" + _GO: "c has no node that leads to a",
+        "c = a.detach().clone().requires_grad_()\nout = c ** 3"
+        + _GO: "c has no node that leads to a",
         "c = a.view(())\nc.retain_grad()\nout = c ** 3" + _GO: "c and a look at the same cells",
         "c = a.clone()\nc.retain_grad()\nout = c ** 3": "a.grad is None",
         "c = a.clone()\nout = c ** 3" + _GO: "c.grad is None",

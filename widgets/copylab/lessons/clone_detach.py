@@ -41,7 +41,8 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
 @task(
     "clone_detach/backup",
     "`saved` should hold the parameters as they were before the write: tensors that require no grad. Change one line.",
-    start=_BACKUP + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
+    start=_BACKUP
+    + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     hints=["A list holds the tensors themselves, not copies.", "Cut, then copy, for each `p`."],
     solution=_BACKUP
     + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
@@ -49,7 +50,8 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
         "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same cells",
         f"{_BACKUP}saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
         "saved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
-        _BACKUP + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
+        _BACKUP
+        + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
         "saved = layer.weight.detach().clone()": "saved is of the type Tensor",
     },
 )
@@ -66,7 +68,10 @@ def backup(layer, saved):
     "The gradient should flow through the copy `k`; `c` is for experiments. `c` should show `[11, 12]` and require no "
     "grad, and `k` should show `[1, 2]`. Change the third line.",
     start="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k\nc += 10\nk.sum().backward()",
-    hints=["`c = k` copies nothing.", "Which two calls give you your own numbers without a gradient?"],
+    hints=[
+        "`c = k` copies nothing.",
+        "Which two calls give you your own numbers without a gradient?",
+    ],
     solution="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k.detach().clone()\nc += 10\n"
     "k.sum().backward()",
     wrong={

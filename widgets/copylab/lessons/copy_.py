@@ -3,7 +3,16 @@
 from tinytorch.viz import gettext
 
 from .. import predict
-from ..questions import gradient, is_leaf, node, requires_grad, same_counter, same_storage, value, version
+from ..questions import (
+    gradient,
+    is_leaf,
+    node,
+    requires_grad,
+    same_counter,
+    same_storage,
+    value,
+    version,
+)
 from ..quiz import Fact, apart, leaf, shows, tensors, written
 from . import task
 
@@ -53,7 +62,11 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
 def ring(buffer, screen):
     yield tensors(buffer=buffer, screen=screen)
     yield shows([2, 2, 2], screen=screen)
-    yield Fact(screen is buffer, gettext("screen is not the tensor buffer any more."), gettext("screen is buffer."))
+    yield Fact(
+        screen is buffer,
+        gettext("screen is not the tensor buffer any more."),
+        gettext("screen is buffer."),
+    )
     yield written(3, screen=screen)
     yield Fact(
         screen._version == 3,
@@ -86,7 +99,9 @@ def ring(buffer, screen):
 def loaded(layer, weight, new):
     yield Fact(
         layer.weight is weight,
-        gettext("the layer has another parameter now: an optimizer that holds the old one would train the old one."),
+        gettext(
+            "the layer has another parameter now: an optimizer that holds the old one would train the old one."
+        ),
         gettext("layer.weight is the same parameter as before."),
     )
     yield leaf(weight=weight)

@@ -4,7 +4,16 @@ from tinytorch.viz import gettext
 
 from .. import predict
 from ..looks import grad, values
-from ..questions import gradient, outcome, requires_grad, same_counter, same_storage, same_tensor, value, version
+from ..questions import (
+    gradient,
+    outcome,
+    requires_grad,
+    same_counter,
+    same_storage,
+    same_tensor,
+    value,
+    version,
+)
 from ..quiz import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
 from . import task
 

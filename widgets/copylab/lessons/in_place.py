@@ -39,8 +39,12 @@ def _raises(name: str, wrong: str, belief: Misconception) -> Question:
     def because(run: Run) -> str:
         found = _stale(run, name)
         if found is None:
-            return gettext("No node behind `{name}` has saved anything that was written over.", name=name)
-        return gettext("The node {node} has saved `{name}` as it was before the write.", node=found, name=name)
+            return gettext(
+                "No node behind `{name}` has saved anything that was written over.", name=name
+            )
+        return gettext(
+            "The node {node} has saved `{name}` as it was before the write.", node=found, name=name
+        )
 
     return Question(
         lambda: gettext("Does `{name}.sum().backward()` raise an error?", name=name),
@@ -55,7 +59,9 @@ def _raises(name: str, wrong: str, belief: Misconception) -> Question:
 def _stale(run: Run, name: str) -> str | None:
     """The name of the node behind a tensor that has saved what was written over; None if there is none."""
     behind = reached(run.snapshot(), [run.tensor(name)])
-    return next((one.name for one in behind if any(saved.state == "stale" for saved in one.saved)), None)
+    return next(
+        (one.name for one in behind if any(saved.state == "stale" for saved in one.saved)), None
+    )
 
 
 breaks = predict(
@@ -96,7 +102,10 @@ def activation(a, h, loss):
     yield shows(1.5032, loss=loss)
     yield has_grad([0, 0.2350, 0.1050], a=a)
     recorded = {node.name() for node in nodes(h) if node.next_functions}
-    only_sigmoid = "SigmoidBackward0" in recorded and recorded <= {"SigmoidBackward0", "CloneBackward0"}
+    only_sigmoid = "SigmoidBackward0" in recorded and recorded <= {
+        "SigmoidBackward0",
+        "CloneBackward0",
+    }
     yield Fact(
         not only_sigmoid or shows([0.2689, 0.6225, 0.8808], h=h).holds,
         gettext(
@@ -112,7 +121,10 @@ def activation(a, h, loss):
     "`total` is 46 and `w.grad` is `[92]`. Call `backward` in your cell.",
     given="w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n",
     start="for x in (1.0, 2.0, 3.0):\n    state += w * x\n    total = total + state * state",
-    hints=["`state * state` saves `state`. What does the next round do to it?", "Compute a new `state` in each round."],
+    hints=[
+        "`state * state` saves `state`. What does the next round do to it?",
+        "Compute a new `state` in each round.",
+    ],
     solution="for x in (1.0, 2.0, 3.0):\n    state = state + w * x\n    total = total + state * state\ntotal.backward()",
     wrong={
         "for x in (1.0, 2.0, 3.0):\n    state.data += (w * x).data\n    total = total + state * state * w\n"

@@ -35,15 +35,28 @@ shared = predict(
     [
         count("names"),
         count("tensors", wrong={"4": "a name is a copy"}),
-        count("storages", wrong={"3": "a view is a copy", "4": "a view is a copy", "1": "the graph joins memories"}),
-        count("counters", wrong={"3": "a counter for each tensor", "4": "a counter for each tensor"}),
+        count(
+            "storages",
+            wrong={
+                "3": "a view is a copy",
+                "4": "a view is a copy",
+                "1": "the graph joins memories",
+            },
+        ),
+        count(
+            "counters", wrong={"3": "a counter for each tensor", "4": "a counter for each tensor"}
+        ),
         names_showing(
             50,
             "x",
             "y",
             "z",
             "w",
-            wrong={"z": "a view is a copy", "x, z": "a name is a copy", "x, y, z, w": "a tensor is a formula"},
+            wrong={
+                "z": "a view is a copy",
+                "x, z": "a name is a copy",
+                "x, y, z, w": "a tensor is a formula",
+            },
         ),
         value("w", wrong={"[2, 100, 6]": "a tensor is a formula"}),
         version("y", wrong={"0": "a counter for each tensor"}),
@@ -64,7 +77,11 @@ recorded = predict(
         names_that("is_leaf", "p", "q", "s"),
         names_that("requires_grad", "p", "q", "s", wrong={"p": "grad is not inherited"}),
         names_that("on_graph", "p", "q", "s"),
-        count("storages", at=3, wrong={"1": "the graph joins memories", "2": "the graph joins memories"}),
+        count(
+            "storages",
+            at=3,
+            wrong={"1": "the graph joins memories", "2": "the graph joins memories"},
+        ),
         gradient("p", at=3, wrong={"[2, 4]": "the graph has the gradient"}),
         gradient("p"),
         version("p", wrong={"1": "backward changes its leaf"}),

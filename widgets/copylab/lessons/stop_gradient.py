@@ -78,7 +78,9 @@ def frozen(A, B, loss):  # noqa: N803
     )
     yield Fact(
         all(p.requires_grad for p in own),
-        gettext("A is frozen for good: its parameters no longer require grad. Stop the gradient here only."),
+        gettext(
+            "A is frozen for good: its parameters no longer require grad. Stop the gradient here only."
+        ),
         gettext("A can still be trained."),
     )
     yield Fact(
@@ -107,7 +109,8 @@ def hidden(w, h):
     yield tensors(h=h)
     yield shows(4.375, h=h)
     yield Fact(
-        grad(w) != 46.8125, gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it.")
+        grad(w) != 46.8125,
+        gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it."),
     )
     yield has_grad(35.3125, w=w)
 
@@ -118,7 +121,10 @@ def hidden(w, h):
     "Change one line.",
     given="value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n",
     start="goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()",
-    hints=["The goal is computed from `value`. Treat it as a number.", "Cut the goal, not the difference."],
+    hints=[
+        "The goal is computed from `value`. Treat it as a number.",
+        "Cut the goal, not the difference.",
+    ],
     solution="goal = reward + 0.9 * value[1].detach()\nloss = (value[0] - goal) ** 2\nloss.backward()",
     wrong={
         "goal = reward + 0.9 * value[1].clone()\nloss = (value[0] - goal) ** 2\nloss.backward()": "value.grad is [-3.6, 3.24]",

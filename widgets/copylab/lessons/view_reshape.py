@@ -74,7 +74,10 @@ def independent(x, flat):
     "view_reshape/rows",
     "`table` should have three rows `[1, 2]`; then add 100 to the first row alone (`table[0] += 100`). `row` shouldn't change.",
     start="row = torch.tensor([1.0, 2.0])\ntable = row.expand(3, 2)",
-    hints=["An expanded tensor has one row of cells, read three times.", "`repeat` copies. So does `clone`."],
+    hints=[
+        "An expanded tensor has one row of cells, read three times.",
+        "`repeat` copies. So does `clone`.",
+    ],
     solution="row = torch.tensor([1.0, 2.0])\ntable = row.repeat(3, 1)\ntable[0] += 100",
     wrong={
         "table = row.expand(3, 2)[:]\ntable[0] += 100": "has the stride (0, 1)",
@@ -88,7 +91,9 @@ def stretched(row, table):
     yield tensors(table=table)
     yield Fact(
         0 not in table.stride(),
-        gettext("table has the stride {stride}: its rows are the same cells.", stride=table.stride()),
+        gettext(
+            "table has the stride {stride}: its rows are the same cells.", stride=table.stride()
+        ),
     )
     yield apart(table=table, row=row)
     yield shows([1, 2], row=row)

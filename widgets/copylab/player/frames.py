@@ -60,7 +60,9 @@ class Looker:
     def __call__(self, names: Mapping[str, Any]) -> Seen:
         """What `names` hold now."""
         # The class is asked, not the value: that may say anything of itself, or raise.
-        shown = {name: value for name, value in names.items() if not issubclass(type(value), _NEVER)}
+        shown = {
+            name: value for name, value in names.items() if not issubclass(type(value), _NEVER)
+        }
         self._last = viz.snapshot(shown, since=self._last)
         tensors = {name for name, _ in self._last.names}
         plain = {name: _plain(value) for name, value in shown.items() if name not in tensors}
@@ -72,7 +74,9 @@ def _plain(value: object) -> str | None:
     if value is None or type(value) in (bool, int, float, complex, str):
         if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
             return f"an int of {value.bit_length():,} bits"
-        return cut(steady(repr(value[:70] if isinstance(value, str) else value)), 60).replace("\n", " ")
+        return cut(steady(repr(value[:70] if isinstance(value, str) else value)), 60).replace(
+            "\n", " "
+        )
     return None
 
 
@@ -114,7 +118,9 @@ class Frame:
     """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
 
     def __repr__(self) -> str:
-        return summarize(gettext("<step {number}, {title}>", number=self.number, title=summarize(self.title, 80)))
+        return summarize(
+            gettext("<step {number}, {title}>", number=self.number, title=summarize(self.title, 80))
+        )
 
     @property
     def wrong(self) -> bool:
@@ -145,7 +151,9 @@ class Frame:
     def title(self) -> str:
         """Which line ran, and how it stands with it."""
         note = _NOTES.get(self.step.kind)
-        return f"{self.place}: {_one_line(shown(self.source))}" + (f"  ({gettext(note)})" if note else "")
+        return f"{self.place}: {_one_line(shown(self.source))}" + (
+            f"  ({gettext(note)})" if note else ""
+        )
 
 
 def wrong_gradient() -> str:
@@ -176,11 +184,21 @@ def make(run: Run) -> tuple[Frame, ...]:
     for number, (_, changed) in looks.items():
         step = run.steps[number - 1]
         found[number] = blame(past, step.site.source, step.error, changed.now)
-        past.append(Past(step.site.line, step.site.source, changed.now, step.site.text.name if several else ""))
+        past.append(
+            Past(
+                step.site.line,
+                step.site.source,
+                changed.now,
+                step.site.text.name if several else "",
+            )
+        )
     pictures = _pictures(
         {number: changed for number, (_, changed) in looks.items() if changed.now.tensors},
         # An error speaks for itself: "wrong" is said of a gradient that was computed.
-        {number: frozenset() if run.steps[number - 1].error else one.nodes for number, one in found.items()},
+        {
+            number: frozenset() if run.steps[number - 1].error else one.nodes
+            for number, one in found.items()
+        },
     )
     frames: list[Frame] = []
     for number, step in enumerate(run.steps, 1):
@@ -192,7 +210,9 @@ def make(run: Run) -> tuple[Frame, ...]:
         said = (*_unseen(step), *describe(changed, before.plain, step.seen.plain))
         pictured = pictures.get(number, Pictured())
         sentences = found[number].sentences
-        frames.append(Frame(number, step, said, pictured.pictures, place, code, pictured.changed, sentences))
+        frames.append(
+            Frame(number, step, said, pictured.pictures, place, code, pictured.changed, sentences)
+        )
     return tuple(frames)
 
 
@@ -215,7 +235,9 @@ class Pictured:
     changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def _pictures(run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]) -> dict[int, Pictured]:
+def _pictures(
+    run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]
+) -> dict[int, Pictured]:
     """The pictures of each step, on one stage for all steps; what looks as before is the same picture."""
     known: dict[tuple[Any, ...], Picture] = {}
     made = {number: Pictured() for number in run}
@@ -237,7 +259,9 @@ def _pictures(run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]
             except viz.LayoutError as error:  # the words need no Graphviz
                 known[key] = Picture("", drawn.text, number, str(error))
         made[number].pictures["graph"] = known[key]
-        made[number].changed["graph"] = _changed_lines(_renumber_nodes(before, graphs[number]), drawn.text)
+        made[number].changed["graph"] = _changed_lines(
+            _renumber_nodes(before, graphs[number]), drawn.text
+        )
         before = drawn.unmarked_text()
     return made
 
@@ -265,14 +289,19 @@ def _changed_lines(before: str, now: str) -> tuple[str, ...]:
     for block in now.split("\n\n"):
         old = known.get(_first_word(block), [])
         items = {_head(line): set(_items(line)) for line in old}
-        parents: list[str] = []  # that the next line belongs to, as far as they are not in the result yet
+        parents: list[
+            str
+        ] = []  # that the next line belongs to, as far as they are not in the result yet
         for line in block.split("\n"):
             while parents and _indentation(parents[-1]) >= _indentation(line):
                 parents.pop()
             if line in old:
                 parents.append(_head(line))
                 continue
-            head, new = _head(line), [item for item in _items(line) if item not in items.get(_head(line), ())]
+            head, new = (
+                _head(line),
+                [item for item in _items(line) if item not in items.get(_head(line), ())],
+            )
             end = "." if line.endswith(".") else ""
             found += [*parents, f"{head} {'; '.join(new)}{end}" if new else head]
             parents.clear()
@@ -341,7 +370,9 @@ class Group:
     @property
     def summary(self) -> str:
         """What it is and which steps it holds."""
-        return gettext("{title}, steps {first} to {last}", title=self.title, first=self.first, last=self.last)
+        return gettext(
+            "{title}, steps {first} to {last}", title=self.title, first=self.first, last=self.last
+        )
 
 
 Part = Group | Frame
@@ -384,25 +415,36 @@ class _Folder:
                 continue
             again = step.site is site and not (begun and step.round == 1)
             begun = begun or step.round == 1
-            if len(step.calls) < depth or not (again or any(loop is site for loop in step.site.loops)):
+            if len(step.calls) < depth or not (
+                again or any(loop is site for loop in step.site.loops)
+            ):
                 return at
         return end
 
     def _loop(self, start: int, end: int, depth: int) -> list[Part]:
         site = self._steps[start].site
         heads = [at for at in range(start, end) if self._heads(at, site, depth)]
-        rounds = len(heads) + sum(self._steps[at].folded for at in range(start, end) if self._is_of(at, site, depth))
+        rounds = len(heads) + sum(
+            self._steps[at].folded for at in range(start, end) if self._is_of(at, site, depth)
+        )
         if not heads:
             return self.parts(start, end, depth, site)
         parts = self.parts(start, heads[0], depth, site)
         for head, following in zip(heads, [*heads[1:], end], strict=True):
-            over = next((at for at in range(head + 1, following) if self._ends(at, site, depth)), following)
+            over = next(
+                (at for at in range(head + 1, following) if self._ends(at, site, depth)), following
+            )
             number = self._steps[head].round
-            title = gettext("Round {number} of the loop {where}", number=number, where=self._where(site))
+            title = gettext(
+                "Round {number} of the loop {where}", number=number, where=self._where(site)
+            )
             parts += self._group("round", title, site, self.parts(head, over, depth, site))
             parts += self.parts(over, following, depth, site)
         title = ngettext(
-            "Loop {where}: {number} round", "Loop {where}: {number} rounds", rounds, where=self._where(site)
+            "Loop {where}: {number} round",
+            "Loop {where}: {number} rounds",
+            rounds,
+            where=self._where(site),
         )
         return self._group("loop", title, site, parts)
 

@@ -30,11 +30,15 @@ class StepsWidget(Exhibit, Live):
 
     SCRIPTS = static.SCRIPTS
     SHEETS = static.SHEETS
-    form = traitlets.Unicode(read_only=True, help="The static form that the player reads.").tag(sync=True)
+    form = traitlets.Unicode(read_only=True, help="The static form that the player reads.").tag(
+        sync=True
+    )
     step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
 
     def __init__(self, steps: Any, **traits: Any) -> None:
-        self._steps = steps  # before the model is opened, for a view may be made of what it has then
+        self._steps = (
+            steps  # before the model is opened, for a view may be made of what it has then
+        )
         super().__init__(**traits)
 
     @traitlets.default("form")

@@ -16,7 +16,9 @@ _MARK = "\0"
 _CUTS = (
     *((">", "<"), ("\n", ""), ("; ", "")),  # tags, lines, items of a list
     *(("}", ""), (";", "--")),  # rules and colours of a style sheet
-    *(("", f' {name}="') for name in ("x", "y", "width", "d")),  # what differs from element to element, and
+    *(
+        ("", f' {name}="') for name in ("x", "y", "width", "d")
+    ),  # what differs from element to element, and
     ('"', ">"),  # the text in it
 )
 """Where a text is cut: between the two."""
@@ -38,7 +40,9 @@ class Pack:
 
     def add(self, kind: str, number: int, text: str) -> None:
         """Put in a text; of each kind, the numbers go up."""
-        self._texts.setdefault(kind, {})[number] = [self._known.setdefault(part, part) for part in _cut(text)]
+        self._texts.setdefault(kind, {})[number] = [
+            self._known.setdefault(part, part) for part in _cut(text)
+        ]
 
     def json(self, room: int, spare: Sequence[str] = ()) -> str:
         """The table and the texts, safe to stand in a <script>.
@@ -72,7 +76,9 @@ def _rows(texts: Mapping[int, list[str]], places: dict[str, int]) -> dict[int, R
     rows: dict[int, Row] = {}
     for number, parts in texts.items():
         row = _differing(before, parts)
-        rows[number] = [places.setdefault(one, len(places)) if isinstance(one, str) else one for one in row]
+        rows[number] = [
+            places.setdefault(one, len(places)) if isinstance(one, str) else one for one in row
+        ]
         before = parts
     return rows
 
@@ -99,7 +105,9 @@ def _cut(text: str) -> list[str]:
 
 def _differing(before: list[str], now: list[str]) -> list[str | tuple[int, int]]:
     """`now` as parts of its own and stretches of `before`."""
-    places = dict(zip(reversed(before), range(len(before) - 1, -1, -1), strict=True))  # where each stands first
+    places = dict(
+        zip(reversed(before), range(len(before) - 1, -1, -1), strict=True)
+    )  # where each stands first
     made: list[str | tuple[int, int]] = []
     start = end = 0  # of the stretch that goes on
     for part in [*now, None]:

@@ -15,7 +15,19 @@ from typing import Any, overload
 from tinytorch.viz import few, gettext, gettext_noop, language, ngettext, written
 
 from ..doc import spoken
-from ..run import LIMITS, Into, Isolated, Limits, Program, Run, Thing, checked, engine_for, from_function, tidy
+from ..run import (
+    LIMITS,
+    Into,
+    Isolated,
+    Limits,
+    Program,
+    Run,
+    Thing,
+    checked,
+    engine_for,
+    from_function,
+    tidy,
+)
 from .frames import Frame, Looker, Part, fold, make
 from .static import LEVEL, Sheet, policy, stored_size
 
@@ -82,7 +94,13 @@ def steps(
     """
     caller = sys._getframe(1).f_globals
     names = None if namespace is None else dict(namespace)
-    return step(code, args, kwargs, caller, Choice(engine, names, into, Limits(max_steps, seconds, rounds), isolated))
+    return step(
+        code,
+        args,
+        kwargs,
+        caller,
+        Choice(engine, names, into, Limits(max_steps, seconds, rounds), isolated),
+    )
 
 
 @dataclass(frozen=True)
@@ -109,23 +127,39 @@ def step(
     program: str | Program
     if choice.isolated:
         if not isinstance(code, str) or args or kwargs or things or choice.names is not None:
-            raise TypeError("isolated=True is for code given as a string, without namespace and objects in into")
-        return Steps(Isolated(tidy(code), engine, Looker(), into=into, limits=choice.limits), caller)
+            raise TypeError(
+                "isolated=True is for code given as a string, without namespace and objects in into"
+            )
+        return Steps(
+            Isolated(tidy(code), engine, Looker(), into=into, limits=choice.limits), caller
+        )
     if isinstance(code, str):
         if args or kwargs:
-            raise TypeError("code given as a string takes no arguments: pass variables with namespace={'x': x}")
+            raise TypeError(
+                "code given as a string takes no arguments: pass variables with namespace={'x': x}"
+            )
         program = tidy(code)
     elif choice.names is not None:
         raise TypeError("a function has its own globals: namespace is for code given as a string")
     else:
         program = from_function(code, args, kwargs, into, things)
-    run = Run(program, engine, Looker(), names=choice.names, into=into, things=things, limits=choice.limits)
+    run = Run(
+        program,
+        engine,
+        Looker(),
+        names=choice.names,
+        into=into,
+        things=things,
+        limits=choice.limits,
+    )
     return Steps(run, caller)
 
 
 def _into(into: Stepped | Iterable[Stepped]) -> tuple[Into, list[Thing]]:
     """The functions of the code to step into, and what beside it; TypeError for what is neither name nor thing."""
-    several: list[Any] = list(into) if isinstance(into, Iterable) and not isinstance(into, str | type) else [into]
+    several: list[Any] = (
+        list(into) if isinstance(into, Iterable) and not isinstance(into, str | type) else [into]
+    )
     things = [one for one in several if isinstance(one, Thing)]
     rest = [one for one in several if not isinstance(one, Thing)]
     if len(rest) == 1 and isinstance(rest[0], bool):
@@ -219,7 +253,11 @@ class Steps(Sequence[Frame]):
     @property
     def _all(self) -> Sheet:
         return Sheet(
-            self._run.texts, self.parts, self.summary, self.end, self.ended in ("steps", "time", "interrupted", "died")
+            self._run.texts,
+            self.parts,
+            self.summary,
+            self.end,
+            self.ended in ("steps", "time", "interrupted", "died"),
         )
 
     @cached_property
@@ -241,8 +279,12 @@ class Steps(Sequence[Frame]):
             next=first,
         )
         parts = fold(self._run, self.frames[:first])
-        summary = gettext("{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}")
-        return Sheet(self._run.texts, parts, summary, " ".join(filter(None, [self.end, left])), cut=True)
+        summary = gettext(
+            "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
+        )
+        return Sheet(
+            self._run.texts, parts, summary, " ".join(filter(None, [self.end, left])), cut=True
+        )
 
     @cached_property
     def stored(self) -> str:
@@ -276,7 +318,9 @@ class Steps(Sequence[Frame]):
         head += f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'
         title = gettext("Step-through")
         page = f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"
-        path.write_bytes(page.encode())  # made whole first: what fails in making it leaves the old file
+        path.write_bytes(
+            page.encode()
+        )  # made whole first: what fails in making it leaves the old file
         return path
 
     def live(self) -> Any:
@@ -312,7 +356,9 @@ def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
             )
             yield gettext("An endless loop? Otherwise raise seconds.")
         case "interrupted":
-            yield ngettext("Interrupted after {number} step.", "Interrupted after {number} steps.", count)
+            yield ngettext(
+                "Interrupted after {number} step.", "Interrupted after {number} steps.", count
+            )
             yield gettext("The steps so far are kept.")
         case "died":
             yield ngettext(
@@ -332,7 +378,9 @@ def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
                     name=missing[1],
                 )
         case "finished" if not run.steps:
-            yield gettext("There is no statement in this code, so there is nothing to step through.")
+            yield gettext(
+                "There is no statement in this code, so there is nothing to step through."
+            )
     if run.before is not None and run.steps:
         mine = written(run.before.snapshot, run.steps[-1].seen.snapshot)
         if mine:

@@ -109,7 +109,9 @@ class Sheet:
             steps = self._tree(replace(plan, images=drawn)).html()
             packed = self._pack(without=drawn).json(room, _SPARE)
         inside = f'{steps}<script type="application/json">{packed}</script>'
-        sizes = {f"data_{kind}": f"{size[0]} {size[1]}" for kind, size in self._largest_sizes.items()}
+        sizes = {
+            f"data_{kind}": f"{size[0]} {size[1]}" for kind, size in self._largest_sizes.items()
+        }
         return element("div", inside, class_="copylab-steps", aria_label=self.summary, **sizes)
 
     def page(self) -> str:
@@ -133,7 +135,9 @@ class Sheet:
         fitting: set[_Key] = set()
         for key in self._pictures:
             frame = self._frames[key.number - 1]
-            cost = stored_size(_words_of_picture(key.kind, frame)) - stored_size(_words_left_out(key.kind))
+            cost = stored_size(_words_of_picture(key.kind, frame)) - stored_size(
+                _words_left_out(key.kind)
+            )
             if cost <= max(room, 0):
                 fitting.add(key)
                 room -= cost
@@ -143,7 +147,11 @@ class Sheet:
             "{graph} of graph. With s = steps(...), print(s.text) tells all of it.",
             **{kind: f"{left_out.count(kind):,}" for kind in _TITLES},
         )
-        return self._tree(_Plan(words=frozenset(fitting))).text() + (" " if self.end else "\n\n") + words
+        return (
+            self._tree(_Plan(words=frozenset(fitting))).text()
+            + (" " if self.end else "\n\n")
+            + words
+        )
 
     def how_many(self) -> int:
         """How many steps, from the first, there is room for."""
@@ -184,7 +192,9 @@ class Sheet:
         """The first pictures of which the changes in words take no more bytes than this."""
         fitting: set[_Key] = set()
         for key in self._pictures:
-            cost = stored_size("\n".join(self._frames[key.number - 1].picture_changes.get(key.kind, ())))
+            cost = stored_size(
+                "\n".join(self._frames[key.number - 1].picture_changes.get(key.kind, ()))
+            )
             if cost <= room:
                 fitting.add(key)
                 room -= cost
@@ -281,7 +291,11 @@ def _words_left_out(kind: str) -> str:
 
 
 def _image(kind: str, number: int, picture: Picture) -> str:
-    alt = gettext("{title} after step {number}; below is what changed", title=gettext(_TITLES[kind]), number=number)
+    alt = gettext(
+        "{title} after step {number}; below is what changed",
+        title=gettext(_TITLES[kind]),
+        number=number,
+    )
     source = base64.b64encode(picture.svg.encode()).decode()
     return element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}")
 
@@ -308,7 +322,9 @@ def _html_of_picture(kind: str, frame: Frame, plan: _Plan) -> str:
         after = gettext("{title} after step {number}", title=title, number=number)
         caption = element("figcaption", escape(after))
         return element("figure", caption + _image(kind, number, picture) + text, **about)
-    heading = element("p", escape(gettext("{title}, what changed:", title=title))) if changed else ""
+    heading = (
+        element("p", escape(gettext("{title}, what changed:", title=title))) if changed else ""
+    )
     return element("div", heading + text, **about)
 
 
@@ -329,17 +345,23 @@ class _Listing(Part):
     def __init__(self, text: Text, *, several: bool) -> None:
         self.name = text.name if several else ""
         self.heading = text.name or gettext("The code") if several else ""
-        lines = [cut(line, 2000).replace("\n", " ") for line in shown(text.code).splitlines()] or [""]
+        lines = [cut(line, 2000).replace("\n", " ") for line in shown(text.code).splitlines()] or [
+            ""
+        ]
         digits = len(str(len(lines)))
         self.lines = [(f"{number:>{digits}}  ", line) for number, line in enumerate(lines, 1)]
 
     def shorten(self, room: int) -> int:
         """Keep the lines for which there is room, and the first; gives back the room that is left."""
         for at, (_, line) in enumerate(self.lines):
-            room -= 2 * len(line) + 100  # it stands in both forms, and in a notebook on a line of its own
+            room -= (
+                2 * len(line) + 100
+            )  # it stands in both forms, and in a notebook on a line of its own
             if room < 0 < at:
                 more = ngettext(
-                    "... {number} more line, not shown", "... {number} more lines, not shown", len(self.lines) - at
+                    "... {number} more line, not shown",
+                    "... {number} more lines, not shown",
+                    len(self.lines) - at,
                 )
                 number = len(str(len(self.lines)))
                 self.lines[at:] = [(f"{at + 1:>{number}}  ", more)]
@@ -351,7 +373,9 @@ class _Listing(Part):
         return f"  {self.heading}:\n{told}" if self.heading else told
 
     def html(self) -> str:
-        code = "\n".join(f"{number}<span class='cl-line'>{escape(line)}</span>" for number, line in self.lines)
+        code = "\n".join(
+            f"{number}<span class='cl-line'>{escape(line)}</span>" for number, line in self.lines
+        )
         made = element("pre", code, class_="cl-code", data_name=self.name or None)
         return (element("p", escape(self.heading), class_="cl-of") if self.heading else "") + made
 
@@ -398,23 +422,30 @@ class _Step(Part):
         self.frame, self.plan = frame, plan
         self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
         told, why = (
-            tuple(cut(one, 500).replace("\n", " ") for one in said) for said in (frame.changes, frame.explanation)
+            tuple(cut(one, 500).replace("\n", " ") for one in said)
+            for said in (frame.changes, frame.explanation)
         )
         self.alarm = (
-            Alarm(wrong_gradient(), Items(map(exact, why), kind="cl-why"), kind="wrong") if frame.wrong else None
+            Alarm(wrong_gradient(), Items(map(exact, why), kind="cl-why"), kind="wrong")
+            if frame.wrong
+            else None
         )
         self.says = told if frame.wrong else told + why
         if not self.says and frame.step.error is None:
             self.says = (_nothing(),)
         self.outputs = [_Output(kind, text.rstrip("\n")) for kind, text in frame.step.output]
         if frame.step.error is not None:
-            self.outputs.append(_Output("raised" if frame.step.caught else "error", frame.step.error))
+            self.outputs.append(
+                _Output("raised" if frame.step.caught else "error", frame.step.error)
+            )
 
     def text(self) -> str:
         pictures = filter(None, map(self._words_of, self.frame.pictures))
         says = [f"  - {one}" for one in self.says]
         says += [indented(self.alarm.text())] if self.alarm else []
-        return "\n".join([self.title, *says, *(output.text() for output in self.outputs), *pictures])
+        return "\n".join(
+            [self.title, *says, *(output.text() for output in self.outputs), *pictures]
+        )
 
     def _words_of(self, kind: str) -> str:
         words = _words_of_picture(kind, self.frame, whole=self.plan.whole)
@@ -463,7 +494,9 @@ class _Output(Part):
     def html(self) -> str:
         scrolls = len(self.said) > 500 or self.said.count("\n") > 9
         about = {"tabindex": 0, "role": "region", "aria_label": self.title} if scrolls else {}
-        inside = element("strong", escape(self.title)) + element("pre", unbroken(self.said), **about)
+        inside = element("strong", escape(self.title)) + element(
+            "pre", unbroken(self.said), **about
+        )
         kind = _KINDS[self.kind].partition(",")[0].lower().replace(" ", "-")
         return element("div", inside, class_=f"cl-out cl-{kind}")
 

@@ -16,15 +16,21 @@ from typing import Any
 from tinytorch.viz import gettext
 
 _MOST = 2000
-_TENSOR = re.compile(r"\A(?:torch\.)?tensor\((.*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=.*)?\)\Z", re.DOTALL)
+_TENSOR = re.compile(
+    r"\A(?:torch\.)?tensor\((.*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=.*)?\)\Z", re.DOTALL
+)
 _NOTHING = {"none", "nothing", "neither", "-", "no gradient", "no value"}
 _NOTHING |= {"无", "無", "没有", "沒有", "都没有", "없음", "없다", "없습니다"}
 _WORD = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
 _LINE = re.compile(r"line (\d+) raises an error")
 _GLUE = {"and", "und", "et", "only", "both", "just"}
-_JOINED = re.compile("以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\\]])[와과]", re.IGNORECASE)
+_JOINED = re.compile(
+    "以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\\]])[와과]", re.IGNORECASE
+)
 _MARKS = str.maketrans("、。【】\N{MINUS SIGN}", ",.[]-")
-_AROUND = re.compile(r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]")  # of a node, as it is printed
+_AROUND = re.compile(
+    r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]"
+)  # of a node, as it is printed
 _COUNTED = (
     "zero one two three four five six seven eight nine ten",
     "零 一 二 三 四 五 六 七 八 九 十",
@@ -41,21 +47,29 @@ def same(given: Any, right: Any) -> bool:
         return given.strip().casefold() in (("yes", "true") if right else ("no", "false"))
     if isinstance(right, str):
         nothing = right.casefold() in _NOTHING
-        return isinstance(given, str) and (value(given) is None if nothing else _words(given) == _words(right))
+        return isinstance(given, str) and (
+            value(given) is None if nothing else _words(given) == _words(right)
+        )
     return _equal(value(given), right)
 
 
 def readable(given: Any, right: Any, known: Collection[str]) -> bool:
     """Whether `given` can be an answer at all where answers are like `right`; `known`: the names there are."""
     if isinstance(right, frozenset | set):
-        return names(given) <= {name.casefold() for name in known} | {name.casefold() for name in right}
+        return names(given) <= {name.casefold() for name in known} | {
+            name.casefold() for name in right
+        }
     return isinstance(right, str | bool) or not isinstance(value(given), str)
 
 
 def looks(given: str, like: str, known: Collection[str]) -> bool:
     """Whether `given` says that there is none, looks like the pattern `like`, or is one of the names there are."""
     said = _words(given)
-    return value(given) is None or bool(re.fullmatch(like, said)) or said in {name.casefold() for name in known}
+    return (
+        value(given) is None
+        or bool(re.fullmatch(like, said))
+        or said in {name.casefold() for name in known}
+    )
 
 
 def value(given: Any) -> Any:
@@ -132,6 +146,8 @@ def _equal(given: Any, right: Any) -> bool:
     if isinstance(given, bool) or isinstance(right, bool) or given is None or right is None:
         return given is right
     if isinstance(given, int | float) and isinstance(right, float):
-        near = math.isclose(given, right, rel_tol=1e-3, abs_tol=5e-5)  # what is printed has four digits
+        near = math.isclose(
+            given, right, rel_tol=1e-3, abs_tol=5e-5
+        )  # what is printed has four digits
         return near or (math.isnan(given) and math.isnan(right))
     return bool(given == right)

@@ -29,7 +29,9 @@ def state(values: Mapping[str, Any]) -> Any:
     """
     try:
         tensors = dict(collect((dict(values),), {}, None))
-        shapes = {name: tensor.tolist() for name, tensor in tensors.items() if tensor.numel() <= 10_000}
+        shapes = {
+            name: tensor.tolist() for name, tensor in tensors.items() if tensor.numel() <= 10_000
+        }
         rest = {name: _plain(value) for name, value in values.items() if name not in tensors}
         return snapshot(dict(values)) if tensors else None, shapes, rest
     except Exception:  # noqa: BLE001  # objects that will not be looked at are never "as at the start"
@@ -56,7 +58,13 @@ def play(start: str, code: str | None, engine: ModuleType) -> tuple[dict[str, An
         except Exception as raised:  # noqa: BLE001  # it is said
             error = describe_error(raised)
         if code is not None:
-            made = Run(textwrap.dedent(code), engine, lambda _: None, names=names, limits=Limits(STEPS, SECONDS))
+            made = Run(
+                textwrap.dedent(code),
+                engine,
+                lambda _: None,
+                names=names,
+                limits=Limits(STEPS, SECONDS),
+            )
             last = made.steps[-1].error if made.steps else None
             error = error if made.ended == "finished" else last or "it does not come to its end"
     return {name: value for name, value in names.items() if not name.startswith("__")}, error

@@ -24,7 +24,9 @@ def memory(run: Run, given: str, a: str, b: str, *, at: int | None) -> str | Non
     if given == "no":
         return _kinship(run, a, b, at)
     linked = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
-    return "the graph joins memories" if linked and not _copied(run, b, at) else "a copy shares memory"
+    return (
+        "the graph joins memories" if linked and not _copied(run, b, at) else "a copy shares memory"
+    )
 
 
 def _kinship(run: Run, a: str, b: str, at: int | None) -> str:
@@ -40,10 +42,18 @@ def counter(run: Run, given: str, a: str, b: str, *, at: int | None) -> str | No
     """Who believes that two tensors share a version counter, or that they do not, and is wrong."""
     one, other = run.tensor(a, at), run.tensor(b, at)
     if given == "yes":
-        return "shared memory, shared counter" if one.storage == other.storage else "a copy shares memory"
+        return (
+            "shared memory, shared counter"
+            if one.storage == other.storage
+            else "a copy shares memory"
+        )
     if one.id == other.id:
         return "a name is a copy"
-    return "a counter for each tensor" if one.requires_grad == other.requires_grad else "detach has its own counter"
+    return (
+        "a counter for each tensor"
+        if one.requires_grad == other.requires_grad
+        else "detach has its own counter"
+    )
 
 
 def node(run: Run, given: str, y: str, *, at: int | None) -> str | None:
@@ -97,7 +107,9 @@ def value(run: Run, given: str, x: str, *, at: int | None) -> str | None:
         kin = [name for t in others if t.storage == tensor.storage for name in t.names if name != x]
         return _kinship(run, kin[0], x, at) if kin else None
     apart = [name for t in others if t.storage != tensor.storage for name in t.names]
-    if any(same(given, moment.values.get(name)) and moment.values[x] in told(name) for name in apart):
+    if any(
+        same(given, moment.values.get(name)) and moment.values[x] in told(name) for name in apart
+    ):
         return "a copy shares memory"
     return None
 
@@ -128,5 +140,6 @@ def _minus(now: Any, was: Any) -> Any:
 def _copied(run: Run, y: str, at: int | None) -> bool:
     """Whether `y` was made by clone; a write in place gives it another node later, so its past is looked at too."""
     return any(
-        name == "CloneBackward0" for *_, name in run.history(lambda seen: seen.snapshot.tensor(y).grad_fn_name, at)
+        name == "CloneBackward0"
+        for *_, name in run.history(lambda seen: seen.snapshot.tensor(y).grad_fn_name, at)
     )

@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinytorch.viz import Snapshot, Tensor, collect, gettext, gettext_noop, labels, ngettext, quietly
+from tinytorch.viz import (
+    Snapshot,
+    Tensor,
+    collect,
+    gettext,
+    gettext_noop,
+    labels,
+    ngettext,
+    quietly,
+)
 
 from .answers import number
 from .runs import Moment, Run
@@ -45,7 +54,9 @@ def counters(run: Run, a: str, b: str, *, at: int | None) -> str:
     if one.counter == other.counter:
         said = gettext_noop("{first} counts for `{a}` and for `{b}`.")
     elif one.storage == other.storage:
-        said = gettext_noop("{first} counts for `{a}`, {second} for `{b}`, although both look at {storage}.")
+        said = gettext_noop(
+            "{first} counts for `{a}`, {second} for `{b}`, although both look at {storage}."
+        )
     else:
         said = gettext_noop("{first} counts for `{a}`, {second} for `{b}`.")
     return gettext(said, a=a, b=b, first=one.counter, second=other.counter, storage=one.storage)
@@ -55,7 +66,9 @@ def node(run: Run, y: str, *, at: int | None) -> str:
     """What a tensor was made by."""
     made = run.tensor(y, at).grad_fn_name
     if made is None:
-        return gettext("`{y}.grad_fn` is None: no recorded operation made `{y}`. So it is a leaf.", y=y)
+        return gettext(
+            "`{y}.grad_fn` is None: no recorded operation made `{y}`. So it is a leaf.", y=y
+        )
     return gettext(
         "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.",
         y=y,
@@ -71,7 +84,9 @@ def requires_grad(run: Run, y: str, *, at: int | None) -> str:
     if tensor.is_leaf:
         return gettext("`{y}.requires_grad` is True, asked for.", y=y)
     return gettext(
-        "`{y}.requires_grad` is True, inherited: its node is {node}.", y=y, node=labels.short(tensor.grad_fn_name or "")
+        "`{y}.requires_grad` is True, inherited: its node is {node}.",
+        y=y,
+        node=labels.short(tensor.grad_fn_name or ""),
     )
 
 
@@ -79,11 +94,17 @@ def versions(run: Run, x: str, *, at: int | None) -> str:
     """The versions a tensor went through, and who shares its counter."""
     tensor, snapshot = run.tensor(x, at), run.snapshot(at)
     told = f"`{x}._version`: {_course(run, lambda moment: moment.snapshot.tensor(x).version, at)}"
-    others = [] if tensor.counter is None else [t for t in snapshot.counter(tensor.counter).tensors if t != tensor.id]
+    others = (
+        []
+        if tensor.counter is None
+        else [t for t in snapshot.counter(tensor.counter).tensors if t != tensor.id]
+    )
     named = [f"`{snapshot.label(other)}`" for other in others if snapshot.tensor(other).names]
     if not named:
         return told
-    also = gettext("{counter} counts for {names} as well.", counter=tensor.counter, names=labels.listed(named))
+    also = gettext(
+        "{counter} counts for {names} as well.", counter=tensor.counter, names=labels.listed(named)
+    )
     return f"{told} {also}"
 
 
@@ -113,7 +134,9 @@ def _course(run: Run, ask: Callable[[Moment], Any], at: int | None) -> str:
     for line, source, now in run.history(ask, at):
         # What nobody has written yet is another value in each run.
         what = gettext("whatever lay there") if _UNWRITTEN.search(source) else number(now)
-        parts.append(gettext("{value} after line {line} (`{source}`)", value=what, line=line, source=source))
+        parts.append(
+            gettext("{value} after line {line} (`{source}`)", value=what, line=line, source=source)
+        )
     shown = parts if len(parts) <= 6 else [*parts[:2], "...", *parts[-3:]]
     return gettext("{course}.", course=gettext("; ").join(shown)) if parts else ""
 
@@ -131,7 +154,8 @@ def outcome(run: Run) -> str:
 def stopped(run: Run) -> str:
     """That the run did not come to its end, and when it was stopped."""
     return gettext(
-        "It was stopped after {steps} steps, and was still running.", steps=format(len(run.trace.steps), ",")
+        "It was stopped after {steps} steps, and was still running.",
+        steps=format(len(run.trace.steps), ","),
     )
 
 
@@ -151,7 +175,10 @@ def flat(value: Any) -> Iterator[Any]:
 
 def shown_by(run: Run, _number: float, *names: str, at: int | None) -> str:
     """What each of several tensors shows."""
-    shown = [gettext("`{name}` is {value}.", name=name, value=number(run.value(name, at))) for name in names]
+    shown = [
+        gettext("`{name}` is {value}.", name=name, value=number(run.value(name, at)))
+        for name in names
+    ]
     return " ".join(shown)
 
 
@@ -162,7 +189,10 @@ def _shown_tensors(snapshot: Snapshot) -> dict[str, str]:
 
 def _shown_storages(snapshot: Snapshot) -> dict[str, str]:
     shown = snapshot.shown_storages
-    return {one.id: labels.listed([snapshot.label(tensor.id) for tensor in members]) for one, members in shown}
+    return {
+        one.id: labels.listed([snapshot.label(tensor.id) for tensor in members])
+        for one, members in shown
+    }
 
 
 def _shown_counters(snapshot: Snapshot) -> dict[str, str]:
@@ -198,11 +228,19 @@ def counted(run: Run, what: str, *, at: int | None) -> str:
         return gettext("{number} names: {each}.", number=len(found), each=each)
     if what == "tensors":
         each = "; ".join(f"`{names}`" for names in found.values())
-        return ngettext("{number} tensor: {each}.", "{number} tensors: {each}.", len(found), each=each)
-    each = "; ".join(gettext("{which} of `{names}`", which=which, names=names) for which, names in found.items())
+        return ngettext(
+            "{number} tensor: {each}.", "{number} tensors: {each}.", len(found), each=each
+        )
+    each = "; ".join(
+        gettext("{which} of `{names}`", which=which, names=names) for which, names in found.items()
+    )
     if what == "storages":
-        return ngettext("{number} storage: {each}.", "{number} storages: {each}.", len(found), each=each)
-    return ngettext("{number} counter: {each}.", "{number} counters: {each}.", len(found), each=each)
+        return ngettext(
+            "{number} storage: {each}.", "{number} storages: {each}.", len(found), each=each
+        )
+    return ngettext(
+        "{number} counter: {each}.", "{number} counters: {each}.", len(found), each=each
+    )
 
 
 @dataclass(frozen=True)
@@ -215,12 +253,18 @@ class Test:
 
 
 TESTS: Mapping[str, Test] = {
-    "is_leaf": Test(gettext_noop("Which of {names} are leaves?"), lambda tensor: bool(tensor.is_leaf), node),
+    "is_leaf": Test(
+        gettext_noop("Which of {names} are leaves?"), lambda tensor: bool(tensor.is_leaf), node
+    ),
     "requires_grad": Test(
-        gettext_noop("Which of {names} require grad?"), lambda tensor: tensor.requires_grad, requires_grad
+        gettext_noop("Which of {names} require grad?"),
+        lambda tensor: tensor.requires_grad,
+        requires_grad,
     ),
     "on_graph": Test(
-        gettext_noop("Which of {names} have a node (`grad_fn`)?"), lambda tensor: tensor.grad_fn_name is not None, node
+        gettext_noop("Which of {names} have a node (`grad_fn`)?"),
+        lambda tensor: tensor.grad_fn_name is not None,
+        node,
     ),
     "has_grad": Test(
         gettext_noop("Which of {names} have a `.grad` that is not None?"),
@@ -231,7 +275,9 @@ TESTS: Mapping[str, Test] = {
 """What `names_that` can ask by name."""
 
 
-def those(run: Run, what: str | Callable[[Run, str], bool], *names: str, at: int | None) -> frozenset[str]:
+def those(
+    run: Run, what: str | Callable[[Run, str], bool], *names: str, at: int | None
+) -> frozenset[str]:
     """The names of which `what` holds: a test of TESTS, or a function of the run and a name."""
     if callable(what):
         return frozenset(name for name in names if what(run, name))
@@ -270,7 +316,9 @@ def write_is_seen(run: Run, x: str, through: str, at: int | None) -> tuple[bool,
         said = gettext_noop("Tried: `{code}`; `{name}` then shows {value}.")
     elif seen:
         said = gettext_noop("Tried: `{code}`; `{name}` changes.")
-    return seen, gettext(said, code=f"{through}.fill_({mark})", name=x, value=number(source.tolist()))
+    return seen, gettext(
+        said, code=f"{through}.fill_({mark})", name=x, value=number(source.tolist())
+    )
 
 
 @functools.lru_cache(maxsize=64)  # the answer and what decides it are asked for one after the other
@@ -280,7 +328,9 @@ def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, s
     source, result = _live(names, x), _live(names, of)
     way = _way(run.snapshot(at), x, of)
     if not source.requires_grad:
-        return False, gettext("`{name}` does not require grad, so no gradient is computed for it.", name=x)
+        return False, gettext(
+            "`{name}` does not require grad, so no gradient is computed for it.", name=x
+        )
     if not result.requires_grad:
         said = gettext_noop(
             "`{name}` does not require grad: there is no node to begin at, and `backward` raises an error."
@@ -295,7 +345,9 @@ def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, s
             result.sum().backward()
         except RuntimeError as error:
             reason = str(error).partition(". ")[0].partition("\n")[0]
-            return False, gettext("Tried: `{code}` raises an error: {reason}.", code=code, reason=reason)
+            return False, gettext(
+                "Tried: `{code}` raises an error: {reason}.", code=code, reason=reason
+            )
         arrived = quietly(source, "grad")
     said = gettext_noop("Tried: `{code}`; `{name}.grad` is then {value}. {way}")
     if arrived is None:
@@ -307,7 +359,9 @@ def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, s
 def _way(snapshot: Snapshot, x: str, of: str) -> str:
     """The nodes on the way from `of` to `x`, in words."""
     source, start = snapshot.tensor(x), snapshot.tensor(of).grad_fn
-    goal = {node.id for node in snapshot.nodes if node.variable == source.id} | {source.grad_fn} - {None}
+    goal = {node.id for node in snapshot.nodes if node.variable == source.id} | {source.grad_fn} - {
+        None
+    }
     if start is None:
         return gettext("`{name}` has no node.", name=of)
     ways, met = [[start]], {start}

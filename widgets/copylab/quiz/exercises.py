@@ -44,10 +44,26 @@ class _State(NamedTuple):
 
 _STATES = {
     "not attempted": _State(
-        "○", gettext_noop("Not attempted"), gettext_noop("Not attempted: {why}"), "new", "--jp-warn-color1, #946200"
+        "○",
+        gettext_noop("Not attempted"),
+        gettext_noop("Not attempted: {why}"),
+        "new",
+        "--jp-warn-color1, #946200",
     ),
-    "wrong": _State("✖", gettext_noop("Not yet"), gettext_noop("Not yet: {why}"), "bad", "--jp-error-color1, #c4231c"),
-    "right": _State("✔", gettext_noop("Solved"), gettext_noop("Right: {why}"), "leaf", "--jp-success-color1, #1b7a38"),
+    "wrong": _State(
+        "✖",
+        gettext_noop("Not yet"),
+        gettext_noop("Not yet: {why}"),
+        "bad",
+        "--jp-error-color1, #c4231c",
+    ),
+    "right": _State(
+        "✔",
+        gettext_noop("Solved"),
+        gettext_noop("Right: {why}"),
+        "leaf",
+        "--jp-success-color1, #1b7a38",
+    ),
 }
 
 
@@ -71,7 +87,9 @@ class Verdict(Part):
     def html(self) -> str:
         """The sentence with its sign, and a line in its colour."""
         sign, *_, colour, elsewhere = _STATES[self.state]
-        line = f"border-left: 4px solid var(--tt-{colour}-line, var({elsewhere})); padding-left: 10px"
+        line = (
+            f"border-left: 4px solid var(--tt-{colour}-line, var({elsewhere})); padding-left: 10px"
+        )
         return Paragraph(self.text(), mark=sign, style=line).html()
 
 
@@ -146,11 +164,18 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self._check, self._wants_torch = check, "torch" in takes
         self.names = tuple(name for name in takes if name != "torch")
         if not self.names or not isinstance(wrong, Mapping):
-            raise TypeError("check must be a function of variables, and wrong a dict, {code: what is said to it}")
+            raise TypeError(
+                "check must be a function of variables, and wrong a dict, {code: what is said to it}"
+            )
         self.key, self._task, self._title = key, task, title
-        self._hints, self.also = ((one,) if isinstance(one, str) else tuple(one) for one in (hints, also))
+        self._hints, self.also = (
+            (one,) if isinstance(one, str) else tuple(one) for one in (hints, also)
+        )
         self.wrong = dict(wrong)
-        self.start, self.code = textwrap.dedent(start).strip("\n"), textwrap.dedent(solution).strip("\n")
+        self.start, self.code = (
+            textwrap.dedent(start).strip("\n"),
+            textwrap.dedent(solution).strip("\n"),
+        )
         self._right, self._engine, self._hinted = right, engine, 0
         self._view: ExerciseView | None = None
         for code in (self.start, self.code, *self.also, *self.wrong):
@@ -178,11 +203,16 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """
         found = sys._getframe(1).f_globals if names is None else names
         if not __debug__:
-            return Verdict("not attempted", gettext("Python was started with -O, and then no check asserts anything."))
+            return Verdict(
+                "not attempted",
+                gettext("Python was started with -O, and then no check asserts anything."),
+            )
         try:
             verdict = self._judge(look(found, self.names), self._engine or engine_for(found))
         except KeyboardInterrupt:
-            return Verdict("not attempted", gettext("the check was interrupted before it had an answer."))
+            return Verdict(
+                "not attempted", gettext("the check was interrupted before it had an answer.")
+            )
         if self._view is not None:
             self._view.state = verdict.state
         if verdict.state != "not attempted":
@@ -196,7 +226,11 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             if name not in values:
                 return gettext("there is no variable {name} yet. Run your cell first.", name=name)
             if values[name] is None or values[name] is ...:
-                return gettext("{name} is still {value}", name=name, value="None." if values[name] is None else "...")
+                return gettext(
+                    "{name} is still {value}",
+                    name=name,
+                    value="None." if values[name] is None else "...",
+                )
         begun = state(look(play(self.start, None, engine)[0], self.names)) if self.start else None
         if begun is None or begun != state(values):
             return ""
@@ -210,17 +244,24 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         given = {**values, "torch": engine} if self._wants_torch else values
         seen: dict[str, None] = {}  # what was tried several times is said once
         try:
-            with warnings.catch_warnings(action="ignore"), contextlib.redirect_stdout(io.StringIO()):
+            with (
+                warnings.catch_warnings(action="ignore"),
+                contextlib.redirect_stdout(io.StringIO()),
+            ):
                 said: Any = self._check(**given)
                 for fact in said if isinstance(said, Iterator) else ():
                     if not fact.holds:
                         return Verdict("wrong", steady(fact.no))
                     seen[fact.yes] = None
-                said = said.item() if hasattr(said, "item") else said  # a tensor or a NumPy number that is True
+                said = (
+                    said.item() if hasattr(said, "item") else said
+                )  # a tensor or a NumPy number that is True
         except KeyboardInterrupt:
             raise
         except AssertionError as failed:
-            said = describe_error(failed).partition("AssertionError: ")[2].partition("\n")[0] or False
+            said = (
+                describe_error(failed).partition("AssertionError: ")[2].partition("\n")[0] or False
+            )
         except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit is no crash
             raised = describe_error(error).partition("\n")[0]
             return Verdict("wrong", gettext("looking at it raises {error}", error=raised))
@@ -235,11 +276,16 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if number is None:
             number = min(self._hinted + 1, len(self.hints))
         if not 1 <= number <= len(self.hints):
-            raise ValueError(f"this exercise has {len(self.hints) or 'no'} hints, and none of the number {number}")
+            raise ValueError(
+                f"this exercise has {len(self.hints) or 'no'} hints, and none of the number {number}"
+            )
         self._hinted = max(self._hinted, number)
         self._note(hints=self._hinted)
         said = gettext(
-            "Hint {number} of {count}: {hint}", number=number, count=len(self.hints), hint=self.hints[number - 1]
+            "Hint {number} of {count}: {hint}",
+            number=number,
+            count=len(self.hints),
+            hint=self.hints[number - 1],
         )
         return paragraphs(said)
 
@@ -272,7 +318,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             done = self._try(code, module, faults)
             if done.state != "right":
                 faults.append(
-                    f"{code!r} should be right as well: {done}" if number else f"the solution does not pass: {done}"
+                    f"{code!r} should be right as well: {done}"
+                    if number
+                    else f"the solution does not pass: {done}"
                 )
         said: dict[str, str] = {}
         for code, words in self.wrong.items():
@@ -280,9 +328,13 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             if verdict.state != "wrong" or words not in verdict.says:
                 faults.append(f"{code!r} should be told {words!r}, and gets: {verdict}")
             elif verdict.says in said:
-                faults.append(f"{code!r} and {said[verdict.says]!r} get the same words: {verdict.says}")
+                faults.append(
+                    f"{code!r} and {said[verdict.says]!r} get the same words: {verdict.says}"
+                )
             said[verdict.says] = code
-        judged = [(what, self._try(code, module, faults).state) for what, code in mutations(self.code)]
+        judged = [
+            (what, self._try(code, module, faults).state) for what, code in mutations(self.code)
+        ]
         missed = [what for what, state in judged if state == "right"]
         caught = [what for what, state in judged if state == "wrong"]
         if missed and not caught:
@@ -294,17 +346,23 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             caught=len(caught),
             changes=len(caught) + len(missed),
         )
-        return Verification(tried, tuple(dict.fromkeys(faults)), tuple(f"still right: {what}" for what in missed))
+        return Verification(
+            tried, tuple(dict.fromkeys(faults)), tuple(f"still right: {what}" for what in missed)
+        )
 
     def _try(self, code: str | None, engine: ModuleType, faults: list[str]) -> Verdict:
         names, error = play(self.start, code, engine)
         if error and code in (None, self.code, *self.also):  # what is wrong may raise
-            faults.append(f"{code if code is not None else self.start!r} raises {error.partition(chr(10))[0]}")
+            faults.append(
+                f"{code if code is not None else self.start!r} raises {error.partition(chr(10))[0]}"
+            )
         values = look(names, self.names)
         before = state(values)
         verdict = self._judge(values, engine)
         if state(values) != before:
-            faults.append(f"the check changes what it looks at, after: {code if code is not None else self.start}")
+            faults.append(
+                f"the check changes what it looks at, after: {code if code is not None else self.start}"
+            )
         return verdict
 
     # -- showing
@@ -319,7 +377,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             )
         else:
             ask = gettext("(solution() gives the solution, check() looks at yours.)")
-        hints = (Fold(gettext("Hint {number}", number=n), paragraphs(hint)) for n, hint in enumerate(self.hints, 1))
+        hints = (
+            Fold(gettext("Hint {number}", number=n), paragraphs(hint))
+            for n, hint in enumerate(self.hints, 1)
+        )
         words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(ask))
         # An image, a page or an editor without a kernel shows this: a card that needs no style sheet.
         card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
@@ -378,17 +439,32 @@ class ExerciseView(View):
     def _say(self, what: Part | None = None) -> None:
         sign, word, _, colour, _ = _STATES[self.state]
         status = element("span", escape(f"{sign} {gettext(word)}"), class_=f"cl-status cl-{colour}")
-        inside = element("p", element("strong", escape(self._exercise.title)) + status, class_="cl-title")
+        inside = element(
+            "p", element("strong", escape(self._exercise.title)) + status, class_="cl-title"
+        )
         inside += paragraphs(self._exercise.task).html()
-        names = {"check": gettext("Check"), "hint": gettext("Hint"), "solution": gettext("Solution")}
+        names = {
+            "check": gettext("Check"),
+            "hint": gettext("Hint"),
+            "solution": gettext("Solution"),
+        }
         if not self._exercise.hints:
             del names["hint"]
         primary = {"check": "cl-primary"}
         made = (
-            element("button", escape(name), type="button", data_do=do, data_keep=do, class_=primary.get(do))
+            element(
+                "button",
+                escape(name),
+                type="button",
+                data_do=do,
+                data_keep=do,
+                class_=primary.get(do),
+            )
             for do, name in names.items()
         )
         inside += element("div", "".join(made), class_="cl-bar")
         if what is not None:
             inside += element("div", what.html(), class_="cl-said")
-        self.card.show(element("div", inside, class_="cl-card"), "" if what is None else what.text())
+        self.card.show(
+            element("div", inside, class_="cl-card"), "" if what is None else what.text()
+        )

@@ -36,7 +36,9 @@ class Misconception:
 
     def against(self, run: Run) -> str:
         """The refutation, for this run."""
-        return gettext(self.refutation) if isinstance(self.refutation, str) else self.refutation(run)
+        return (
+            gettext(self.refutation) if isinstance(self.refutation, str) else self.refutation(run)
+        )
 
 
 _SAID = {  # texts for the catalogue
@@ -214,6 +216,10 @@ def misconception(name: str) -> Misconception:
     """The misconception of the catalogue with this name. KeyError, with the nearest names, if there is none."""
     if name not in MISCONCEPTIONS:
         near = difflib.get_close_matches(name, MISCONCEPTIONS, 3, 0.4)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "see copylab.misconceptions.MISCONCEPTIONS"
+        hint = (
+            f"did you mean {' or '.join(map(repr, near))}?"
+            if near
+            else "see copylab.misconceptions.MISCONCEPTIONS"
+        )
         raise KeyError(f"no misconception is called {name!r}: {hint}")
     return MISCONCEPTIONS[name]

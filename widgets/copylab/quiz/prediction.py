@@ -69,8 +69,12 @@ A prediction: read the code, and say what it will do before it runs.
 From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() steps through the run; p.reset().""")
     UNTITLED = gettext_noop("Predict, then run")
 
-    answers = traitlets.Dict(help="What has been answered so far: text by the name of the question.")
-    committed = traitlets.Bool(False, help="Whether the answers were committed; then the reveal is there.")
+    answers = traitlets.Dict(
+        help="What has been answered so far: text by the name of the question."
+    )
+    committed = traitlets.Bool(
+        False, help="Whether the answers were committed; then the reveal is there."
+    )
 
     def __init__(
         self,
@@ -92,11 +96,15 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             raise TypeError(
                 f"questions must be a list of Question, such as [same_storage('x', 'y')], and not empty{more}"
             )
-        self.questions: tuple[Question, ...] = tuple(question.bound(self.code) for question in asked)
+        self.questions: tuple[Question, ...] = tuple(
+            question.bound(self.code) for question in asked
+        )
         names = [question.name for question in self.questions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"two questions are called {twice[0]!r}: give one of them another name")
+            raise ValueError(
+                f"two questions are called {twice[0]!r}: give one of them another name"
+            )
         self.key, self._title = key, title
         self._engine = checked(engine) or named(sys._getframe(1).f_globals)
         self._runs: dict[str, Run] = {}
@@ -110,7 +118,10 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     # -- answering
 
     def commit(
-        self, answers: Mapping[Any, Any] | Sequence[Any] | None = None, *, engine: ModuleType | None = None
+        self,
+        answers: Mapping[Any, Any] | Sequence[Any] | None = None,
+        *,
+        engine: ModuleType | None = None,
     ) -> Reveal:
         """Commit an answer for every row, and see what the run says.
 
@@ -124,7 +135,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
         """
         if self.reveal is not None:
-            raise ValueError("these answers were committed already; p.reset() clears them, p.reveal shows them again")
+            raise ValueError(
+                "these answers were committed already; p.reset() clears them, p.reveal shows them again"
+            )
         texts = self._read(answers)
         reveal = self._judge(texts, meant(engine, self._engine))
         kept = {"answers": texts, "right": reveal.right, "of": len(self.questions)}
@@ -138,7 +151,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             return
         for name in reveal.misconceptions:
             note("misconceptions", name, {"state": "met", "in": self.key})
-        before = {name for name, known in load()["misconceptions"].items() if known.get("state") == "met"}
+        before = {
+            name for name, known in load()["misconceptions"].items() if known.get("state") == "met"
+        }
         for name in before and before & reveal.avoided:  # to find what was avoided takes a while
             note("misconceptions", name, {"state": "settled"})
 
@@ -158,16 +173,26 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             raise TypeError(f"answers must be a list or a dict, not {type(answers).__name__}")
         if not isinstance(answers, Mapping):
             if len(answers) > len(self.questions):
-                raise ValueError(f"{len(answers)} answers were given, and there are {len(self.questions)} rows")
+                raise ValueError(
+                    f"{len(answers)} answers were given, and there are {len(self.questions)} rows"
+                )
             answers = dict(enumerate(answers, 1))
-        asked = {key: one for n, one in enumerate(self.questions, 1) for key in (n, one.name, one.asks)}
+        asked = {
+            key: one for n, one in enumerate(self.questions, 1) for key in (n, one.name, one.asks)
+        }
         found = {}
         for which, given in answers.items():
             if which not in asked:
-                raise KeyError(f"no row is called {which!r}: use its number, 1 to {len(self.questions)}, or its name")
+                raise KeyError(
+                    f"no row is called {which!r}: use its number, 1 to {len(self.questions)}, or its name"
+                )
             question = asked[which]
             found[question.name] = question.read(given)
-        missing = [number for number, question in enumerate(self.questions, 1) if question.name not in found]
+        missing = [
+            number
+            for number, question in enumerate(self.questions, 1)
+            if question.name not in found
+        ]
         if missing:
             raise ValueError(
                 gettext(
@@ -199,7 +224,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """Take the answers from the progress file, if there are any for these very questions. Say whether it did."""
         kept = recall("predictions", self.key).get("answers")
         if self.reveal is None and isinstance(kept, dict):
-            with contextlib.suppress(KeyError, ValueError, TypeError):  # of an earlier edition: other questions
+            with contextlib.suppress(
+                KeyError, ValueError, TypeError
+            ):  # of an earlier edition: other questions
                 self._judge(self._read(kept), meant(engine, self._engine))
                 return True
         return False
@@ -229,13 +256,17 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def rows(self, fields: str = "") -> Part:
         """The rows; for a page that has `fields` to fill in, they get this as the beginning of their ids."""
-        left: dict[str, Any] = {"style": "text-align: left"}  # notebooks set the cells of tables to the right
+        left: dict[str, Any] = {
+            "style": "text-align: left"
+        }  # notebooks set the cells of tables to the right
         names = ("", gettext("Question"), gettext("Your prediction"))
         words, rows = [], []
         for number, question in enumerate(self.questions, 1):
             words.append(f"{number:>3}. {question.asks}  ({question.takes})")
             label_and_field = _field(question, f"{fields}-{number}") if fields else (None, None)
-            asks, answer = (None if markup is None else InPage(markup) for markup in label_and_field)
+            asks, answer = (
+                None if markup is None else InPage(markup) for markup in label_and_field
+            )
             cells = [
                 Cell(question.asks, part=asks, head=True, **left),
                 Cell(f"{question.takes}: …", part=answer, **left),
@@ -251,7 +282,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """The rows to fill in, as a form whose fields have ids that begin with `ident`."""
         commit = element("button", escape(gettext("Commit")), type="submit", class_="cl-commit")
         bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
-        return element("form", self.rows(ident).html() + bar, aria_label=self.title, novalidate=True)
+        return element(
+            "form", self.rows(ident).html() + bar, aria_label=self.title, novalidate=True
+        )
 
     def live(self) -> PredictionView:
         """The table to fill in, as a widget: the same one each time, with the answers of last time if they are kept."""
@@ -282,14 +315,26 @@ def _default(tree: ast.Module) -> list[Question]:
 def _field(question: Question, ident: str) -> tuple[str, str]:
     """A question as the label of a field, and the field: a menu where there are choices, else room for a text."""
     if question.options:
-        options = [("", gettext("choose …")), *((choice, label(choice)) for choice in question.options)]
+        options = [
+            ("", gettext("choose …")),
+            *((choice, label(choice)) for choice in question.options),
+        ]
         menu = "".join(element("option", escape(said), value=choice) for choice, said in options)
         field = element("select", menu, id=ident, name=question.name)
     else:
         plain = {"maxlength": 2000, "autocomplete": "off", "spellcheck": "false"}
-        field = element("input", type="text", id=ident, name=question.name, aria_describedby=f"{ident}-hint", **plain)
+        field = element(
+            "input",
+            type="text",
+            id=ident,
+            name=question.name,
+            aria_describedby=f"{ident}-hint",
+            **plain,
+        )
         field += element("span", inline(question.takes), class_="cl-hint", id=f"{ident}-hint")
-    return element("label", inline(question.asks), for_=ident), element("div", field, class_="cl-answer")
+    return element("label", inline(question.asks), for_=ident), element(
+        "div", field, class_="cl-answer"
+    )
 
 
 class PredictionForm(Live):
@@ -297,8 +342,12 @@ class PredictionForm(Live):
 
     SCRIPTS = ("quiz/predict.js",)
     SHEETS = ("quiz/predict.css",)
-    page = traitlets.Unicode("", help="The form, or after the commit what the run says, as HTML.").tag(sync=True)
-    answers = traitlets.Dict(help="What is filled in: text by the name of the question.").tag(sync=True)
+    page = traitlets.Unicode(
+        "", help="The form, or after the commit what the run says, as HTML."
+    ).tag(sync=True)
+    answers = traitlets.Dict(help="What is filled in: text by the name of the question.").tag(
+        sync=True
+    )
     problem = traitlets.Unicode("", help="Why the answers could not be judged.").tag(sync=True)
     says = traitlets.Unicode("", help="What a screen reader is told.").tag(sync=True)
 
@@ -311,7 +360,9 @@ class PredictionView(View):
 
     def __init__(self, prediction: Prediction) -> None:
         self._prediction = prediction
-        self._empty = prediction.form(f"cl-{uuid4().hex}")  # another notebook on the page has forms as well
+        self._empty = prediction.form(
+            f"cl-{uuid4().hex}"
+        )  # another notebook on the page has forms as well
         # A view may be made of what the model has when it is opened.
         self.form = PredictionForm(page=self._page(), answers=dict(prediction.answers))
         super().__init__(prediction, [self.form])
@@ -342,7 +393,9 @@ class PredictionView(View):
     def _filled(self, change: Any) -> None:
         known = {question.name for question in self._prediction.questions}
         if not self._prediction.committed:
-            self._prediction.answers = {name: str(text) for name, text in change.new.items() if name in known and text}
+            self._prediction.answers = {
+                name: str(text) for name, text in change.new.items() if name in known and text
+            }
 
     def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
@@ -366,7 +419,9 @@ class PredictionView(View):
         except UnreadError as error:
             self.form.problem = str(error)
         except Exception as error:  # noqa: BLE001  # whatever a question raises: it is said, and the answers stay
-            self.form.problem = gettext("These answers could not be judged. {error}", error=describe_error(error))
+            self.form.problem = gettext(
+                "These answers could not be judged. {error}", error=describe_error(error)
+            )
 
     def close(self) -> None:
         """Close the view and stop following."""

@@ -29,7 +29,13 @@ STATE = ".copylab.json"
 """The file by which a folder of the course is known. `course/layout.py` writes it."""
 
 _KINDS = ("predictions", "exercises", "misconceptions")
-_FIELDS: dict[str, type] = {"state": str, "in": str, "hints": int, "right": int, "of": int}  # what is reckoned with
+_FIELDS: dict[str, type] = {
+    "state": str,
+    "in": str,
+    "hints": int,
+    "right": int,
+    "of": int,
+}  # what is reckoned with
 
 _notes_of_process: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
 """What is noted where no file is written."""
@@ -68,9 +74,17 @@ def load() -> dict[str, dict[str, Any]]:
         pass
     except OSError as error:
         # Of what is no file, such as a device that COPYLAB_PROGRESS names, others may be in need.
-        if not (isinstance(error, RefusedFileError) and (file.is_file() or not file.exists()) and _set_aside(file)):
+        if not (
+            isinstance(error, RefusedFileError)
+            and (file.is_file() or not file.exists())
+            and _set_aside(file)
+        ):
             what = {"name": file.name, "why": error.strerror}
-            _warn(gettext("the progress file {name} cannot be read ({why}): starting without it", **what))
+            _warn(
+                gettext(
+                    "the progress file {name} cannot be read ({why}): starting without it", **what
+                )
+            )
     except (ValueError, AttributeError, RecursionError):
         _set_aside(file)
     else:
@@ -103,7 +117,9 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
             )  # of half a character the JSON escape
     except OSError as error:
         what = {"name": file.name, "why": error.strerror}
-        _warn(gettext("the progress file {name} cannot be written ({why}): this is not kept", **what))
+        _warn(
+            gettext("the progress file {name} cannot be written ({why}): this is not kept", **what)
+        )
 
 
 def recall(kind: str, key: str | None) -> dict[str, Any]:
@@ -112,7 +128,9 @@ def recall(kind: str, key: str | None) -> dict[str, Any]:
 
 
 def _understood(entry: Any) -> bool:
-    return isinstance(entry, dict) and all(isinstance(entry.get(name, kind()), kind) for name, kind in _FIELDS.items())
+    return isinstance(entry, dict) and all(
+        isinstance(entry.get(name, kind()), kind) for name, kind in _FIELDS.items()
+    )
 
 
 def _set_aside(file: Path) -> bool:
@@ -124,7 +142,9 @@ def _set_aside(file: Path) -> bool:
     except OSError:
         return False
     what = {"name": file.name, "aside": aside}
-    _warn(gettext("the progress file {name} could not be understood; it is kept as {aside}", **what))
+    _warn(
+        gettext("the progress file {name} could not be understood; it is kept as {aside}", **what)
+    )
     return True
 
 

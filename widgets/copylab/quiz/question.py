@@ -32,7 +32,10 @@ class Refutation:
         if known is not None:
             name = gettext(known.name)
             if known.name in met:
-                return [*found, f"**{gettext('The same misconception again: {name}.', name=name)}**"]
+                return [
+                    *found,
+                    f"**{gettext('The same misconception again: {name}.', name=name)}**",
+                ]
             met.add(known.name)
             headline = gettext("A common misconception: {name}.", name=name)
             found.append(f"**{headline}** “{gettext(known.says)}”")
@@ -85,17 +88,27 @@ class Question:
     @property
     def takes(self) -> str:
         """What can be answered, in words."""
-        return " / ".join(map(label, self.options)) or (gettext(self.hint) if self.hint else gettext("in your words"))
+        return " / ".join(map(label, self.options)) or (
+            gettext(self.hint) if self.hint else gettext("in your words")
+        )
 
     def bound(self, code: str) -> Question:
         """The question for this code: its choices made, its name filled in. TypeError for what cannot be a question."""
         choices = self.choices(code) if callable(self.choices) else self.choices
         if isinstance(choices, str) or not callable(self.answer):
-            raise TypeError(f"the question {self.asks!r} needs choices in a list and an answer that is a function")
+            raise TypeError(
+                f"the question {self.asks!r} needs choices in a list and an answer that is a function"
+            )
         made = None if choices is None else tuple(str(choice) for choice in choices)
         if made is not None and (len(made) < 2 or len({c.casefold() for c in made}) < len(made)):
-            raise ValueError(f"the question {self.asks!r} needs at least two choices, all different, not {list(made)}")
-        return replace(self, choices=made, name=self.name or (self.asks if callable(self.prompt) else self.prompt))
+            raise ValueError(
+                f"the question {self.asks!r} needs at least two choices, all different, not {list(made)}"
+            )
+        return replace(
+            self,
+            choices=made,
+            name=self.name or (self.asks if callable(self.prompt) else self.prompt),
+        )
 
     def read(self, given: Any) -> str:
         """An answer as it is kept: the choice it means, or the text as written. ValueError for none and a wrong choice.
@@ -109,19 +122,27 @@ class Question:
             raise ValueError(f"the row {self.asks!r} is empty")
         if self.choices is None:
             return text
-        found = [one for one in self.options if text.casefold() in (one.casefold(), label(one).casefold())]
+        found = [
+            one
+            for one in self.options
+            if text.casefold() in (one.casefold(), label(one).casefold())
+        ]
         if not found:
             near = difflib.get_close_matches(text, self.options, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             listed = ", ".join(map(repr, self.options))
-            raise ValueError(f"{text!r} is no choice for {self.asks!r}{hint}: choose one of {listed}")
+            raise ValueError(
+                f"{text!r} is no choice for {self.asks!r}{hint}: choose one of {listed}"
+            )
         return found[0]
 
     def right(self, run: Run) -> Any:
         """The right answer, computed. ValueError if it is not among the choices, or cannot be found."""
         found = _plain(self.answer(run))
         if self.choices is not None and shown(found) not in self.options:
-            raise ValueError(f"the run answers {self.asks!r} with {shown(found)!r}, which is not among its choices")
+            raise ValueError(
+                f"the run answers {self.asks!r} with {shown(found)!r}, which is not among its choices"
+            )
         return found
 
     def understands(self, given: str, right: Any, run: Run) -> bool:
@@ -132,7 +153,11 @@ class Question:
 
     def nodes(self, right: str, run: Run) -> list[str]:
         """The names of nodes that there are, or are foreseen as wrong: each can be an answer where one is asked for."""
-        return [right, *map(shown, self.wrong), *(short(node.name) for node in run.snapshot().nodes)]
+        return [
+            right,
+            *map(shown, self.wrong),
+            *(short(node.name) for node in run.snapshot().nodes),
+        ]
 
     def holds(self, given: str, right: Any) -> bool:
         """Whether `given`, as `read` keeps it, is the right answer."""
@@ -145,7 +170,9 @@ class Question:
     def refute(self, run: Run, given: str) -> Refutation:
         """What speaks against `given`, which is wrong."""
         right, facts = self.right(run), self.facts(run)
-        told = next((wrong for key, wrong in self.wrong.items() if self._is(given, key, right)), None)
+        told = next(
+            (wrong for key, wrong in self.wrong.items() if self._is(given, key, right)), None
+        )
         if told is None and self.suspect is not None:
             told = self.suspect(run, given)
         if callable(told):
@@ -158,7 +185,11 @@ class Question:
     def beliefs(self, run: Run) -> set[str]:
         """The names of the misconceptions that wrong answers to this question would show, those that are foreseen."""
         right = self.right(run)
-        given = [*self.options, *map(shown, self.wrong)] if self.choices is not None else map(shown, self.wrong)
+        given = (
+            [*self.options, *map(shown, self.wrong)]
+            if self.choices is not None
+            else map(shown, self.wrong)
+        )
         told = (self.refute(run, one).misconception for one in given if not self.holds(one, right))
         return {known.name for known in told if known is not None}
 
@@ -183,15 +214,23 @@ class Question:
         if self.choices is not None:
             offered = {choice.casefold() for choice in self.options}
             found += [
-                f"{self.asks!r} refutes {key!r}, which is no choice" for key in keys if key.casefold() not in offered
+                f"{self.asks!r} refutes {key!r}, which is no choice"
+                for key in keys
+                if key.casefold() not in offered
             ]
-        found += [f"{self.asks!r} refutes its right answer {key!r}" for key in keys if self.holds(key, right)]
+        found += [
+            f"{self.asks!r} refutes its right answer {key!r}"
+            for key in keys
+            if self.holds(key, right)
+        ]
         others = [choice for choice in self.options if not self.holds(choice, right)]
         for wrong in dict.fromkeys([*keys, *others]):
             try:
                 told = self.refute(run, wrong)
             except Exception as error:  # noqa: BLE001  # as above
-                found.append(f"{self.asks!r} cannot refute {wrong!r}: {type(error).__name__}: {error}")
+                found.append(
+                    f"{self.asks!r} cannot refute {wrong!r}: {type(error).__name__}: {error}"
+                )
                 continue
             if not (told.facts or told.against):
                 found.append(f"{self.asks!r} has nothing to say against {wrong!r}")

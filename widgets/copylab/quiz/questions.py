@@ -38,7 +38,11 @@ class _Maker(Protocol):
     """What makes a question about these names; see `help` of each for what it takes."""
 
     def __call__(
-        self, *what: Any, at: int | None = None, prompt: str | None = None, wrong: Mapping[Any, Wrong] | None = None
+        self,
+        *what: Any,
+        at: int | None = None,
+        prompt: str | None = None,
+        wrong: Mapping[Any, Wrong] | None = None,
     ) -> Question: ...
 
 
@@ -62,7 +66,8 @@ def _asks(
         # What the answer takes but the run; then what every question takes.
         _, *about = inspect.signature(answer).parameters.values()
         last = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=of) for name, of in _ALL
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=of)
+            for name, of in _ALL
         ]
         signature = inspect.Signature([*about, *last], return_annotation="Question")
 
@@ -76,7 +81,9 @@ def _asks(
                 raise ValueError(
                     f"{answer.__name__}() with a function needs a prompt, for it cannot know what is asked"
                 )
-            told = None if suspect is None else lambda run, was: suspect(run, was, *given.args, **when)
+            told = (
+                None if suspect is None else lambda run, was: suspect(run, was, *given.args, **when)
+            )
             return Question(
                 own or (lambda: _said(asked, given.arguments, when.get("at"))),
                 options,
@@ -97,7 +104,10 @@ def _asks(
 
 
 def _said(prompt: str, what: Mapping[str, Any], at: int | None) -> str:
-    shown = {key: ", ".join(f"`{name}`" for name in one) if key == "names" else one for key, one in what.items()}
+    shown = {
+        key: ", ".join(f"`{name}`" for name in one) if key == "names" else one
+        for key, one in what.items()
+    }
     asked = gettext(prompt, **shown)
     if at is None:
         return asked
@@ -119,19 +129,29 @@ def same_tensor(run: Run, a: str, b: str, *, at: int | None = None) -> bool:
     return run.tensor(a, at).id == run.tensor(b, at).id
 
 
-@_asks(gettext_noop("Do `{a}` and `{b}` share a storage?"), because=evidence.storages, suspect=beliefs.memory)
+@_asks(
+    gettext_noop("Do `{a}` and `{b}` share a storage?"),
+    because=evidence.storages,
+    suspect=beliefs.memory,
+)
 def same_storage(run: Run, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors look at one storage."""
     return run.tensor(a, at).storage == run.tensor(b, at).storage
 
 
-@_asks(gettext_noop("Do `{a}` and `{b}` share a version counter?"), because=evidence.counters, suspect=beliefs.counter)
+@_asks(
+    gettext_noop("Do `{a}` and `{b}` share a version counter?"),
+    because=evidence.counters,
+    suspect=beliefs.counter,
+)
 def same_counter(run: Run, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors share a version counter."""
     return run.tensor(a, at).counter == run.tensor(b, at).counter
 
 
-@_asks(gettext_noop("Does `{y}` have a node (`grad_fn`)?"), because=evidence.node, suspect=beliefs.node)
+@_asks(
+    gettext_noop("Does `{y}` have a node (`grad_fn`)?"), because=evidence.node, suspect=beliefs.node
+)
 def on_graph(run: Run, y: str, *, at: int | None = None) -> bool:
     """Ask whether a tensor has a node (`grad_fn`), that is, whether it is the result of a recorded operation."""
     return run.tensor(y, at).grad_fn_name is not None
@@ -235,7 +255,11 @@ def outcome(run: Run) -> str:
     return ENDS if run.trace.error is None else f"line {run.error_line} raises an error"
 
 
-@_asks(gettext_noop("What does line {line} print?"), because=evidence.printed, hint=gettext_noop("as it is printed"))
+@_asks(
+    gettext_noop("What does line {line} print?"),
+    because=evidence.printed,
+    hint=gettext_noop("as it is printed"),
+)
 def printed(run: Run, line: int) -> str:
     """Ask for the text that a line prints; spaces count as one, capitals do not matter."""
     return run.printed(line)
@@ -260,12 +284,16 @@ def _which(what: str | Callable[[Run, str], bool], *_: str) -> str:
     if callable(what):
         return ""
     if what not in evidence.TESTS:
-        raise ValueError(f"names_that() knows {', '.join(evidence.TESTS)}, or takes a function; not {what!r}")
+        raise ValueError(
+            f"names_that() knows {', '.join(evidence.TESTS)}, or takes a function; not {what!r}"
+        )
     return evidence.TESTS[what].asks
 
 
 @_asks(_which, because=evidence.each_of, hint=gettext_noop("names, or none"))
-def names_that(run: Run, what: str | Callable[[Run, str], bool], *names: str, at: int | None = None) -> frozenset[str]:
+def names_that(
+    run: Run, what: str | Callable[[Run, str], bool], *names: str, at: int | None = None
+) -> frozenset[str]:
     """Ask which of several names are such that `what` holds: "is_leaf", "requires_grad", "on_graph", "has_grad".
 
     `what` may also be a function of the run and a name; then `prompt` has to be given. Raises ValueError without.

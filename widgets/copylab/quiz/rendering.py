@@ -48,7 +48,9 @@ def page(prediction: Prediction, engine: ModuleType | None = None) -> str:
         "texts": list(texts),
         "all": headline(len(rows), len(rows)),
     }
-    hidden = base64.b64encode(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()).decode()
+    hidden = base64.b64encode(
+        json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+    ).decode()
     sheet = web(*_SHEETS)
     place = element("div", prediction.html, class_="cl-page", data_told=hidden)
     script = element("script", web("ui/seen.js", "quiz/predict.js", "quiz/page.js"), type="module")
@@ -61,7 +63,9 @@ def _row(question: Question, run: Run, texts: dict[str, int]) -> dict[str, Any]:
     What is said is a list of places in `texts`, where each sentence stands once.
     """
     right = question.right(run)
-    wrong = question.options or tuple(key if isinstance(key, str) else shown(key) for key in question.wrong)
+    wrong = question.options or tuple(
+        key if isinstance(key, str) else shown(key) for key in question.wrong
+    )
 
     def said(refutation: Refutation) -> list[int]:
         return [texts.setdefault(inline(one), len(texts)) for one in refutation.sentences(set())]
@@ -69,7 +73,11 @@ def _row(question: Question, run: Run, texts: dict[str, int]) -> dict[str, Any]:
     row = {
         "name": question.name,
         "right": shown(right) if question.options else _plain(right),
-        "no": [[given, said(question.refute(run, given))] for given in wrong if not question.holds(given, right)],
+        "no": [
+            [given, said(question.refute(run, given))]
+            for given in wrong
+            if not question.holds(given, right)
+        ],
     }
     if question.options:
         return row | {"choices": {choice: label(choice) for choice in question.options}}
@@ -79,7 +87,11 @@ def _row(question: Question, run: Run, texts: dict[str, int]) -> dict[str, Any]:
     elif isinstance(right, frozenset):
         known = names(list(run.at().values)) | names(right)
     return row | {
-        "kind": "names" if isinstance(right, frozenset) else "text" if isinstance(right, str) else "value",
+        "kind": "names"
+        if isinstance(right, frozenset)
+        else "text"
+        if isinstance(right, str)
+        else "value",
         "near": "." in shown(right),
         "like": question.like,
         "names": sorted(known),

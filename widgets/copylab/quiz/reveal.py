@@ -9,7 +9,21 @@ from typing import TYPE_CHECKING
 from tinytorch import viz
 from tinytorch.viz import gettext, ngettext, summarize
 
-from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Picture, Table, Told, element, inline, plain
+from ..doc import (
+    Box,
+    Cell,
+    Code,
+    InPage,
+    InText,
+    Paragraph,
+    Part,
+    Picture,
+    Table,
+    Told,
+    element,
+    inline,
+    plain,
+)
 from .answers import label, shown
 from .evidence import stopped
 from .question import Question, Refutation
@@ -48,8 +62,14 @@ class Row:
     def told(self) -> str:
         """The row in words: the question with its number, how it went, and what speaks against the answer."""
         given, right = label(self.given), label(self.right)
-        verdict = gettext("not so: you wrote {given}, the run says {right}", given=given, right=right)
-        said = [gettext("right: {answer}", answer=right)] if self.is_right else map(plain, (verdict, *self.against))
+        verdict = gettext(
+            "not so: you wrote {given}, the run says {right}", given=given, right=right
+        )
+        said = (
+            [gettext("right: {answer}", answer=right)]
+            if self.is_right
+            else map(plain, (verdict, *self.against))
+        )
         return "\n   ".join([f"{self.number}. {self.question.asks}", *said])
 
     def cells(self) -> list[list[Cell]]:
@@ -64,7 +84,11 @@ class Row:
             Cell(verdict, class_=f"{kind} cl-verdict"),
         ]
         below = Box(*map(Paragraph, self.against))
-        return [row] if self.is_right else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
+        return (
+            [row]
+            if self.is_right
+            else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
+        )
 
 
 def headline(right: int, count: int) -> str:
@@ -72,26 +96,44 @@ def headline(right: int, count: int) -> str:
     if right == count:
         return ngettext("Right.", "All {number} right.", count)
     return gettext(
-        "{right} of {count} right. A row that turned out wrong is one you can learn from.", right=right, count=count
+        "{right} of {count} right. A row that turned out wrong is one you can learn from.",
+        right=right,
+        count=count,
     )
 
 
 def table(rows: Iterable[Row]) -> Table:
     """The rows, and below each wrong one what speaks against it."""
-    head = ("", gettext("Question"), gettext("You wrote"), gettext("The run says"), gettext("Verdict"))
+    head = (
+        "",
+        gettext("Question"),
+        gettext("You wrote"),
+        gettext("The run says"),
+        gettext("Verdict"),
+    )
     return Table(head, [line for row in rows for line in row.cells()], class_="cl-reveal")
 
 
 def result(said: str, found: Part, **buttons: str) -> str:
     """What the run says below its headline, and buttons for what can be done then, as HTML."""
     headline = element("p", inline(said), class_="cl-headline", tabindex=-1)
-    bar = "".join(element("button", words, type="button", data_do=do) for do, words in buttons.items())
-    return element("div", headline + found.html() + element("div", bar, class_="cl-bar"), role="group", aria_label=said)
+    bar = "".join(
+        element("button", words, type="button", data_do=do) for do, words in buttons.items()
+    )
+    return element(
+        "div",
+        headline + found.html() + element("div", bar, class_="cl-bar"),
+        role="group",
+        aria_label=said,
+    )
 
 
 def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tuple[Row, ...]:
     """Compare answers, as `Question.read` keeps them, with the run. UnreadError for what cannot be an answer."""
-    asked = [(question, given, question.right(run)) for question, given in zip(questions, answers, strict=True)]
+    asked = [
+        (question, given, question.right(run))
+        for question, given in zip(questions, answers, strict=True)
+    ]
     for number, (question, given, right) in enumerate(asked, 1):
         if not question.understands(given, right, run):
             said = gettext(
@@ -165,6 +207,8 @@ class Reveal(Told):
             InText(Code("\n\n".join(row.told() for row in self.rows), by="")),
             InPage(table(self.rows)),
             Box(*map(Paragraph, ending)) if ending else None,
-            Box(InText(Paragraph(gettext("At the end of the run:"))), picture) if snapshot.names else None,
+            Box(InText(Paragraph(gettext("At the end of the run:"))), picture)
+            if snapshot.names
+            else None,
             apart=True,
         )

@@ -44,7 +44,9 @@ class _Reader(Looker):
     def __call__(self, names: Mapping[str, Any]) -> Moment:
         seen = super().__call__(names)
         known = {name for name, _ in seen.snapshot.names}
-        values: dict[str, Any] = {name: value for name, value in names.items() if type(value) in _PLAIN}
+        values: dict[str, Any] = {
+            name: value for name, value in names.items() if type(value) in _PLAIN
+        }
         grads: dict[str, Any] = {}
         with undisturbed(), warnings.catch_warnings(action="ignore"):
             for name, tensor in collect((names,), {}, None):
@@ -79,7 +81,9 @@ class Run:
         """The run, step by step. Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted."""
         made = Trace(self.code, self.engine, _Reader(), limits=_LIMITS, apart=True)
         if made.ended == "interrupted":  # half a run says nothing, and is not kept
-            raise RuntimeError("the run was interrupted, so there is nothing to compare with: commit again")
+            raise RuntimeError(
+                "the run was interrupted, so there is nothing to compare with: commit again"
+            )
         return made
 
     @cached_property
@@ -101,7 +105,9 @@ class Run:
 
     def at(self, line: int | None = None) -> Moment:
         """What could be seen after `line` ran (for the last time); None is the end. ValueError if it never ran."""
-        seen: list[Moment] = [step.seen for step in self.trace.steps if line is None or step.site.line == line]
+        seen: list[Moment] = [
+            step.seen for step in self.trace.steps if line is None or step.site.line == line
+        ]
         if not seen:
             if line is None:
                 raise ValueError("nothing of this code ran, so there is nothing to ask about")
@@ -119,13 +125,17 @@ class Run:
             return snapshot.tensor(name)
         except KeyError:
             there = ", ".join(name for name, _ in snapshot.names) or "no tensor at all"
-            raise ValueError(f"the code has no tensor called {name!r} then; it has {there}") from None
+            raise ValueError(
+                f"the code has no tensor called {name!r} then; it has {there}"
+            ) from None
 
     def value(self, name: str, at: int | None = None) -> Any:
         """The value of the tensor (as lists) or plain variable `name` after line `at`. ValueError if there is none."""
         values = self.at(at).values
         if name not in values:
-            raise ValueError(f"the code has no value called {name!r} then; it has {', '.join(values) or 'none'}")
+            raise ValueError(
+                f"the code has no value called {name!r} then; it has {', '.join(values) or 'none'}"
+            )
         return values[name]
 
     def gradient(self, name: str, at: int | None = None) -> Any:
@@ -136,15 +146,22 @@ class Run:
     def printed(self, line: int) -> str:
         """What `line` printed, in all its runs, without the last line break."""
         outputs = (step.output for step in self.trace.steps if step.site.line == line)
-        return "".join(text for output in outputs for kind, text in output if kind == "out").rstrip("\n")
+        return "".join(text for output in outputs for kind, text in output if kind == "out").rstrip(
+            "\n"
+        )
 
-    def history(self, ask: Callable[[Moment], Any], at: int | None = None) -> list[tuple[int, str, Any]]:
+    def history(
+        self, ask: Callable[[Moment], Any], at: int | None = None
+    ) -> list[tuple[int, str, Any]]:
         """Each step, up to line `at`, at which what `ask` tells changed: (line, its text, the new value).
 
         Moments at which `ask` raises a KeyError, for there is no such name yet, are passed over.
         """
         told: list[tuple[int, str, Any]] = []
-        last = max((n for n, step in enumerate(self.trace.steps) if at in (None, step.site.line)), default=-1)
+        last = max(
+            (n for n, step in enumerate(self.trace.steps) if at in (None, step.site.line)),
+            default=-1,
+        )
         for step in self.trace.steps[: last + 1]:
             try:
                 now = ask(step.seen)

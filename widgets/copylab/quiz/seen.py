@@ -41,7 +41,10 @@ def tensors(**named: Any) -> Fact:
         if not is_tensor(one):
             kind = type(one).__name__
             return Fact(
-                False, gettext("{name} is of the type {kind}, and a tensor is asked for.", name=name, kind=kind)
+                False,
+                gettext(
+                    "{name} is of the type {kind}, and a tensor is asked for.", name=name, kind=kind
+                ),
             )
     return Fact(True, "")
 
@@ -68,13 +71,22 @@ def tensor_list(count: int, **one: Any) -> Fact:
     """A list of so many tensors."""
     ((name, things),) = one.items()
     if not isinstance(things, list | tuple):
-        said = gettext("{name} is of the type {kind}, and a list is asked for.", name=name, kind=type(things).__name__)
+        said = gettext(
+            "{name} is of the type {kind}, and a list is asked for.",
+            name=name,
+            kind=type(things).__name__,
+        )
         return Fact(False, said)
     if len(things) == count:
         return tensors(**each(**one))
     return Fact(
         False,
-        gettext("The length of {name} is {size}, and {right} is asked for.", name=name, size=len(things), right=count),
+        gettext(
+            "The length of {name} is {size}, and {right} is asked for.",
+            name=name,
+            size=len(things),
+            right=count,
+        ),
     )
 
 
@@ -100,7 +112,10 @@ def shows(expected: Any, **one: Any) -> Fact:
     return Fact(
         alike,
         gettext(
-            "{name} shows {value}, and {right} is asked for.", name=name, value=number(got), right=number(expected)
+            "{name} shows {value}, and {right} is asked for.",
+            name=name,
+            value=number(got),
+            right=number(expected),
         ),
         gettext("{name} shows {value}.", name=name, value=number(got)),
     )
@@ -113,8 +128,14 @@ def apart(**named: Any) -> Fact:
     a, b = close[0] if close else ("", "")
     no = gettext("{a} and {b} are one tensor.", a=a, b=b)
     if close and named[a] is not named[b]:
-        no = gettext("{a} and {b} look at the same cells: a write through one is seen in the other.", a=a, b=b)
-    return Fact(not close, no, gettext("{names} have no cell in common.", names=listed(list(named))))
+        no = gettext(
+            "{a} and {b} look at the same cells: a write through one is seen in the other.",
+            a=a,
+            b=b,
+        )
+    return Fact(
+        not close, no, gettext("{names} have no cell in common.", names=listed(list(named)))
+    )
 
 
 def _meet(one: Any, other: Any) -> bool:
@@ -147,7 +168,11 @@ def needs_no_grad(**one: Any) -> Fact:
     no = gettext("{name} requires grad.", name=name)
     if node is not None:
         no = gettext("{name} requires grad: its node is {node}.", name=name, node=node)
-    return Fact(not getattr(tensor, "requires_grad", False), no, gettext("{name} requires no grad.", name=name))
+    return Fact(
+        not getattr(tensor, "requires_grad", False),
+        no,
+        gettext("{name} requires no grad.", name=name),
+    )
 
 
 @_of_tensors
@@ -157,7 +182,11 @@ def leaf(**one: Any) -> Fact:
     no = gettext("{name} requires no grad.", name=name)
     if tensor.requires_grad:
         no = gettext("{name} is not a leaf: its node is {node}.", name=name, node=node_of(tensor))
-    return Fact(tensor.is_leaf and tensor.requires_grad, no, gettext("{name} is a leaf that requires grad.", name=name))
+    return Fact(
+        tensor.is_leaf and tensor.requires_grad,
+        no,
+        gettext("{name} is a leaf that requires grad.", name=name),
+    )
 
 
 @_of_tensors
@@ -168,9 +197,16 @@ def leads(**two: Any) -> Fact:
     if result is source:
         no = gettext("{a} is {b} itself, under a second name.", a=start, b=goal)
     elif not result.requires_grad:
-        no = gettext("{result} requires no grad: backward cannot get from it to {source}.", result=start, source=goal)
+        no = gettext(
+            "{result} requires no grad: backward cannot get from it to {source}.",
+            result=start,
+            source=goal,
+        )
     yes = gettext("{result} leads back to {source} through its nodes.", result=start, source=goal)
-    there = any(node is source.grad_fn or getattr(node, "variable", None) is source for node in nodes(result))
+    there = any(
+        node is source.grad_fn or getattr(node, "variable", None) is source
+        for node in nodes(result)
+    )
     return Fact(result is not source and there, no, yes)
 
 
@@ -190,10 +226,15 @@ def has_grad(expected: Any, **one: Any) -> Fact:
     got = grad(tensor)
     yes = gettext("{name}.grad is {value}.", name=name, value=number(got))
     if got is None and not tensor.is_leaf:
-        no = gettext("{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name)
+        no = gettext(
+            "{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name
+        )
         return Fact(False, no, yes)
     said = gettext(
-        "{name}.grad is {value}, and {right} is asked for.", name=name, value=number(got), right=number(expected)
+        "{name}.grad is {value}, and {right} is asked for.",
+        name=name,
+        value=number(got),
+        right=number(expected),
     )
     return Fact(_shape(got) == _shape(expected) and same(got, _floats(expected)), said, yes)
 
@@ -210,7 +251,11 @@ def written(least: int = 1, **one: Any) -> Fact:
         version=version,
         least=least,
     )
-    return Fact((version or 0) >= least, no, gettext("{name}._version is {version}.", name=name, version=version))
+    return Fact(
+        (version or 0) >= least,
+        no,
+        gettext("{name}._version is {version}.", name=name, version=version),
+    )
 
 
 def _shape(value: Any) -> Any:

@@ -19,7 +19,13 @@ _OPERATORS: dict[type, type] = {
     ast.Div: ast.Mult,
     ast.Pow: ast.Mult,
 }
-_COMPARISONS: dict[type, type] = {ast.Lt: ast.GtE, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.GtE: ast.Lt, ast.Eq: ast.NotEq}
+_COMPARISONS: dict[type, type] = {
+    ast.Lt: ast.GtE,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.GtE: ast.Lt,
+    ast.Eq: ast.NotEq,
+}
 _KEPT = (ast.Import, ast.ImportFrom, ast.Pass, ast.FunctionDef, ast.ClassDef)
 
 
@@ -40,9 +46,17 @@ class Verification:
         return not self.faults
 
     def __str__(self) -> str:
-        state = "Verified" if self else f"{len(self.faults)} fault{'' if len(self.faults) == 1 else 's'} in"
+        state = (
+            "Verified"
+            if self
+            else f"{len(self.faults)} fault{'' if len(self.faults) == 1 else 's'} in"
+        )
         return "\n".join(
-            [f"{state}: {self.tried}.", *(f"  FAULT: {f}" for f in self.faults), *(f"  {n}" for n in self.notes)]
+            [
+                f"{state}: {self.tried}.",
+                *(f"  FAULT: {f}" for f in self.faults),
+                *(f"  {n}" for n in self.notes),
+            ]
         )
 
     def __repr__(self) -> str:
@@ -63,7 +77,10 @@ def mutations(code: str) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         for what, changed in _changes(node):
             made = copy.deepcopy(tree, {id(node): changed})  # as if that were its copy
-            yield f"line {getattr(node, 'lineno', 1)}: {what}", ast.unparse(ast.fix_missing_locations(made))
+            yield (
+                f"line {getattr(node, 'lineno', 1)}: {what}",
+                ast.unparse(ast.fix_missing_locations(made)),
+            )
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -81,7 +98,10 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield f"`{ast.unparse(node)}` becomes `{ast.unparse(new)}`", new
         case ast.AugAssign(target=ast.Name(id=name)):
             value = ast.BinOp(ast.Name(name, ast.Load()), new.op, new.value)
-            yield f"`{ast.unparse(node)}` not in place", ast.Assign([ast.Name(name, ast.Store())], value)
+            yield (
+                f"`{ast.unparse(node)}` not in place",
+                ast.Assign([ast.Name(name, ast.Store())], value),
+            )
         case ast.Call(func=ast.Attribute(attr=method, value=inner), args=[], keywords=[]):
             yield f"without `.{method}()`", inner
         case ast.Call(keywords=[*_, ast.keyword(arg=str() as gone)]):

@@ -43,7 +43,9 @@ class Effects:
     random: whether to speak of random numbers, which may be put back.
     """
 
-    def __init__(self, engine: ModuleType, busy: Callable[[], bool], *, random: bool = True) -> None:
+    def __init__(
+        self, engine: ModuleType, busy: Callable[[], bool], *, random: bool = True
+    ) -> None:
         self._engine, self._busy, self._random = engine, busy, random
         self._done: dict[str, dict[str, None]] = {}  # what was done, to which things, in order
 
@@ -56,7 +58,11 @@ class Effects:
         self._stood_in: list[tuple[Any, str, Any, Any]] = []
         for owner, name, says in _noted():
             self._stand_in(owner, name, says)
-        self._stand_in(threading.Thread, "start", lambda *_: ("threads", str(len(self._done.get("threads", ())))))
+        self._stand_in(
+            threading.Thread,
+            "start",
+            lambda *_: ("threads", str(len(self._done.get("threads", ())))),
+        )
         # torch.save writes in compiled code.
         self._stand_in(self._engine, "save", lambda _, f, *__, **___: _written(f))
         self._builtins, self._modules = dict(_BUILTINS), dict(sys.modules)
@@ -72,7 +78,11 @@ class Effects:
         for owner, name, original, ours in self._stood_in:
             if getattr(owner, name, None) is ours:  # or the program has put its own there
                 setattr(owner, name, original)
-        gone = {name: module for name, module in self._modules.items() if sys.modules.get(name) is not module}
+        gone = {
+            name: module
+            for name, module in self._modules.items()
+            if sys.modules.get(name) is not module
+        }
         sys.modules.update(gone)
         self._after = _states(self._engine)
         self._changed = [gettext_noop("Python's own functions")] * self._mended
@@ -92,7 +102,9 @@ class Effects:
         def ours(*args: Any, **kwargs: Any) -> Any:
             said = None
             if self._mine():
-                with contextlib.suppress(Exception):  # odd arguments are for the function itself to refuse
+                with contextlib.suppress(
+                    Exception
+                ):  # odd arguments are for the function itself to refuse
                     said = says(*args, **kwargs)
             result = original(*args, **kwargs)
             if said is not None:
@@ -111,7 +123,9 @@ class Effects:
         for what, say in _SAID.items():
             if things := list(self._done.get(what, ())):
                 yield say(things)
-        generators = [name for name, state in self._before.items() if self._after.get(name) != state]
+        generators = [
+            name for name, state in self._before.items() if self._after.get(name) != state
+        ]
         if self._random and generators:
             yield gettext(
                 "The code changed the global random state of {generators} (it drew numbers or set a seed): "
@@ -120,7 +134,8 @@ class Effects:
             )
         if settings := [gettext(about) for about in self._changed]:
             yield gettext(
-                "The code changed a setting of the session, which was put back: {settings}.", settings=few(settings)
+                "The code changed a setting of the session, which was put back: {settings}.",
+                settings=few(settings),
             )
 
 
@@ -141,10 +156,20 @@ class Setting(NamedTuple):
 
 def _settings(engine: Any) -> Iterator[Setting]:
     if hasattr(engine, "is_grad_enabled"):  # any module with a Tensor will do
-        yield Setting(gettext_noop("whether gradients are recorded"), engine.is_grad_enabled, engine.set_grad_enabled)
-        yield Setting(gettext_noop("the default dtype"), engine.get_default_dtype, engine.set_default_dtype)
+        yield Setting(
+            gettext_noop("whether gradients are recorded"),
+            engine.is_grad_enabled,
+            engine.set_grad_enabled,
+        )
+        yield Setting(
+            gettext_noop("the default dtype"), engine.get_default_dtype, engine.set_default_dtype
+        )
     yield Setting(gettext_noop("the current folder"), Path.cwd, os.chdir)
-    yield Setting(gettext_noop("garbage collection"), gc.isenabled, lambda on: gc.enable() if on else gc.disable())
+    yield Setting(
+        gettext_noop("garbage collection"),
+        gc.isenabled,
+        lambda on: gc.enable() if on else gc.disable(),
+    )
     yield Setting(gettext_noop("the recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit)
     yield Setting(gettext_noop("the trace function"), sys.gettrace, sys.settrace)
     yield Setting(gettext_noop("the profile function"), sys.getprofile, sys.setprofile)
@@ -152,7 +177,10 @@ def _settings(engine: Any) -> Iterator[Setting]:
 
 
 def _handlers() -> dict[int, Any]:
-    return {number: signal.getsignal(number) for number in (signal.SIGTERM, getattr(signal, "SIGALRM", signal.SIGTERM))}
+    return {
+        number: signal.getsignal(number)
+        for number in (signal.SIGTERM, getattr(signal, "SIGALRM", signal.SIGTERM))
+    }
 
 
 def _put_handlers(handlers: dict[int, Any]) -> None:
@@ -169,7 +197,12 @@ def _states(engine: Any) -> dict[str, object]:
         found["torch"] = engine.get_rng_state().numpy().tobytes()
     # This loads the module: a run that is the first to seed it is seen, too.
     state: Any = np.random.get_state(legacy=False)  # noqa: NPY002  # the global state is what is asked about
-    found["NumPy"] = (state["state"]["key"].tobytes(), state["state"]["pos"], state["has_gauss"], state["gauss"])
+    found["NumPy"] = (
+        state["state"]["key"].tobytes(),
+        state["state"]["pos"],
+        state["has_gauss"],
+        state["gauss"],
+    )
     found["Python"] = random.getstate()
     return found
 
@@ -221,7 +254,11 @@ def _noted() -> tuple[tuple[Any, str, Callable[..., tuple[str, str] | None]], ..
     process, connection, database = map(import_module, ("subprocess", "socket", "sqlite3"))
     with contextlib.suppress(OSError):
         tempfile.gettempdir()  # the first time it tries folders, by writing into them
-    paths = {"wrote": ["truncate"], "removed": ["remove", "unlink", "rmdir"], "renamed": ["rename", "replace"]}
+    paths = {
+        "wrote": ["truncate"],
+        "removed": ["remove", "unlink", "rmdir"],
+        "renamed": ["rename", "replace"],
+    }
     return (
         *((os, name, _path(what)) for what, names in paths.items() for name in names),
         (builtins, "open", _opened),
@@ -247,8 +284,12 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
         len(folders),
         folders=few(folders),
     ),
-    "environment": lambda names: gettext("The code changed environment variables: {names}.", names=few(names)),
-    "programs": lambda names: gettext("The code started other programs: {names}.", names=few(names)),
+    "environment": lambda names: gettext(
+        "The code changed environment variables: {names}.", names=few(names)
+    ),
+    "programs": lambda names: gettext(
+        "The code started other programs: {names}.", names=few(names)
+    ),
     "network": lambda _: gettext("The code opened a network connection."),
     "threads": lambda every: ngettext(
         "The code started {number} thread: what threads do is not stepped, only what they print is shown.",

@@ -22,7 +22,9 @@ from .program import Into, Key, Marker, Program, Site, Text, called, defined, fu
 from .scopes import Scopes, scopes
 
 _OURS = (Path(__file__).parents[1], Path(tinytorch.__file__).parent)
-_INSTALLED = tuple({Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_INSTALLED = tuple(
+    {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
 Thing = ModuleType | type | FunctionType | MethodType
 """What can be named to be stepped into, beside functions of the program itself."""
 
@@ -47,7 +49,9 @@ def from_function(
     if isinstance(call, MethodType):
         function, args = call.__func__, (call.__self__, *args)
     if not isinstance(function, FunctionType):
-        raise TypeError(f"steps() takes code as a string, or a function written with def, not {type(call).__name__}")
+        raise TypeError(
+            f"steps() takes code as a string, or a function written with def, not {type(call).__name__}"
+        )
     _refuse(function)
     home = function.__globals__
     own: list[FunctionType] = []
@@ -57,7 +61,9 @@ def from_function(
     sites: list[Site] = []
     files = _Files(sites, own, into, function, list(_all(things)))
     if function not in files.stepped:
-        raise TypeError(f"steps() cannot find the source of {function.__name__}(): pass the code as a string")
+        raise TypeError(
+            f"steps() cannot find the source of {function.__name__}(): pass the code as a string"
+        )
     names, name = dict(home), function.__name__
     code = files.stepped[function]
     if into is False:
@@ -72,7 +78,17 @@ def from_function(
             names[name] = made
         return made(*args, **kwargs)
 
-    return Program(files.text, sites, files.scopes, files.functions, names, start, name, files.stepped, files.hidden)
+    return Program(
+        files.text,
+        sites,
+        files.scopes,
+        files.functions,
+        names,
+        start,
+        name,
+        files.stepped,
+        files.hidden,
+    )
 
 
 def also(program: Program, things: Iterable[Thing]) -> Program:
@@ -114,7 +130,12 @@ class _Files:
         try:
             source = "".join(inspect.findsource(held[0])[0])
             marker = Marker(source, Text(source, file=file), self._sites, self._into)
-        except (OSError, TypeError, SyntaxError, ValueError):  # no source, or another by now: they run in one go
+        except (
+            OSError,
+            TypeError,
+            SyntaxError,
+            ValueError,
+        ):  # no source, or another by now: they run in one go
             return
         nodes = dict(functions(marker.tree))
         places = {_key(one.__code__) for one in held}
@@ -124,7 +145,12 @@ class _Files:
                 self.text = marker.function(node, whole=True)
                 self.scopes = scopes(source, file, (node.name, node.lineno))
                 self.functions |= defined(node)
-        for key, node in nodes.items():  # the outer ones come first: lines of what stands in them count from theirs
+        for (
+            key,
+            node,
+        ) in (
+            nodes.items()
+        ):  # the outer ones come first: lines of what stands in them count from theirs
             if key in places:
                 marker.function(node, whole=key in named)
                 self.functions |= {called(key), node.name}
@@ -164,9 +190,13 @@ def _refuse(function: FunctionType) -> None:
     """Raise TypeError, with what to do, for a function that cannot be stepped."""
     name = function.__name__
     if name == "<lambda>":
-        raise TypeError("steps() cannot step a lambda: write a function with def, or pass the code as a string")
+        raise TypeError(
+            "steps() cannot step a lambda: write a function with def, or pass the code as a string"
+        )
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-        raise TypeError(f"steps() cannot step {name}(): a generator or coroutine runs only later, piece by piece")
+        raise TypeError(
+            f"steps() cannot step {name}(): a generator or coroutine runs only later, piece by piece"
+        )
     if hasattr(function, "__wrapped__") and _installed(function.__code__.co_filename):
         raise TypeError(
             f"steps() cannot step {name}() itself, which is decorated: step a function that calls it, "
@@ -185,13 +215,17 @@ def _all(things: Iterable[Thing]) -> Iterator[FunctionType]:
     for thing in things:
         found: list[FunctionType] = []
         if isinstance(thing, ModuleType):
-            found = [one for value in list(vars(thing).values()) for one in _held(value, vars(thing))]
+            found = [
+                one for value in list(vars(thing).values()) for one in _held(value, vars(thing))
+            ]
         elif isinstance(thing, type):
             for base in thing.__mro__:
                 home = vars(sys.modules.get(base.__module__, sys))
                 if base is thing or not _installed(str(home.get("__file__", ""))):
                     found += _held(base, home)
-        elif isinstance(function := inspect.unwrap(getattr(thing, "__func__", thing)), FunctionType):
+        elif isinstance(
+            function := inspect.unwrap(getattr(thing, "__func__", thing)), FunctionType
+        ):
             found = list(_held(function, function.__globals__))
         if not found or any(_OURS[0] in Path(one.__code__.co_filename).parents for one in found):
             raise TypeError(
@@ -214,7 +248,10 @@ def _held(thing: Any, home: dict[str, Any], seen: set[int] | None = None) -> Ite
             yield thing
         # What a decorator calls, for example.
         held = [one for cell in thing.__closure__ or () for one in _content(cell)]
-        inside = [thing.__dict__.get("__wrapped__"), *(one for one in held if type(one) in (FunctionType, MethodType))]
+        inside = [
+            thing.__dict__.get("__wrapped__"),
+            *(one for one in held if type(one) in (FunctionType, MethodType)),
+        ]
     elif kind is property:
         inside = [thing.fget, thing.fset, thing.fdel]
     elif issubclass(kind, type):

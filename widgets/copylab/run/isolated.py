@@ -27,7 +27,9 @@ from .recorder import Look
 from .run import LIMITS, Limits, Run
 
 _START = 60.0  # seconds until the process has loaded the engine
-_GRACE = 1.0  # seconds that the process is given to end the code itself: then it can say where it was
+_GRACE = (
+    1.0  # seconds that the process is given to end the code itself: then it can say where it was
+)
 
 
 class Isolated(Run):
@@ -40,7 +42,13 @@ class Isolated(Run):
     """The exit status of the process; below 0 the number of the signal that ended it."""
 
     def __init__(
-        self, code: str, engine: ModuleType, look: Look, *, into: Into = True, limits: Limits = LIMITS
+        self,
+        code: str,
+        engine: ModuleType,
+        look: Look,
+        *,
+        into: Into = True,
+        limits: Limits = LIMITS,
     ) -> None:
         self.limits, self.before, self.steps, self.effects, self.hidden = limits, None, (), (), ()
         self.texts = (Text(code),)
@@ -96,7 +104,11 @@ def _talk(process: subprocess.Popen[bytes], job: bytes, told: queue.SimpleQueue[
     """Give the process its job, and put what it tells into the queue; at the end, or at what is not its words, None."""
     assert process.stdin is not None
     assert process.stdout is not None
-    with suppress(Exception), process.stdout, process.stdin:  # the code may close or write what it likes
+    with (
+        suppress(Exception),
+        process.stdout,
+        process.stdin,
+    ):  # the code may close or write what it likes
         process.stdin.write(job)
         process.stdin.flush()
         load = pickle.Unpickler(process.stdout).load
@@ -117,7 +129,9 @@ def _end(process: subprocess.Popen[bytes]) -> int:
 def answer() -> None:
     """In the process: read the job, run it, and tell what comes of it."""
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is printed past Python is not for those who listen
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), 1
+    )  # what is printed past Python is not for those who listen
     code, engine, look, into, limits, language = pickle.load(sys.stdin.buffer)
     catalogue.use(language)
     send, mine = pickle.Pickler(out).dump, os.getpid()
@@ -128,7 +142,19 @@ def answer() -> None:
             out.flush()
 
     try:
-        tell(vars(Run(code, import_module(engine), look, into=into, limits=limits, apart=True, tell=tell)))
+        tell(
+            vars(
+                Run(
+                    code,
+                    import_module(engine),
+                    look,
+                    into=into,
+                    limits=limits,
+                    apart=True,
+                    tell=tell,
+                )
+            )
+        )
     except ValueError as error:
         tell(error)
     os._exit(0)  # whatever the code has left to be done at exit

@@ -24,7 +24,8 @@ from .scopes import Scopes, scopes
 FILENAME = "<steps>"
 
 OPEN, DONE, TURN, TEST, OVER, RETURN, CAUGHT, SHOW = (
-    f"\0copylab {name}" for name in ("open", "done", "turn", "test", "over", "return", "caught", "show")
+    f"\0copylab {name}"
+    for name in ("open", "done", "turn", "test", "over", "return", "caught", "show")
 )
 
 Into = bool | frozenset[str]
@@ -108,7 +109,9 @@ class Program:
         """Raise ValueError if `into` names a function that is not defined here."""
         if not isinstance(into, bool) and (missing := sorted(into - self.functions)):
             known = few(sorted(self.functions)) or "none"
-            raise ValueError(f"into names {few(missing)}, but the functions that the code defines are: {known}")
+            raise ValueError(
+                f"into names {few(missing)}, but the functions that the code defines are: {known}"
+            )
 
 
 def tidy(code: str) -> str:
@@ -128,7 +131,9 @@ def from_code(source: str, names: dict[str, Any], into: Into = True) -> Program:
     sites: list[Site] = []
     text = Text(source)
     marker = Marker(source, text, sites, into)
-    compile(source, FILENAME, "exec", dont_inherit=True)  # errors such as 'return' outside function, at their line
+    compile(
+        source, FILENAME, "exec", dont_inherit=True
+    )  # errors such as 'return' outside function, at their line
     code = marker.program()
 
     def start(marked: Callable[[CodeType], CodeType]) -> None:
@@ -156,15 +161,21 @@ class Marker:
         self._loops: tuple[Site, ...] = ()
         self._marked: set[Function] = set()
         self._lines = re.split(r"\r\n|\r|\n", source)  # what Python takes for lines
-        self._bytes = [line.encode("utf-8", "replace") for line in self._lines]  # the tree counts columns in bytes
+        self._bytes = [
+            line.encode("utf-8", "replace") for line in self._lines
+        ]  # the tree counts columns in bytes
         self.tree = ast.parse(source, text.file)
         self._names = {node: called(key) for key, node in functions(self.tree)}
 
     def code(self) -> CodeType:
         """The marked tree, compiled; the marks are yet to be put in."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a text cannot be called: it is one only until the marks are put in
-            return compile(ast.fix_missing_locations(self.tree), self._text.file, "exec", dont_inherit=True)
+            warnings.simplefilter(
+                "ignore"
+            )  # that a text cannot be called: it is one only until the marks are put in
+            return compile(
+                ast.fix_missing_locations(self.tree), self._text.file, "exec", dont_inherit=True
+            )
 
     def program(self) -> CodeType:
         """Mark all, the last line as one whose value is shown."""
@@ -205,7 +216,9 @@ class Marker:
             shown, head = [], 0  # a lone string is the value to show, no docstring
         return shown + self._block(body[head:], None)
 
-    def _block(self, body: list[ast.stmt], function: str | None, *, docstring: bool = False) -> list[ast.stmt]:
+    def _block(
+        self, body: list[ast.stmt], function: str | None, *, docstring: bool = False
+    ) -> list[ast.stmt]:
         marked: list[ast.stmt] = []
         for position, stmt in enumerate(body):
             if isinstance(stmt, _QUIET) or (docstring and position == 0 and _is_text(stmt)):
@@ -224,7 +237,9 @@ class Marker:
         match stmt:
             case ast.Raise():
                 return [start, stmt]
-            case ast.Break() | ast.Continue() | ast.Return(value=None):  # a bare return stays bare: async generators
+            case (
+                ast.Break() | ast.Continue() | ast.Return(value=None)
+            ):  # a bare return stays bare: async generators
                 return [start, done, stmt]  # allow no other
             case ast.Return(value=ast.expr() as value):
                 stmt.value = _around(RETURN, site, value)
@@ -245,7 +260,9 @@ class Marker:
                     stmt.test = _around(TEST, site, stmt.test)
                 else:
                     stmt.body.insert(0, self._mark(TURN, site, stmt))
-                stmt.orelse.insert(0, self._mark(OVER, site, stmt))  # runs once: no item is left, or the test fails
+                stmt.orelse.insert(
+                    0, self._mark(OVER, site, stmt)
+                )  # runs once: no item is left, or the test fails
                 return [start, stmt]
             case ast.With() | ast.AsyncWith():
                 self._inside(stmt, function)
@@ -290,14 +307,27 @@ class Marker:
         line = first_line(node)
         above = self._text.above
         inner = [*(getattr(node, "body", None) or []), *getattr(node, "cases", [])]
-        first = min((c.pattern.lineno if isinstance(c, ast.match_case) else first_line(c) for c in inner), default=None)
+        first = min(
+            (c.pattern.lineno if isinstance(c, ast.match_case) else first_line(c) for c in inner),
+            default=None,
+        )
         end = (node.end_lineno or line) if first is None else max(first - 1, line)
         if first is None and end == line:
-            text = self._bytes[line - 1][node.col_offset : node.end_col_offset].decode()  # one of several on its line
+            text = self._bytes[line - 1][
+                node.col_offset : node.end_col_offset
+            ].decode()  # one of several on its line
         else:
             text = _tidy(self._lines[line - 1 : end])
-        loop = "for" if isinstance(node, ast.For | ast.AsyncFor) else "while" if isinstance(node, ast.While) else ""
-        self._sites.append(Site(line - above, end - above, text, function, self._text, loop, self._loops))
+        loop = (
+            "for"
+            if isinstance(node, ast.For | ast.AsyncFor)
+            else "while"
+            if isinstance(node, ast.While)
+            else ""
+        )
+        self._sites.append(
+            Site(line - above, end - above, text, function, self._text, loop, self._loops)
+        )
         return len(self._sites) - 1
 
     @staticmethod
@@ -321,7 +351,11 @@ def first_line(stmt: ast.stmt | ast.ExceptHandler) -> int:
 
 
 def _is_text(stmt: ast.stmt) -> bool:
-    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant) and isinstance(stmt.value.value, str)
+    return (
+        isinstance(stmt, ast.Expr)
+        and isinstance(stmt.value, ast.Constant)
+        and isinstance(stmt.value.value, str)
+    )
 
 
 def _is_future(stmt: ast.stmt) -> bool:
@@ -339,7 +373,9 @@ def functions(tree: ast.AST, within: str = "") -> Iterator[tuple[Key, Function]]
             yield (within + node.name, first_line(node)), node
             yield from functions(node, f"{within}{node.name}.<locals>.")
         else:
-            yield from functions(node, f"{within}{node.name}." if isinstance(node, ast.ClassDef) else within)
+            yield from functions(
+                node, f"{within}{node.name}." if isinstance(node, ast.ClassDef) else within
+            )
 
 
 def called(key: Key) -> str:

@@ -68,15 +68,23 @@ class Recorder:
         self._sites = program.sites
         self._files = program.files
         self._entry = program.entry
-        self._known = program.namespace.keys() - program.scopes.mentioned  # the user's other names: not shown
+        self._known = (
+            program.namespace.keys() - program.scopes.mentioned
+        )  # the user's other names: not shown
         self._variables = Variables()
         self._look, self._watch, self._max, self._tell = look, watch, max_steps, tell
-        self._open_at: tuple[int, int] | None = None  # site and id of the frame of a line that has begun
+        self._open_at: tuple[int, int] | None = (
+            None  # site and id of the frame of a line that has begun
+        )
         self._open_calls: tuple[str, ...] = ()
         self._thread: int | None = get_ident()
         self._rounds = rounds
-        self._counts: dict[tuple[int, int], int] = {}  # the rounds of each loop, by its site and the id of its frame
-        self._folded: tuple[int, FrameType] | None = None  # the loop whose rounds run unseen: its site and frame
+        self._counts: dict[
+            tuple[int, int], int
+        ] = {}  # the rounds of each loop, by its site and the id of its frame
+        self._folded: tuple[int, FrameType] | None = (
+            None  # the loop whose rounds run unseen: its site and frame
+        )
         self._unseen = 0
         self.mend: Callable[[], None] = lambda: None
         """Called before each look, for the look needs Python's own functions."""
@@ -143,7 +151,9 @@ class Recorder:
                 self._unseen += 1
                 return True
             ends = site == loop and mark == self._over
-            inside = site == loop or any(outer is self._sites[loop] for outer in self._sites[site].loops)
+            inside = site == loop or any(
+                outer is self._sites[loop] for outer in self._sites[site].loops
+            )
             inside = inside and not ends and mark != self._return
         else:
             at = frame.f_back
@@ -186,7 +196,11 @@ class Recorder:
         number = 0
         if self._sites[site].loop:
             number = self._counts[site, id(frame)] = self._counts.get((site, id(frame)), 0) + 1
-            if self._rounds is not None and number > self._rounds and not frame.f_code.co_flags & _PAUSING:
+            if (
+                self._rounds is not None
+                and number > self._rounds
+                and not frame.f_code.co_flags & _PAUSING
+            ):
                 self._folded, self._unseen, self._open_at = (site, frame), 1, None
                 return
         self._branch(site, frame, number)
@@ -209,7 +223,9 @@ class Recorder:
             self._leave(frame)
         if self._entry and not any(f is not frame for f in self._frames(frame)):
             self._show(value)
-        self._record("return", site, frame, extra={f"{self._sites[site].function}() returns": value})
+        self._record(
+            "return", site, frame, extra={f"{self._sites[site].function}() returns": value}
+        )
 
     def _caught(self, site: int, frame: FrameType, _: object) -> None:
         error = sys.exc_info()[1]
@@ -231,7 +247,9 @@ class Recorder:
             return
         site, begun = self._open_at
         home = next((f for f in self._frames(frame, modules=True) if id(f) == begun), None)
-        self._record("branch" if home in (None, frame) else "call", site, frame, calls=self._open_calls)
+        self._record(
+            "branch" if home in (None, frame) else "call", site, frame, calls=self._open_calls
+        )
 
     def fail(
         self,
@@ -254,20 +272,28 @@ class Recorder:
             return
         self._folded = None
         text = describe_error(error) if error is not None else None
-        self._record("error" if error is not None else "stopped", site, frame, error=text, caught=caught)
+        self._record(
+            "error" if error is not None else "stopped", site, frame, error=text, caught=caught
+        )
 
     def _place(self, places: Sequence[tuple[FrameType, int]]) -> tuple[FrameType, int | None]:
         """The innermost of the places of a traceback that is stepped."""
         for frame, line in reversed(places):
             open_at = self._open_at
-            site = open_at[0] if open_at and open_at[1] == id(frame) else self._site_at(frame.f_code.co_filename, line)
+            site = (
+                open_at[0]
+                if open_at and open_at[1] == id(frame)
+                else self._site_at(frame.f_code.co_filename, line)
+            )
             if site is not None:
                 return frame, site
         return places[-1][0], None
 
     def _site_at(self, file: str, line: int) -> int | None:
         near = [
-            n for n, s in enumerate(self._sites) if s.text.file == file and s.line <= line - s.text.above <= s.end_line
+            n
+            for n, s in enumerate(self._sites)
+            if s.text.file == file and s.line <= line - s.text.above <= s.end_line
         ]
         return min(near, key=lambda n: self._sites[n].end_line - self._sites[n].line, default=None)
 
@@ -278,7 +304,9 @@ class Recorder:
         if at is not None and not self.full:
             site, seen = self._sites[at[0]], self._look(self.globals(names))
             self.steps.append(Step("branch", site, output, seen=seen, folded=self._unseen))
-        elif output and self.steps:  # printed after the last line was done, on leaving a `with` for example
+        elif (
+            output and self.steps
+        ):  # printed after the last line was done, on leaving a `with` for example
             last = self.steps[-1]
             self.steps[-1] = replace(last, output=last.output + output)
         self._thread = self._folded = None
@@ -299,7 +327,9 @@ class Recorder:
         self._open_at = None
         seen = self._look({**self._names(frame), **(extra or {})})
         output, calls = self.output.take(), self._calls(frame) if calls is None else calls
-        step = Step(kind, self._sites[site], output, error, caught, seen, calls, number, self._unseen)
+        step = Step(
+            kind, self._sites[site], output, error, caught, seen, calls, number, self._unseen
+        )
         self._unseen = 0
         self.steps.append(step)
         self._tell(step)
@@ -309,7 +339,9 @@ class Recorder:
         at: FrameType | None = frame
         while at is not None and at.f_code is not _BEGUN:
             code = at.f_code
-            function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"  # no module, no class body
+            function = (
+                code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
+            )  # no module, no class body
             if code.co_filename in self._files and (modules or function):
                 yield at
             at = at.f_back
@@ -320,7 +352,9 @@ class Recorder:
     def _calls(self, frame: FrameType) -> tuple[str, ...]:
         """The functions that run, the outermost first; without the one that `steps` was called with."""
         names = [f.f_code.co_qualname.rpartition("<locals>.")[2] for f in self._running(frame)]
-        return tuple(names[1:] if self._entry and names[:1] == [self._entry.rpartition(".")[2]] else names)
+        return tuple(
+            names[1:] if self._entry and names[:1] == [self._entry.rpartition(".")[2]] else names
+        )
 
     def globals(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """The program's own global names, and of the user's those that it mentions.
@@ -344,10 +378,16 @@ class Recorder:
             place = "" if depth == 0 and name == self._entry else f" in {name}"
             again = f" (call {counts[name]})" if counts[name] > 1 else ""
             own = self._variables.of(function)
-            local = {k: v for k, v in own.items() if not (_private(k) or _is_outer(function.f_code, k, v, outside))}
+            local = {
+                k: v
+                for k, v in own.items()
+                if not (_private(k) or _is_outer(function.f_code, k, v, outside))
+            }
             outside.append((function.f_code.co_qualname, own))
             if place and function.f_code.co_filename != FILENAME:
-                local.pop("self", None)  # it is there already, as `net` or `net.block`: the caller's name for it
+                local.pop(
+                    "self", None
+                )  # it is there already, as `net` or `net.block`: the caller's name for it
             names.update({f"{k}{place}{again}": v for k, v in local.items()})
         return names
 
@@ -355,13 +395,17 @@ class Recorder:
 _BEGUN = Recorder.run.__code__
 
 
-def _is_outer(code: CodeType, name: str, value: object, outside: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
+def _is_outer(
+    code: CodeType, name: str, value: object, outside: Iterable[tuple[str, Mapping[str, Any]]]
+) -> bool:
     """Return True if a variable is that of an enclosing function that runs, where it has its name.
 
     outside: the qualified names of the functions that run around this one, and their variables.
     """
     return name in code.co_freevars and any(
-        code.co_qualname.startswith(f"{function}.<locals>.") and name in local and local[name] is value
+        code.co_qualname.startswith(f"{function}.<locals>.")
+        and name in local
+        and local[name] is value
         for function, local in outside
     )
 

@@ -95,14 +95,24 @@ class Run:
             self._run(program, engine, look, tell, random=not apart)
 
     def _run(
-        self, program: Program, engine: ModuleType, look: Look, tell: Callable[[Any], None], *, random: bool
+        self,
+        program: Program,
+        engine: ModuleType,
+        look: Look,
+        tell: Callable[[Any], None],
+        *,
+        random: bool,
     ) -> None:
         names = program.namespace
-        mine: dict[str, Any] = {name: names[name] for name in ("__builtins__", "__name__") if name in names}
+        mine: dict[str, Any] = {
+            name: names[name] for name in ("__builtins__", "__name__") if name in names
+        }
         given = tools(engine, stepped=True)
         names.update(__builtins__=given, __name__="__main__", torch=engine)
         with Watch(self.limits.seconds) as watch:
-            recorder = Recorder(program, look, watch, self.limits.max_steps, self.limits.rounds, tell)
+            recorder = Recorder(
+                program, look, watch, self.limits.max_steps, self.limits.rounds, tell
+            )
             self.before = look(recorder.globals(names))
             tell(self.before)
             effects = Effects(engine, lambda: watch.busy, random=random)
@@ -116,7 +126,9 @@ class Run:
         self.steps, self.effects = tuple(recorder.steps), tuple(effects.sentences())
         self.texts = tuple(dict.fromkeys([program.text, *(step.site.text for step in self.steps)]))
         calls = re.findall(r"(\w+)\(", "\n".join(text.code for text in self.texts))
-        self.hidden = tuple(sorted(name for name in program.hidden if name.rpartition(".")[2] in calls))
+        self.hidden = tuple(
+            sorted(name for name in program.hidden if name.rpartition(".")[2] in calls)
+        )
 
     @property
     def error(self) -> str | None:
@@ -133,13 +145,19 @@ def _ended(recorder: Recorder, watch: Watch) -> str:
         watch.busy = True
         recorder.mend()
         if isinstance(error, (Stop, KeyboardInterrupt)) and (recorder.full or watch.reason):
-            ended = "steps" if recorder.full else {"time": "time", "interrupt": "interrupted"}[str(watch.reason)]
+            ended = (
+                "steps"
+                if recorder.full
+                else {"time": "time", "interrupt": "interrupted"}[str(watch.reason)]
+            )
             if ended != "steps":
                 recorder.fail(None, error)
         else:
             ended = "error"
             recorder.fail(error, error)
-        traceback.clear_frames(error.__traceback__)  # or they would keep the program's tensors alive
+        traceback.clear_frames(
+            error.__traceback__
+        )  # or they would keep the program's tensors alive
         return ended
     finally:
         watch.busy = True
@@ -170,7 +188,12 @@ def execute(
     A program may come in parts: each is compiled once, however many programs it is a part of. names: what it may use.
     watch: ends it when the time is up, or when the user interrupts.
     """
-    found = {"__name__": "__main__", "torch": engine, "__builtins__": tools(engine, stepped=False), **(names or {})}
+    found = {
+        "__name__": "__main__",
+        "torch": engine,
+        "__builtins__": tools(engine, stepped=False),
+        **(names or {}),
+    }
     with fresh(engine):
         try:
             if watch is not None:

@@ -30,11 +30,15 @@ def scopes(source: str, file: str, function: tuple[str, int] | None = None) -> S
 
     Raises SyntaxError or ValueError if the text is no program, LookupError if it has no such function.
     """
-    with warnings.catch_warnings(action="ignore"):  # what parsing warns of, Marker has heard already
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # what parsing warns of, Marker has heard already
         module = symtable.symtable(source, file, "exec")
     if function is None:
         return Scopes(frozenset([*module.get_identifiers(), *_globals(module)]))
-    bodies = (one for one in _tables(module) if isinstance(one, symtable.Function))  # and no type parameters
+    bodies = (
+        one for one in _tables(module) if isinstance(one, symtable.Function)
+    )  # and no type parameters
     table = next((one for one in bodies if (one.get_name(), one.get_lineno()) == function), None)
     if table is None:
         raise LookupError(f"{file} has no function {function[0]}() on line {function[1]}")
@@ -80,12 +84,16 @@ class Variables:
         """Note what a comprehension may hide in the next statement of `frame`."""
         if shadows := self._shadows_in(frame.f_code):
             local = frame.f_locals
-            self._noted[id(frame)] = {shadow.name: local[shadow.name] for shadow in shadows if shadow.name in local}
+            self._noted[id(frame)] = {
+                shadow.name: local[shadow.name] for shadow in shadows if shadow.name in local
+            }
 
     def forget(self, running: Iterable[FrameType]) -> None:
         """Keep what was noted of these frames alone: their ids are used again, and tensors must not live longer."""
         if self._noted:
-            self._noted = {id(one): self._noted[id(one)] for one in running if id(one) in self._noted}
+            self._noted = {
+                id(one): self._noted[id(one)] for one in running if id(one) in self._noted
+            }
 
     def of(self, frame: FrameType) -> dict[str, Any]:
         """The variables of the function that `frame` runs, without those of comprehensions."""
@@ -102,7 +110,9 @@ class Variables:
         if not _SHARES_FRAME:
             return ()
         if code not in self._shadows:
-            marked = (one for one in dis.get_instructions(code) if one.opname == "LOAD_FAST_AND_CLEAR")
+            marked = (
+                one for one in dis.get_instructions(code) if one.opname == "LOAD_FAST_AND_CLEAR"
+            )
             self._shadows[code] = tuple(
                 Shadow(one.argval, one.offset, one.positions) for one in marked if one.positions
             )

@@ -26,7 +26,9 @@ from tinytorch.viz import engine_name, gettext, gettext_noop, ngettext
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
-_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # they would turn the text around them
+_TURNING = re.compile(
+    "[\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)  # they would turn the text around them
 _MOST, _MOST_OF_A_STEP = 100_000, 4000  # characters of output that are kept
 _AGAIN = 0.25  # seconds until a program that goes on is stopped once more
 
@@ -38,8 +40,12 @@ def checked(engine: object) -> ModuleType | None:
     """`engine`, or None for None. Raises TypeError for what is no module with a Tensor."""
     if engine is None or (isinstance(engine, ModuleType) and hasattr(engine, "Tensor")):
         return engine
-    given = f"the module {engine.__name__}" if isinstance(engine, ModuleType) else type(engine).__name__
-    raise TypeError(f"engine must be a module with a Tensor, such as torch or tinytorch, not {given}")
+    given = (
+        f"the module {engine.__name__}" if isinstance(engine, ModuleType) else type(engine).__name__
+    )
+    raise TypeError(
+        f"engine must be a module with a Tensor, such as torch or tinytorch, not {given}"
+    )
 
 
 def named(names: Mapping[str, Any]) -> ModuleType | None:
@@ -73,7 +79,11 @@ def meant(given: object, own: ModuleType | None) -> ModuleType:
 
 def tools(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
     """The builtins of a program: to its `import`, torch is `engine`; and nobody is there to be asked."""
-    return vars(builtins) | {"__import__": _importer(engine)} | (_STEPPED if stepped else {"input": _UNASKED})
+    return (
+        vars(builtins)
+        | {"__import__": _importer(engine)}
+        | (_STEPPED if stepped else {"input": _UNASKED})
+    )
 
 
 def untooled() -> dict[str, Any]:
@@ -97,10 +107,14 @@ def _refusing(sentence: str) -> Callable[..., Any]:
     return refuse
 
 
-_UNASKED = _refusing(gettext_noop("input() cannot be answered here: write the answer into the code instead"))
+_UNASKED = _refusing(
+    gettext_noop("input() cannot be answered here: write the answer into the code instead")
+)
 _STEPPED = {
     "input": _refusing(
-        gettext_noop("input() cannot be answered while the code is stepped: write the answer into the code instead")
+        gettext_noop(
+            "input() cannot be answered while the code is stepped: write the answer into the code instead"
+        )
     ),
     "breakpoint": _refusing(
         gettext_noop("breakpoint() cannot stop code that is stepped: every line is a stop already")
@@ -143,7 +157,11 @@ def fresh(engine: ModuleType) -> Iterator[None]:
 @contextmanager
 def apart(engine: ModuleType) -> Iterator[None]:
     """The same, and random numbers begin as after `torch.manual_seed(0)`: what is done here can be repeated."""
-    drawn, numbers, own = engine.get_rng_state(), np.random.get_state(legacy=False), random.getstate()  # noqa: NPY002
+    drawn, numbers, own = (
+        engine.get_rng_state(),
+        np.random.get_state(legacy=False),  # noqa: NPY002
+        random.getstate(),
+    )
     with fresh(engine):
         engine.set_rng_state(_beginning(engine))
         try:
@@ -170,7 +188,11 @@ def steady(text: str) -> str:
 def shown(text: str) -> str:
     """`text` without what cannot be shown: control characters, and marks that turn the direction of the text."""
     text = _CONTROL.sub("", text.replace("\r\n", "\n"))
-    return _TURNING.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text).encode("utf-8", "replace").decode("utf-8")
+    return (
+        _TURNING.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
+        .encode("utf-8", "replace")
+        .decode("utf-8")
+    )
 
 
 def describe_error(error: BaseException) -> str:
@@ -189,7 +211,9 @@ def cut(text: str, limit: int) -> str:
 
 
 def _more(count: int) -> str:
-    return "\n" + ngettext("... {number} more character, not shown", "... {number} more characters, not shown", count)
+    return "\n" + ngettext(
+        "... {number} more character, not shown", "... {number} more characters, not shown", count
+    )
 
 
 class Output:
@@ -301,11 +325,18 @@ class Watch:
             signal.signal(signal.SIGINT, self._handle)
             self._timer = threading.Timer(self._seconds, self._ring)
             self._timer.daemon = True
-            with suppress(RuntimeError):  # Python in a browser has no threads: there the limits hold between steps
+            with suppress(
+                RuntimeError
+            ):  # Python in a browser has no threads: there the limits hold between steps
                 self._timer.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
         with self._lock:
             self._running = False
         with suppress(Stop):
@@ -333,7 +364,9 @@ class Watch:
         while self._hit():
             time.sleep(_AGAIN)
             with self._lock:
-                if self._running and not self.busy:  # it swallowed that, or has put a handler of its own there
+                if (
+                    self._running and not self.busy
+                ):  # it swallowed that, or has put a handler of its own there
                     ident = ctypes.c_ulong(threading.main_thread().ident or 0)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stop))
 

@@ -38,11 +38,16 @@ class Clocked:
     def __init__(self, method: Method, engine: ModuleType) -> None:
         tree = ast.parse(method.code).body
         before = [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
-        setup, body = ("\n".join(map(ast.unparse, part)) for part in (before, [n for n in tree if n not in before]))
+        setup, body = (
+            "\n".join(map(ast.unparse, part))
+            for part in (before, [n for n in tree if n not in before])
+        )
         # It runs many thousand times: nobody reads as many lines.
         silent = tools(engine, stepped=False) | {"print": lambda *_, **__: None}
         self._engine, self._names = engine, {"engine": engine, "__builtins__": silent}
-        self._timer = Timer(body or "pass", f"torch, x = engine, given\n{setup}", time.perf_counter, self._names)
+        self._timer = Timer(
+            body or "pass", f"torch, x = engine, given\n{setup}", time.perf_counter, self._names
+        )
         self.repeats = 1
         """How often the code runs between two looks at the clock."""
 
@@ -56,7 +61,9 @@ class Clocked:
         try:
             with _undisturbed(self._engine):
                 while (took := self._quickest()) < PORTION / 2:
-                    self.repeats = min(self.repeats * 10, int(self.repeats * PORTION / max(took, 1e-9)) + 1)
+                    self.repeats = min(
+                        self.repeats * 10, int(self.repeats * PORTION / max(took, 1e-9)) + 1
+                    )
         finally:
             del self._names["given"]
         return took / self.repeats
@@ -107,7 +114,11 @@ class _Runner:
     """One lane of a race, with the samples that were taken so far."""
 
     def __init__(self, engine: ModuleType, method: Method, size: int) -> None:
-        self.engine, self.method, self.lane = engine, method, Lane(engine.__name__, method.name, size)
+        self.engine, self.method, self.lane = (
+            engine,
+            method,
+            Lane(engine.__name__, method.name, size),
+        )
         self.samples: list[float] = []
         self.error = ""
         self._clocked: Clocked | None = None
@@ -132,7 +143,8 @@ class Timings:
     def __init__(self, plan: Plan, engines: Sequence[ModuleType]) -> None:
         self._plan, self._engines = plan, engines
         self._runners = [
-            _Runner(engine, method, size) for engine, size, method in product(engines, plan.sizes, plan.methods)
+            _Runner(engine, method, size)
+            for engine, size, method in product(engines, plan.sizes, plan.methods)
         ]
 
     @property

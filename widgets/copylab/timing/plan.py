@@ -16,7 +16,15 @@ from ..doc import Box, Cell, Code, Fold, Paragraph, Table, exact
 from ..run import checked, compiled, execute
 from .words import elements, in_rounds
 
-METHODS = ("detach", "clone", "detach().clone()", "clone().detach()", "copy_", "new_tensor", "torch.tensor")
+METHODS = (
+    "detach",
+    "clone",
+    "detach().clone()",
+    "clone().detach()",
+    "copy_",
+    "new_tensor",
+    "torch.tensor",
+)
 SIZES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 LARGEST = 100_000_000
 ROUNDS = 21
@@ -68,7 +76,9 @@ class Plan:
 
     def live(self) -> Box:
         """The plan above which there is a button."""
-        lead = Paragraph(gettext("Which way to copy is quickest, and does it matter?"), kind="cl-title")
+        lead = Paragraph(
+            gettext("Which way to copy is quickest, and does it matter?"), kind="cl-title"
+        )
         race = gettext("{race}, on {engines}", race=self._heading(), engines=self._engines())
         return Box(lead, Paragraph(f"{race}. {self._limits()}"), self.fold())
 
@@ -106,12 +116,22 @@ class Plan:
         sizes = ngettext("{number} size", "{number} sizes", len(self.sizes))
         first, last = f"{self.sizes[0]:,}", elements(self.sizes[-1])
         if len(self.sizes) == 1:
-            return gettext("{ways}, at {sizes} with {elements}", ways=ways, sizes=sizes, elements=last)
-        return gettext("{ways}, at {sizes} from {first} to {last}", ways=ways, sizes=sizes, first=first, last=last)
+            return gettext(
+                "{ways}, at {sizes} with {elements}", ways=ways, sizes=sizes, elements=last
+            )
+        return gettext(
+            "{ways}, at {sizes} from {first} to {last}",
+            ways=ways,
+            sizes=sizes,
+            first=first,
+            last=last,
+        )
 
     def _engines(self) -> str:
         names = [engine.__name__ for engine in self.engines]
-        return listed(names) if names else gettext("tinytorch, and on PyTorch where it is installed")
+        return (
+            listed(names) if names else gettext("tinytorch, and on PyTorch where it is installed")
+        )
 
     def _limits(self) -> str:
         rounds, seconds = in_rounds(self.rounds), f"{self.seconds:g}"
@@ -140,7 +160,9 @@ def _methods(given: Sequence[str | Method] | Mapping[str, str] | None) -> tuple[
     if isinstance(given, Mapping):
         made = [Method(name, code) for name, code in given.items()]
     else:
-        several = (given,) if isinstance(given, str | Method) else METHODS if given is None else given
+        several = (
+            (given,) if isinstance(given, str | Method) else METHODS if given is None else given
+        )
         made = [method(one) for one in several]
     if not made:
         raise ValueError("a race needs a method")

@@ -39,10 +39,15 @@ _NAMES = 22  # columns that a name may take
 
 def span(timings: Iterable[Timing]) -> tuple[int, int]:
     """The powers of ten between which all of these lie, for axes that can be compared."""
-    ends = [end for timing in timings if timing.samples for end in (*timing.quartiles, timing.median)]
+    ends = [
+        end for timing in timings if timing.samples for end in (*timing.quartiles, timing.median)
+    ]
     if not ends:
         return -7, -3
-    low, high = math.floor(math.log10(max(min(ends), 1e-10))), math.ceil(math.log10(max(*ends, 1e-10)))
+    low, high = (
+        math.floor(math.log10(max(min(ends), 1e-10))),
+        math.ceil(math.log10(max(*ends, 1e-10))),
+    )
     return low, max(high, low + 1)
 
 
@@ -75,7 +80,9 @@ class _Plot:
         self.methods = list(dict.fromkeys(timing.lane.method for timing in timings))
         self.sizes = sorted({timing.lane.size for timing in timings})
         self.failed = {timing.lane.method for timing in timings if timing.error}
-        self.found = {(timing.lane.method, timing.lane.size): timing for timing in timings if timing.samples}
+        self.found = {
+            (timing.lane.method, timing.lane.size): timing for timing in timings if timing.samples
+        }
         longest = max((len(shorten(name, _NAMES)) for name in self.methods), default=0)
         self.names = _LEFT + _PLOT + 26
         self.values = self.names + width("m" * longest, "mono") + 62
@@ -102,7 +109,9 @@ class _Plot:
         for size in self.sizes:
             x, text = self.x(size), short(size)
             self.canvas.line([(x, bottom), (x, bottom + 5)], "thin")
-            if x - width(text, "s") / 2 >= room:  # a size without room for its number keeps its tick
+            if (
+                x - width(text, "s") / 2 >= room
+            ):  # a size without room for its number keeps its tick
                 self.canvas.text(x, bottom + 19, text, "m s c")
                 room = x + width(text, "s") / 2 + 6
         self.canvas.text(_LEFT + _PLOT / 2, bottom + 36, gettext("elements"), "m s c")
@@ -112,14 +121,18 @@ class _Plot:
         for at, method in enumerate(self.methods):
             # Beside each other, or the bars would hide each other.
             aside = (at - (count - 1) / 2) * min(2.5, 16 / count)
-            timings = [self.found[method, size] for size in self.sizes if (method, size) in self.found]
+            timings = [
+                self.found[method, size] for size in self.sizes if (method, size) in self.found
+            ]
             points = [(self.x(one.lane.size) + aside, self.y(one.median)) for one in timings]
             if len(points) > 1:
                 self.canvas.line(points, f"way q{at}")
             for one, (x, y) in zip(timings, points, strict=True):
                 low, high = one.quartiles
                 self.canvas.line([(x, self.y(low)), (x, self.y(high))], f"bar q{at}")
-                self.canvas.path(f"M{number(x)} {number(y)}{_MARKS[at % len(_MARKS)]}", f"mark q{at}")
+                self.canvas.path(
+                    f"M{number(x)} {number(y)}{_MARKS[at % len(_MARKS)]}", f"mark q{at}"
+                )
 
     def labels(self) -> None:
         """The names beside the ends of the lines, apart from each other, tied where they cannot be told apart."""
@@ -127,16 +140,22 @@ class _Plot:
             return
         last = {method: self.found.get((method, self.sizes[-1])) for method in self.methods}
         there = [one for one in last.values() if one is not None]
-        self.canvas.text(self.values, _TOP - 12, gettext("at {size}", size=short(self.sizes[-1])), "m s e")
+        self.canvas.text(
+            self.values, _TOP - 12, gettext("at {size}", size=short(self.sizes[-1])), "m s e"
+        )
         groups = list(reversed(ties(there)))
-        tied = all(certain(one) for one in there)  # before that, nothing could be told apart from anything
+        tied = all(
+            certain(one) for one in there
+        )  # before that, nothing could be told apart from anything
         order = [one for group in groups for one in reversed(group)]
         places = _apart([self.y(one.median) for one in order], _TOP + 4, _TOP + _HEIGHT)
         for one, y in zip(order, places, strict=True):
             at = self.methods.index(one.lane.method)
             end = self.x(self.sizes[-1])
             self.canvas.line([(end + 14, self.y(one.median)), (self.names - 12, y)], "thin lead")
-            self.canvas.path(f"M{number(self.names - 6)} {number(y)}{_MARKS[at % len(_MARKS)]}", f"mark q{at}")
+            self.canvas.path(
+                f"M{number(self.names - 6)} {number(y)}{_MARKS[at % len(_MARKS)]}", f"mark q{at}"
+            )
             self.canvas.text(self.names + 4, y + 4, one.lane.method, "t mono", _NAMES)
             self.canvas.text(self.values, y + 4, duration(one.median), "m s e")
         at = 0
@@ -149,10 +168,18 @@ class _Plot:
             x, y = self.values + 8, _TOP + _HEIGHT + 36
             self.canvas.text(x - 8, y, gettext("cannot be told apart"), "m s e")
             self.canvas.line([(x - 3, y - 10), (x, y - 10), (x, y + 2), (x - 3, y + 2)], "arrow")
-        gone = [method for method, one in last.items() if one is None and not any(m == method for m, _ in self.found)]
-        failed, waiting = ([one for one in gone if (one in self.failed) is kind] for kind in (True, False))
+        gone = [
+            method
+            for method, one in last.items()
+            if one is None and not any(m == method for m, _ in self.found)
+        ]
+        failed, waiting = (
+            [one for one in gone if (one in self.failed) is kind] for kind in (True, False)
+        )
         words = [gettext("raises an error: {methods}", methods=", ".join(failed))] if failed else []
-        words += [gettext("not timed yet: {methods}", methods=", ".join(waiting))] if waiting else []
+        words += (
+            [gettext("not timed yet: {methods}", methods=", ".join(waiting))] if waiting else []
+        )
         if gone:
             self.canvas.text(14, self.height - 8, "; ".join(words), "m s", 76)
 
@@ -178,6 +205,8 @@ def _style(count: int) -> str:
     ]
     for at, name in zip(range(count), cycle(_COLOURS), strict=False):
         dash = ";stroke-dasharray:6 3" if at >= len(_COLOURS) else ""
-        rules.append(f"{root} .way.q{at}{{stroke:{colour(name)}{dash}}}{root} .bar.q{at}{{stroke:{colour(name)}}}")
+        rules.append(
+            f"{root} .way.q{at}{{stroke:{colour(name)}{dash}}}{root} .bar.q{at}{{stroke:{colour(name)}}}"
+        )
         rules.append(f"{root} .mark.q{at}{{fill:{colour(name)}}}")
     return "".join(rules)

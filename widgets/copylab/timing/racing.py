@@ -15,7 +15,20 @@ import traitlets
 from tinytorch.viz import Picture, gettext, gettext_noop
 
 from ..copying import Method, method
-from ..doc import Box, Cell, Fold, InPage, InText, Items, Paragraph, Part, Table, element, exact, inline
+from ..doc import (
+    Box,
+    Cell,
+    Fold,
+    InPage,
+    InText,
+    Items,
+    Paragraph,
+    Part,
+    Table,
+    element,
+    exact,
+    inline,
+)
 from ..run import Stop, Watch, describe_error
 from ..ui import Exhibit, Panel
 from . import plot
@@ -32,7 +45,9 @@ _STATES = {
     "finished": gettext_noop("The race is over: {some}."),
     "stopped": gettext_noop("Stopped after {some} of {all}. What was timed is kept."),
     "interrupted": gettext_noop("Interrupted after {some} of {all}. What was timed is kept."),
-    "time": gettext_noop("Stopped after {some} of {all}: the time is up (seconds={seconds}). What was timed is kept."),
+    "time": gettext_noop(
+        "Stopped after {some} of {all}: the time is up (seconds={seconds}). What was timed is kept."
+    ),
     "error": gettext_noop("The race could not be run: {error}"),
 }
 
@@ -100,7 +115,8 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         self._task: asyncio.Task[None] | None = None
         self._loop = _running_loop()
         self.button = ipywidgets.Button(
-            description=gettext("Start the race"), tooltip=gettext("Time the methods against each other")
+            description=gettext("Start the race"),
+            tooltip=gettext("Time the methods against each other"),
         )
         self._bar = Panel(label=gettext("Progress of the race"))
         self._shown = Panel(label=gettext("Race"), html=plan.live().html())
@@ -118,7 +134,10 @@ Then look at the brackets: what they join cannot be told apart, however the numb
     def pictures(self) -> dict[str, Picture]:
         """The results as a picture for each engine that was timed, by its name."""
         span = plot.span(self.results)
-        return {name: self._picture(name, span) for name in dict.fromkeys(t.lane.engine for t in self.results)}
+        return {
+            name: self._picture(name, span)
+            for name in dict.fromkeys(t.lane.engine for t in self.results)
+        }
 
     def _picture(self, name: str, span: tuple[int, int]) -> Picture:
         mine = self.of(name)
@@ -150,7 +169,9 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         """The results so far."""
         pictures = self.pictures
         timed = any(timing.samples for timing in self.results)
-        shown = [_figure(one, [] if self.running else self.of(name)) for name, one in pictures.items()]
+        shown = [
+            _figure(one, [] if self.running else self.of(name)) for name, one in pictures.items()
+        ]
         tables = [_scrolling(name, times(name, self.of(name))) for name in pictures]
         return Box(
             Paragraph(exact(self._state()), kind="cl-title"),
@@ -166,13 +187,20 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         rounds = max((len(timing.samples) for timing in self.results), default=0)
         said = gettext(_STATES["on" if self.running else self.ended])
         seconds = f"{self.plan.seconds:g}"
-        return said.format(some=in_rounds(rounds), all=f"{self.plan.rounds:,}", seconds=seconds, error=self._problem)
+        return said.format(
+            some=in_rounds(rounds),
+            all=f"{self.plan.rounds:,}",
+            seconds=seconds,
+            error=self._problem,
+        )
 
     def _show_bar(self) -> None:
         done = round(100 * self.progress)
         ready = gettext("Getting ready: a cell that is running comes first")
         bar = element("progress", aria_label=gettext("Progress of the race"), max=100, value=done)
-        self._bar.html = element("div", bar + element("span", f"{done} %" if done else inline(ready)), class_="cl-bar")
+        self._bar.html = element(
+            "div", bar + element("span", f"{done} %" if done else inline(ready)), class_="cl-bar"
+        )
 
     def run(self) -> Race:
         """Run the race now, and come back when it is over; an interrupt ends it, and keeps the results so far."""
@@ -199,7 +227,11 @@ Then look at the brackets: what they join cannot be told apart, however the numb
             return
         self._halt = True
         since = self._since
-        if since and threading.current_thread() is not threading.main_thread() and hasattr(signal, "pthread_kill"):
+        if (
+            since
+            and threading.current_thread() is not threading.main_thread()
+            and hasattr(signal, "pthread_kill")
+        ):
             rest = since + 0.3 - time.monotonic()  # most portions end by themselves
             threading.Timer(max(rest, 0.0), self._break_off, (since,)).start()
 
@@ -285,7 +317,9 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         self.button.description = gettext("Race again")
         self._bar.html = ""
         said = [
-            gettext("On {engine}: {findings}", engine=name, findings=" ".join(findings(self.of(name))))
+            gettext(
+                "On {engine}: {findings}", engine=name, findings=" ".join(findings(self.of(name)))
+            )
             for name in self.pictures
         ]
         self._shown.show(self._found().html(), " ".join([self._state(), *said]))
@@ -294,7 +328,10 @@ Then look at the brackets: what they join cannot be told apart, however the numb
 def _figure(picture: Picture, timings: Sequence[Timing]) -> Part:
     scrolls = {"tabindex": 0, "role": "group", "aria_label": gettext("Picture")}
     return InPage(
-        element("figure", element("div", picture.svg, class_="cl-holder", **scrolls) + _findings(timings).html())
+        element(
+            "figure",
+            element("div", picture.svg, class_="cl-holder", **scrolls) + _findings(timings).html(),
+        )
     )
 
 
@@ -314,7 +351,10 @@ def times(name: str, timings: Sequence[Timing]) -> Table:
     for one in timings:
         method = exact(one.lane.method)
         rows.setdefault(method, [Cell(method, short=f"`{method}`", head=True)]).append(cell(one))
-    head: list[Cell | str] = [gettext("elements"), *(Cell(elements(size), short=f"{size:,}") for size in sizes)]
+    head: list[Cell | str] = [
+        gettext("elements"),
+        *(Cell(elements(size), short=f"{size:,}") for size in sizes),
+    ]
     caption = gettext("**{engine}**: median, and the middle half of the rounds", engine=name)
     return Table(head, rows.values(), caption=caption, told="rows", breaks=range(2, len(head)))
 

@@ -46,7 +46,9 @@ class Timing:
 
     def __repr__(self) -> str:
         said = f"error={self.error!r}" if self.error else f"{len(self.samples)} samples"
-        return summarize(f"Timing({self.lane.engine!r}, {self.lane.method!r}, {self.lane.size}, {said})")
+        return summarize(
+            f"Timing({self.lane.engine!r}, {self.lane.method!r}, {self.lane.size}, {said})"
+        )
 
     @property
     def median(self) -> float:

@@ -19,7 +19,9 @@ def duration(seconds: float) -> str:
     """A time in at most three digits: `85 ns`, `1.17 µs`, `284 µs`."""
     if seconds <= 0:
         return "0 s"
-    scale, unit = next(((s, u) for s, u in reversed(_UNITS) if float(f"{seconds:.2e}") >= s), _UNITS[0])
+    scale, unit = next(
+        ((s, u) for s, u in reversed(_UNITS) if float(f"{seconds:.2e}") >= s), _UNITS[0]
+    )
     value = seconds / scale
     digits = max(0, 2 - math.floor(math.log10(value))) if value >= 1 else 2
     text = f"{value:,.{min(digits, 2)}f}"
@@ -56,10 +58,16 @@ def _findings(timings: Sequence[Timing]) -> Iterator[str]:
     if not timings:
         return
     sizes = sorted({one.lane.size for one in timings})
-    by_size = {size: {one.lane.method: one for one in timings if one.lane.size == size} for size in sizes}
+    by_size = {
+        size: {one.lane.method: one for one in timings if one.lane.size == size} for size in sizes
+    }
     first, last = by_size[sizes[0]], by_size[sizes[-1]]
     far = sizes[-1] >= MUCH >= 1000 * sizes[0]
-    flat = [name for name, one in last.items() if far and name in first and one.median < 2 * first[name].median]
+    flat = [
+        name
+        for name, one in last.items()
+        if far and name in first and one.median < 2 * first[name].median
+    ]
     if flat:
         yield ngettext(
             "{methods} takes as long for {many} as for {few}: the elements are not copied.",
@@ -86,13 +94,25 @@ def _at(size: str, timings: Sequence[Timing], *, copying: bool) -> str:
         return gettext("At {size} nothing is certain after {rounds}.", size=size, rounds=rounds)
     if len(first) > 1:
         said = gettext(
-            "At {size}, {methods} cannot be told apart: about {time} each.", size=size, methods=names, time=about
+            "At {size}, {methods} cannot be told apart: about {time} each.",
+            size=size,
+            methods=names,
+            time=about,
         )
     elif copying:
-        said = gettext("At {size}, {method} is the quickest that copies: {time}.", size=size, method=names, time=about)
+        said = gettext(
+            "At {size}, {method} is the quickest that copies: {time}.",
+            size=size,
+            method=names,
+            time=about,
+        )
     else:
-        said = gettext("At {size}, {method} is the quickest: {time}.", size=size, method=names, time=about)
-    times = [f"{one.lane.method} {_times(ratio(one, first[0]))}" for group in others for one in group]
+        said = gettext(
+            "At {size}, {method} is the quickest: {time}.", size=size, method=names, time=about
+        )
+    times = [
+        f"{one.lane.method} {_times(ratio(one, first[0]))}" for group in others for one in group
+    ]
     return f"{said} {gettext('Times as long: {times}.', times=', '.join(times))}" if times else said
 
 
@@ -111,7 +131,10 @@ def duel(timings: Sequence[Timing], one: str, other: str) -> str:
     for name in (one, other):
         if name not in methods:
             raise ValueError(f"{name!r} was not timed; timed were {listed(methods)}")
-    mine, its = ({t.lane.size: t for t in timings if t.lane.method == name and t.samples} for name in (one, other))
+    mine, its = (
+        {t.lane.size: t for t in timings if t.lane.method == name and t.samples}
+        for name in (one, other)
+    )
     shared = sorted(mine.keys() & its.keys())
     quicker: dict[str, list[int]] = {one: [], other: [], "": []}
     for size in shared:
@@ -132,7 +155,9 @@ def duel(timings: Sequence[Timing], one: str, other: str) -> str:
                 )
             )
     if quicker[""]:
-        parts.append(gettext("{where} the two cannot be told apart", where=_among(quicker[""], shared)))
+        parts.append(
+            gettext("{where} the two cannot be told apart", where=_among(quicker[""], shared))
+        )
     return gettext("{one} against {other}: {found}.", one=one, other=other, found="; ".join(parts))
 
 
@@ -142,5 +167,8 @@ def _among(sizes: Sequence[int], of: Sequence[int]) -> str:
     if len(sizes) > 2 and list(of[at : at + len(sizes)]) == list(sizes):
         return gettext("from {first} to {last}", first=f"{sizes[0]:,}", last=elements(sizes[-1]))
     return ngettext(
-        "at {sizes} element", "at {sizes} elements", max(sizes), sizes=listed([f"{one:,}" for one in sizes])
+        "at {sizes} element",
+        "at {sizes} elements",
+        max(sizes),
+        sizes=listed([f"{one:,}" for one in sizes]),
     )

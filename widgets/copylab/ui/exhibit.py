@@ -104,8 +104,13 @@ def _twins_in(box: Any) -> Iterator[Twin]:
 
 def _show_box(box: Any) -> None:
     """Show a box of ipywidgets with the twins of what it holds; any other box as it shows itself."""
-    ways = ("_ipython_display_", "_repr_mimebundle_")  # of ipywidgets 7 and 8; somebody's box may have a way of its own
-    usual = all(getattr(type(box), way, None) is getattr(ipywidgets.Widget, way, None) for way in ways)
+    ways = (
+        "_ipython_display_",
+        "_repr_mimebundle_",
+    )  # of ipywidgets 7 and 8; somebody's box may have a way of its own
+    usual = all(
+        getattr(type(box), way, None) is getattr(ipywidgets.Widget, way, None) for way in ways
+    )
     twins = list(_twins_in(box)) if usual else []
     if twins:
         _publish(box, twins)
@@ -132,7 +137,11 @@ _show_boxes_with_twins()
 
 def _parts(widget: Any) -> list[Any]:
     """What a widget is made of: layout and style, which it does not close by itself, and its children with theirs."""
-    own = [part for part in (getattr(widget, name, None) for name in ("layout", "style")) if hasattr(part, "comm")]
+    own = [
+        part
+        for part in (getattr(widget, name, None) for name in ("layout", "style"))
+        if hasattr(part, "comm")
+    ]
     children = list(getattr(widget, "children", ()))
     return [*own, *children, *(part for child in children for part in _parts(child))]
 
@@ -146,7 +155,9 @@ class Live(anywidget.AnyWidget):
     SCRIPTS: ClassVar[tuple[str, ...]] = ()
     SHEETS: ClassVar[tuple[str, ...]] = ()
     _esm = traitlets.Unicode().tag(sync=True)
-    sheet = traitlets.Unicode(help="The style sheet, which the script puts into the page once.").tag(sync=True)
+    sheet = traitlets.Unicode(
+        help="The style sheet, which the script puts into the page once."
+    ).tag(sync=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"  # and not its traits, of which a page may be one
@@ -169,10 +180,12 @@ class Panel(Live):
     """
 
     SCRIPTS = ("ui/panel.js",)
-    html = traitlets.Unicode("", help="What is shown; whoever sets it has escaped what comes from users.").tag(
+    html = traitlets.Unicode(
+        "", help="What is shown; whoever sets it has escaped what comes from users."
+    ).tag(sync=True)
+    says = traitlets.Unicode("", help="What a screen reader is told when it changes.").tag(
         sync=True
     )
-    says = traitlets.Unicode("", help="What a screen reader is told when it changes.").tag(sync=True)
     label = traitlets.Unicode("", help="The name of the group for a screen reader.").tag(sync=True)
 
     def show(self, html: str, says: str) -> None:

@@ -41,7 +41,9 @@ def web(*names: str) -> str:
     if "say(" not in made:
         return made
     # As it stands in a script: a text in double quotes; and no `<`, for the script may stand in a page.
-    words = {text: said for text, said in known().items() if json.dumps(text, ensure_ascii=False) in made}
+    words = {
+        text: said for text, said in known().items() if json.dumps(text, ensure_ascii=False) in made
+    }
     return _read("ui/say.js").replace("{}", json.dumps(words).replace("<", "\\u003c"), 1) + made
 
 
@@ -59,8 +61,12 @@ def _read(name: str) -> str:
 
 def style(*names: str) -> str:
     """Return the style sheet of all that is shown in a `.cl-panel`, and after it those of the rooms."""
-    lost = gettext("This view has lost its kernel. What you see stays until you run the cell again.")
-    said = json.dumps(lost, ensure_ascii=False).replace("<", "\\3c ")  # a page's style ends at the first `</style`
+    lost = gettext(
+        "This view has lost its kernel. What you see stays until you run the cell again."
+    )
+    said = json.dumps(lost, ensure_ascii=False).replace(
+        "<", "\\3c "
+    )  # a page's style ends at the first `</style`
     told = f".cl-live.jupyter-widgets-disconnected::before{{content:{said}}}"
     return web("ui/panel.css", "ui/exhibit.css", *names) + colours(".cl-panel") + told
 
@@ -81,4 +87,6 @@ def colours(root: str, sheet: str = "") -> str:
 
 def _shades(names: Iterable[str], theme: int) -> str:
     scheme = ("light", "dark")[theme]
-    return f"color-scheme:{scheme};" + "".join(f"--tt-{name}:{PALETTE[name][theme]};" for name in names)
+    return f"color-scheme:{scheme};" + "".join(
+        f"--tt-{name}:{PALETTE[name][theme]};" for name in names
+    )

@@ -51,7 +51,9 @@ class CellNumbers:
         found = None if name_of is None else name_of(file)
         if found is not None:
             return str(found[1])
-        return gettext("cell") if _CELL.search(file) else None  # of another kernel, or of an IPython that gives no name
+        return (
+            gettext("cell") if _CELL.search(file) else None
+        )  # of another kernel, or of an IPython that gives no name
 
 
 CELL_NUMBERS = CellNumbers()
@@ -65,6 +67,8 @@ def _running_shell() -> Any:
 
 def _keeps_history(shell: Any) -> bool:
     """Return True unless the message that asked for the running cell says otherwise."""
-    if not hasattr(shell, "get_parent") or not hasattr(getattr(shell, "compile", None), "_filename_map"):
+    if not hasattr(shell, "get_parent") or not hasattr(
+        getattr(shell, "compile", None), "_filename_map"
+    ):
         return True
     return bool(shell.get_parent().get("content", {}).get("store_history", True))

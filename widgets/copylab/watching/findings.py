@@ -50,7 +50,9 @@ class Finding(Told):
         name = self.names[0] if self.names else gettext("a tensor")
         values = {"node": short(self.node), "names": name}
         if not self.silent:
-            return gettext("{names}, saved by {node}, was written before backward: PyTorch raises.", **values)
+            return gettext(
+                "{names}, saved by {node}, was written before backward: PyTorch raises.", **values
+            )
         if not self.compared:
             return gettext(
                 "{names}, saved by {node}, was written before backward, and no error says so. Its values could not be "
@@ -75,10 +77,15 @@ class Finding(Told):
         if self.written is not None:
             written: Any = self.written
         elif self.silent:
-            written = gettext("no line that was seen: by NumPy, another thread, or a kernel that tells nobody")
+            written = gettext(
+                "no line that was seen: by NumPy, another thread, or a kernel that tells nobody"
+            )
         else:
             written = gettext("a line that is not known")
-        rows = [gettext("saved    {place}", place=saved), gettext("written  {place}", place=written)]
+        rows = [
+            gettext("saved    {place}", place=saved),
+            gettext("written  {place}", place=written),
+        ]
         if self.backward is not None:
             rows.append(gettext("reached  {place}", place=self.backward))
         return "\n".join(rows)
@@ -87,7 +94,9 @@ class Finding(Told):
     def way_out(self) -> str:
         """What to do instead."""
         if self.written is not None and self.written.optimizer:
-            return gettext("Call backward before the optimizer's step, or compute the result again after it.")
+            return gettext(
+                "Call backward before the optimizer's step, or compute the result again after it."
+            )
         if self.silent:
             return gettext(
                 "Write to a copy (clone), or write after backward. "
@@ -102,7 +111,9 @@ class Finding(Told):
             "The same line wrote to {number} more saved tensors.",
             self.more,
         )
-        drawn = None if self.picture is None else Picture(self.picture, gettext("memory at backward"))
+        drawn = (
+            None if self.picture is None else Picture(self.picture, gettext("memory at backward"))
+        )
         return Alarm(
             self.title.rstrip("."),
             Code(self.lines, by=""),

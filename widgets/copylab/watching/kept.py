@@ -27,10 +27,14 @@ class Kept:
         "spoiled", "tensor", "told", "version", "writes",
     )  # fmt: skip
 
-    def __init__(self, tensor: Any, place: Place | None, *, made: int, output: bool, leaf: bool, nr: int) -> None:
+    def __init__(
+        self, tensor: Any, place: Place | None, *, made: int, output: bool, leaf: bool, nr: int
+    ) -> None:
         self.tensor, self.place = tensor, place
         self.made, self.output, self.leaf, self.nr = made, output, leaf, nr
-        self.origin: Any = None  # what can be asked for its history, where that is not the tensor held here
+        self.origin: Any = (
+            None  # what can be asked for its history, where that is not the tensor held here
+        )
         self.version: int = tensor._version
         self.span = where = span(tensor)
         self.bytes = checksum(tensor, where)
@@ -87,7 +91,10 @@ class Kept:
         after = [*(version for _, _, version in self.writes[1:]), self.tensor._version]
         pairs = list(zip(self.writes, after, strict=False))
         counted = [place for (place, _, before), then in pairs if then > before]
-        return next(iter(counted or [place for place, where, _ in self.writes if _meet(self.span, where)]), None)
+        return next(
+            iter(counted or [place for place, where, _ in self.writes if _meet(self.span, where)]),
+            None,
+        )
 
 
 def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -102,9 +109,15 @@ def span(tensor: Any) -> tuple[int, int]:
             return 0, 0
         if tensor.is_contiguous():
             return start, start + tensor.nbytes
-        reach = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+        reach = sum(
+            (size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True)
+        )
         return start, start + (reach + 1) * tensor.element_size()
-    except (RuntimeError, NotImplementedError, AttributeError):  # sparse, nested, a subclass without storage
+    except (
+        RuntimeError,
+        NotImplementedError,
+        AttributeError,
+    ):  # sparse, nested, a subclass without storage
         return 0, 0
 
 
@@ -115,7 +128,11 @@ def checksum(tensor: Any, where: tuple[int, int]) -> int | None:
         return None
     length = tensor.nbytes
     if stop - start <= length:  # no gap between its elements: as they lie, whatever their order
-        return zlib.crc32(ctypes.string_at(start, stop - start)) if length <= _PIECE else _sum(start, stop - start)
+        return (
+            zlib.crc32(ctypes.string_at(start, stop - start))
+            if length <= _PIECE
+            else _sum(start, stop - start)
+        )
     if length > WHOLE:
         return None
     size = tensor.element_size()
@@ -129,5 +146,7 @@ def _sum(start: int, length: int) -> int:
         return zlib.crc32((ctypes.c_char * length).from_address(start))
     found = 0
     for piece in range(_PIECES):
-        found = zlib.crc32(ctypes.string_at(start + (length - _PIECE) * piece // (_PIECES - 1), _PIECE), found)
+        found = zlib.crc32(
+            ctypes.string_at(start + (length - _PIECE) * piece // (_PIECES - 1), _PIECE), found
+        )
     return found

@@ -117,14 +117,19 @@ class Watch(Told):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self.ended:
             return
         if not self.entered_here():
             raise RuntimeError("a watch ends in the thread in which it was begun")
         self._end()
-        self._engines_not_attached = {name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))}
+        self._engines_not_attached = {
+            name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))
+        }
         self._engines_not_attached -= self._attached_at_end
         if self._engines_not_attached - self._ever_attached and (place := self._caller.place()):
             warn_at(place, " ".join(self.not_attached()), UserWarning)
@@ -180,7 +185,11 @@ class Watch(Told):
             yield
         finally:
             attached = self._attached[threading.get_ident()]
-            absent = [name for name in scope.ENGINES if name not in attached and name not in self._attach_errors]
+            absent = [
+                name
+                for name in scope.ENGINES
+                if name not in attached and name not in self._attach_errors
+            ]
             if any(_can_be_attached(sys.modules.get(name)) for name in absent):
                 self._threads_not_attached += 1  # imported meanwhile in another thread
             self._leave()
@@ -200,7 +209,9 @@ class Watch(Told):
             if home is None:
                 home = self._homes[where] = {}
                 if len(self._homes) > self._crowd:
-                    self._homes = {key: value for key, value in self._homes.items() if value or key == where}
+                    self._homes = {
+                        key: value for key, value in self._homes.items() if value or key == where
+                    }
                     self._crowd = 1_000 + 2 * len(self._homes)
             kept.home = home
             home[id(kept)] = weakref.ref(kept)
@@ -244,7 +255,9 @@ class Watch(Told):
                         self._in_other_threads.append(finding)
                 raise GradientWarning(finding.summary)
             if new and self._silent == "warn":
-                warn_at(finding.backward or Place("<unknown>", 0, ""), finding.summary, GradientWarning)
+                warn_at(
+                    finding.backward or Place("<unknown>", 0, ""), finding.summary, GradientWarning
+                )
 
     def raises(self, kept: Kept, node: str, error: RuntimeError) -> None:
         """The engine's own error is raised, for a node reads what was written since."""
@@ -260,7 +273,9 @@ class Watch(Told):
             found, self._in_other_threads = self._in_other_threads, []
         return list(dict.fromkeys(found))
 
-    def _found(self, kept: Kept, node: str, *, silent: bool, compared: bool = True) -> tuple[Finding, bool]:
+    def _found(
+        self, kept: Kept, node: str, *, silent: bool, compared: bool = True
+    ) -> tuple[Finding, bool]:
         """The finding, and whether it is a new one: what one line wrote and one backward met is one."""
         self._looking.add(threading.get_ident())
         try:
@@ -277,8 +292,12 @@ class Watch(Told):
             with _LOOK:
                 seen = _seen(kept.tensor, frame)
                 picture = memory(snapshot(**seen)) if seen else None
-            finding = Finding(silent, node, kept.place, written, backward, tuple(seen), compared, picture=picture)
-            with self._lock:  # not held above, where a tensor subclass of the program's own may be asked
+            finding = Finding(
+                silent, node, kept.place, written, backward, tuple(seen), compared, picture=picture
+            )
+            with (
+                self._lock
+            ):  # not held above, where a tensor subclass of the program's own may be asked
                 known = self._known.setdefault(key, finding)
                 if known is not finding:
                     known.more += 1
@@ -297,7 +316,13 @@ class Watch(Told):
         if not self.findings:
             return Box(sheet, Paragraph(" ".join([self._clear(), *missed])), kind="cl-panel")
         notes = [Paragraph(" ".join(missed))] if missed else []
-        return Box(sheet, *(finding.tree() for finding in self.findings), *notes, apart=True, kind="cl-panel")
+        return Box(
+            sheet,
+            *(finding.tree() for finding in self.findings),
+            *notes,
+            apart=True,
+            kind="cl-panel",
+        )
 
     def _clear(self) -> str:
         if not self.read_count:
@@ -330,7 +355,9 @@ class Watch(Told):
                 self._saved,
             )
         if "torch" not in sys.modules:
-            return gettext("PyTorch was not imported, and no operation of tinytorch has saved a tensor.")
+            return gettext(
+                "PyTorch was not imported, and no operation of tinytorch has saved a tensor."
+            )
         return gettext(
             "None was saved under it. It does not see what is saved before it begins, in threads that were started "
             "before, by compiled code, and inside of hooks of the program's own (save_on_cpu, a checkpoint)."
@@ -343,7 +370,11 @@ class Watch(Told):
             engine = "PyTorch" if name == "torch" else name
             if name in self._attach_errors:
                 said.append(
-                    gettext("{engine} could not be watched: {why}.", engine=engine, why=self._attach_errors[name])
+                    gettext(
+                        "{engine} could not be watched: {why}.",
+                        engine=engine,
+                        why=self._attach_errors[name],
+                    )
                 )
             else:
                 said.append(
@@ -387,7 +418,11 @@ def warn_at(place: Place, message: str, category: type[Warning]) -> None:
 def _storage(tensor: Any) -> int:
     try:
         return int(tensor.untyped_storage().data_ptr())
-    except (RuntimeError, NotImplementedError, AttributeError):  # a subclass or a layout without storage
+    except (
+        RuntimeError,
+        NotImplementedError,
+        AttributeError,
+    ):  # a subclass or a layout without storage
         return 0
 
 
@@ -409,7 +444,9 @@ def _seen(saved: Any, frame: FrameType | None) -> dict[str, Any]:
             low, high = span(tensor)
             if low < stop and start < high:
                 name, dot, inside = path.partition(".")
-                found.setdefault(id(tensor), (f"{name} {home}{dot}{inside}" if name in hidden else path, tensor))
+                found.setdefault(
+                    id(tensor), (f"{name} {home}{dot}{inside}" if name in hidden else path, tensor)
+                )
         hidden.update(names, code.co_varnames, code.co_cellvars, code.co_freevars)
         frame = frame.f_back
     by_name: dict[str, Any] = {}
@@ -422,10 +459,16 @@ def _names(frame: FrameType) -> dict[str, Any]:
     """What the names of a frame stand for. Python's own copy, kept for as long as a function runs, is let go again."""
     local = frame.f_locals
     names = dict(local)
-    if frame.f_code.co_flags & _FAST_LOCALS and sys.version_info < (3, 13) and sys.getrefcount(local) == _ITS_OWN:
+    if (
+        frame.f_code.co_flags & _FAST_LOCALS
+        and sys.version_info < (3, 13)
+        and sys.getrefcount(local) == _ITS_OWN
+    ):
         local.clear()
     return names
 
 
 def _same(one: Any, other: Any) -> bool:
-    return one is other or (span(one) == span(other) and one.shape == other.shape and one._version == other._version)
+    return one is other or (
+        span(one) == span(other) and one.shape == other.shape and one._version == other._version
+    )

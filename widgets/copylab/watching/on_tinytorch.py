@@ -47,7 +47,9 @@ class TinyTorch:
         if self.watch.ended:  # and its thread goes on
             self.leave()
         nr = MODES.here.packing._nr
-        held = tensor if nr is None else tensor.detach()  # a node that held its own result would have to be collected
+        held = (
+            tensor if nr is None else tensor.detach()
+        )  # a node that held its own result would have to be collected
         if nr is not None and tensor._is_view():
             held.source = weakref.ref(tensor.grad_fn)  # which a write to the view itself replaces
         return self.watch.keep(held, made=-1, output=nr is not None, leaf=tensor.is_leaf, nr=nr)
@@ -58,7 +60,9 @@ class TinyTorch:
         if kept.detached:
             raise RuntimeError(DETACHED)
         if kept.counted:
-            error = RuntimeError(stale(getattr(node, "fn", node), tensor, kept.version, tensor._version, kept.nr))
+            error = RuntimeError(
+                stale(getattr(node, "fn", node), tensor, kept.version, tensor._version, kept.nr)
+            )
             if node is not None:
                 self.watch.raises(kept, node.name(), error)
             raise error

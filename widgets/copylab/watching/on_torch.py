@@ -33,7 +33,16 @@ _BATCH_NORM_GRADS = (
 _BATCH_NORM_GRAD: tuple = ((3, "running_mean"), (4, "running_var"))
 _SELF: tuple = ((0, "self"),)  # most of them, and so a way of their own
 _NODES_OF_A_VIEW = 2  # made when a view is written in place: one for its base, one for the view
-_LEGACY = ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")  # what has a type `torch.FloatTensor`
+_LEGACY = (
+    "Byte",
+    "Char",
+    "Double",
+    "Float",
+    "Int",
+    "Long",
+    "Short",
+    "Half",
+)  # what has a type `torch.FloatTensor`
 
 
 class Torch:
@@ -158,7 +167,9 @@ class Torch:
         node = tensor.grad_fn
         if not made:
             return bool(node._sequence_nr() >= self.before)
-        if made == 1 and isinstance(node, self.function):  # no operation ran in the forward of this Function
+        if made == 1 and isinstance(
+            node, self.function
+        ):  # no operation ran in the forward of this Function
             return bool(node._sequence_nr() == self.at)
         return made == _NODES_OF_A_VIEW and id(tensor) == self.target and tensor._is_view()
 
@@ -202,12 +213,16 @@ class Torch:
         kind = f"{device.upper()}{scalar}Type"
         if scalar in _LEGACY:
             kind = f"torch.{'' if device == 'cpu' else device + '.'}{scalar}Tensor"
-        shown = kept.origin and kept.origin()  # of a view that was written in place, the view itself
+        shown = (
+            kept.origin and kept.origin()
+        )  # of a view that was written in place, the view itself
         maker = shown.grad_fn if shown is not None else None if kept.output else tensor.grad_fn
         if maker is None and not kept.leaf:
             maker = self._node()
         anomaly = self.torch.is_anomaly_enabled()
-        text = stale_text(kind, tensor.shape, maker, kept.nr, tensor._version, kept.version, anomaly)
+        text = stale_text(
+            kind, tensor.shape, maker, kept.nr, tensor._version, kept.version, anomaly
+        )
         if maker is not None and not self.shortens:
             text = text.replace(f" of {short_name(maker.name())},", f" of {maker.name()},", 1)
         return text if anomaly else text.partition("Hint: ")[0] + self.hint
@@ -268,7 +283,9 @@ def _plan(func: Any) -> tuple[tuple[int | None, str], ...] | None:
     """Where an operation takes what it writes to, by number and by name; None for one that writes to no tensor."""
     name = func.__name__.partition(".")[0]
     arguments = func._schema.arguments
-    if len(arguments) > 3 and arguments[3].name == "running_mean":  # one of its overloads keeps none
+    if (
+        len(arguments) > 3 and arguments[3].name == "running_mean"
+    ):  # one of its overloads keeps none
         if name in _BATCH_NORMS:
             return _BATCH_NORM
         if name in _BATCH_NORM_GRADS:
@@ -278,12 +295,18 @@ def _plan(func: Any) -> tuple[tuple[int | None, str], ...] | None:
         for at, argument in enumerate(arguments)
         if argument.alias_info is not None and argument.alias_info.is_write
     ]
-    return _SELF if found == [(0, "self")] and str(arguments[0].type) == "Tensor" else tuple(found) or None
+    return (
+        _SELF
+        if found == [(0, "self")] and str(arguments[0].type) == "Tensor"
+        else tuple(found) or None
+    )
 
 
 def _mode(told: Torch) -> Any:
     """A dispatch mode that tells of what operations write to."""
-    plans: dict[int, tuple[Any, Any, Any]] = {}  # by `id`, since an operation's own hash takes as long as the rest
+    plans: dict[
+        int, tuple[Any, Any, Any]
+    ] = {}  # by `id`, since an operation's own hash takes as long as the rest
     sequence, wrote = told.sequence, told.watch.wrote
 
     class Watching(import_module("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
@@ -295,7 +318,9 @@ def _mode(told: Torch) -> Any:
         def ignore_compile_internals(cls) -> bool:
             return True  # what is compiled stays compiled
 
-        def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: tuple = (), kwargs: Any = None
+        ) -> Any:
             try:
                 plan, call, _ = plans[id(func)]
             except KeyError:

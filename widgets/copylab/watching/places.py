@@ -35,7 +35,9 @@ class Place(NamedTuple):
         return CELL_NUMBERS.name_of(self.file) or self.file
 
     def __repr__(self) -> str:
-        return f"<{self}>"  # without the process number, too: a notebook may show a list of findings
+        return (
+            f"<{self}>"  # without the process number, too: a notebook may show a list of findings
+        )
 
     def __str__(self) -> str:
         cell = CELL_NUMBERS.name_of(self.file)

@@ -96,7 +96,11 @@ class _EngineFinder:
             spec = importlib.util.find_spec(name)
         finally:
             self._asking.now = False
-        if spec is not None and hasattr(spec.loader, "exec_module") and not isinstance(spec.loader, type):
+        if (
+            spec is not None
+            and hasattr(spec.loader, "exec_module")
+            and not isinstance(spec.loader, type)
+        ):
             _tell_when_executed(name, spec.loader)
         return spec
 
@@ -114,7 +118,9 @@ def _tell_when_executed(name: str, loader: Any) -> None:
         for watch in _watches_here():
             watch.attach_imported(name, sys.modules.get(name, module))
 
-    with suppress(AttributeError):  # a loader with slots: the watch says at its end that the engine was not attached
+    with suppress(
+        AttributeError
+    ):  # a loader with slots: the watch says at its end that the engine was not attached
         loader.exec_module = exec_module
 
 
@@ -134,7 +140,9 @@ def run_in_unwatched_thread(function: Callable[[], _Result]) -> _Result:
     return results[0]
 
 
-def _wrap_thread_start(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
+def _wrap_thread_start(
+    start: Callable[[threading.Thread], None],
+) -> Callable[[threading.Thread], None]:
     """`Thread.start` that takes the watches of the starting thread into the started one."""
 
     @functools.wraps(start)
@@ -144,7 +152,9 @@ def _wrap_thread_start(start: Callable[[threading.Thread], None]) -> Callable[[t
             return start(self)
         if not watches or not hasattr(self, "_bootstrap_inner") or self.ident is not None:
             return start(self)
-        if "_bootstrap_inner" in vars(self):  # by this function, which another tool has wrapped and so kept in place
+        if "_bootstrap_inner" in vars(
+            self
+        ):  # by this function, which another tool has wrapped and so kept in place
             return start(self)
         bootstrap = self._bootstrap_inner
 
