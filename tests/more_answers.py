@@ -1,4 +1,4 @@
-# ruff: noqa: E501  # a program of a learner stands in one string
+# a program of a learner stands in one string
 """More answers to the exercises of the lessons: right ones by other means, and dangerous ones that look right.
 
 By the key of the exercise: programs that are right, and programs that are not, each with a part of what is said to it.

@@ -138,8 +138,8 @@ def test_full_backward_hooks_see_and_change_gradients() -> None:
     layer = tinytorch.nn.Linear(2, 1)
     seen: list[Any] = []
     handle = layer.register_full_backward_hook(
-        lambda m, inp, out: seen.append((inp, out)) or (inp[0] * 2,)
-    )  # type: ignore[func-returns-value]
+        lambda m, inp, out: seen.append((inp, out)) or (inp[0] * 2,)  # type: ignore[func-returns-value]
+    )
     x = tinytorch.ones(1, 2, requires_grad=True)
     layer(x).sum().backward()
     assert seen[0][1][0].tolist() == [[1.0]]

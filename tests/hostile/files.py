@@ -121,10 +121,8 @@ def crafted(raw: bytes) -> dict[str, bytes]:
     for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         files[f"200 MB of noughts, method {method}"] = repacked(raw, method, data_0=noughts)
         files[f"a pickle of noughts, method {method}"] = repacked(raw, method, data_pkl=noughts)
-    files["no storage"], files["no pickle"] = (
-        repacked(raw, data_0=None),
-        repacked(raw, data_pkl=None),
-    )  # type: ignore[arg-type]
+    files["no storage"] = repacked(raw, data_0=None)  # type: ignore[arg-type]
+    files["no pickle"] = repacked(raw, data_pkl=None)  # type: ignore[arg-type]
     files["one part for many"] = _overlapping(repacked(raw, data_0=bytes(2_000_000)))
     empty = io.BytesIO()
     zipfile.ZipFile(empty, "w").close()

@@ -98,9 +98,9 @@ class Variable(metaclass=_VariableType):
 
     __module__ = "torch.autograd.variable"
 
-    def __new__(
+    def __new__(  # type: ignore[misc]
         cls, data: Any = None, requires_grad: bool = False, volatile: bool = False
-    ) -> Tensor:  # type: ignore[misc]
+    ) -> Tensor:
         """Make the tensor that shares the data's memory."""
         if volatile:
             warn_user(

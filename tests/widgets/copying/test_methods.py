@@ -99,9 +99,8 @@ class TestSources:
     def test_code_is_what_one_would_write(self) -> None:
         assert Source().code == "x = torch.tensor([1., 2., 3.], requires_grad=True)"
         assert Source("plain", ()).code == "x = torch.tensor(1.)"
-        assert (
-            Source("result", 2).code == "a = torch.tensor([1., 2.], requires_grad=True)\nx = a * 2"
-        )  # type: ignore[arg-type]
+        source = Source("result", 2)  # type: ignore[arg-type]
+        assert source.code == "a = torch.tensor([1., 2.], requires_grad=True)\nx = a * 2"
         assert Source("plain", (2,), "int64").code == "x = torch.tensor([1, 2])"
         assert Source("leaf", (2, 1), "float64", transposed=True).code == (
             "x = torch.tensor([[1., 2.]], dtype=torch.float64).t().requires_grad_()"
