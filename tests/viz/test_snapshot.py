@@ -26,6 +26,46 @@ def test_storage_and_counter_are_told_apart(engine: ModuleType) -> None:
     assert snap.storage(str(x.storage)).runs[0].values == (1.0, 2.0, 3.0)
 
 
+def test_questions_about_two_tensors(engine: ModuleType) -> None:
+    snap = snapshot(run("sharing", engine))
+    x = snap.tensor("x")
+    assert snap.is_same_tensor(x, "same")
+    assert not snap.is_same_tensor(x, "a")
+    assert [snap.shares_storage(x, name) for name in "abc"] == [True, True, False]
+    assert [snap.shares_counter(x, name) for name in "abc"] == [True, False, False]
+
+
+def test_what_has_no_storage_or_counter_shares_none(engine: ModuleType) -> None:
+    with engine.inference_mode():
+        x, y = engine.ones(2), engine.ones(2)
+    snap = snapshot(x=x, y=y)
+    assert not snap.shares_counter("x", "y"), "None is no counter"
+
+
+def test_rows_of_one_storage_share_no_cells(engine: ModuleType) -> None:
+    x = engine.zeros(2, 3)
+    rows = {"first": x[0], "second": x[1], "column": x[:, 1], "other": x[:, 2]}
+    snap = snapshot(x=x, **rows)
+    assert all(snap.shares_cells("x", name) for name in rows)
+    assert not snap.shares_cells("first", "second")
+    assert snap.shares_cells("second", "column")
+    assert snap.shares_storage("column", "other")
+    assert not snap.shares_cells("column", "other"), "the stretches overlap, the cells do not"
+
+
+def test_what_leads_to_what(engine: ModuleType) -> None:
+    w = engine.ones(2, requires_grad=True)
+    y = w * 2
+    z = y.exp()
+    snap = snapshot(w=w, y=y, z=z, detached=z.detach())
+    pairs = [
+        (a, b) for a in ("w", "y", "z", "detached") for b in ("w", "y", "z") if snap.leads_to(a, b)
+    ]
+    assert pairs == [("y", "w"), ("z", "w"), ("z", "y")]
+    kinds = [node.name.rpartition("::")[2] for node in snap.nodes_behind("z", "y")]
+    assert kinds == ["ExpBackward0", "MulBackward0", "AccumulateGrad"]
+
+
 def test_ids_count_up_in_order_of_first_sight(engine: ModuleType) -> None:
     snap = snapshot(run("sharing", engine))
     assert [tensor.id for tensor in snap.tensors] == ["T1", "T2", "T3", "T4"]

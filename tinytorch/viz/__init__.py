@@ -21,7 +21,6 @@ from .diagnose import Explanation, explain
 from .diagnose import Past as Past
 from .diagnose import blame as blame
 from .diagnose import changes as changes
-from .diagnose import reached as reached
 from .diagnose import written as written
 from .read import Snapshot, modules, read, snapshot
 from .read import Tensor as Tensor

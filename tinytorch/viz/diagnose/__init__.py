@@ -12,7 +12,6 @@ from .explanation import (
     stale,
     troubles,
 )
-from .hazards import reached
 
 __all__ = [
     "Blame",
@@ -24,7 +23,6 @@ __all__ = [
     "explain",
     "nameless",
     "perhaps",
-    "reached",
     "stale",
     "troubles",
     "written",

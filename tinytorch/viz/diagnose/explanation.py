@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from ..read import Node, Saved, Snapshot, Tensor, read
 from ..wording import bracket, clean, few, gettext, listed, ngettext, short, shorten, told
-from .hazards import Finding, causes, findings, reached, unseen_writes, writes
+from .hazards import Finding, causes, findings, unseen_writes, writes
 
 _MOST = 4
 """So many causes are told of one tensor."""
@@ -71,7 +71,7 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     used: dict[str, str] = {}
     roots = _roots(snap)
     for root in roots:
-        nodes = reached(snap, [root])
+        nodes = snap.nodes_behind(root)
         own = list(findings(snap, root, nodes, used))
         # Where it is known to raise, or that a write was not seen, nobody asks what else is not known.
         if _verdict(own) != "unknown":
@@ -139,7 +139,7 @@ def _roots(snap: Snapshot) -> list[Tensor]:
     results = [
         tensor for tensor in snap.named if tensor.grad_fn is not None or tensor.is_leaf is None
     ]
-    below = {node.id for tensor in results for node in reached(snap, [tensor])[1:]}
+    below = {node.id for tensor in results for node in snap.nodes_behind(tensor)[1:]}
     return [tensor for tensor in results if tensor.grad_fn not in below] or list(snap.named[:1])
 
 
@@ -252,9 +252,8 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
     found = {
         tid for name, tid in snap.names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)
     }
-    nodes = reached(snap, [snap.tensor(tid) for tid in found]) or list(
-        snap.nodes
-    )  # behind what the line names
+    # Behind what the line names.
+    nodes = snap.nodes_behind(*found) or list(snap.nodes)
     if error is None:
         given_back = {
             node.key for node in after.nodes if any(saved.state == "freed" for saved in node.saved)

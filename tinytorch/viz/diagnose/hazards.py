@@ -33,18 +33,6 @@ class Finding:
         return bracket(f"{self.kind}: {self.what}")
 
 
-def reached(snap: Snapshot, roots: Iterable[Tensor]) -> list[Node]:
-    """The nodes that backward on these tensors would walk, their own first."""
-    order = dict.fromkeys(root.grad_fn for root in roots if root.grad_fn)
-    waiting = list(order)
-    while waiting:
-        for end in snap.node(waiting.pop()).ends:
-            if end not in order:
-                order[end] = None
-                waiting.append(end)
-    return [snap.node(name) for name in order]
-
-
 def causes(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
     """What was written, counted or not, of that which some nodes saved."""
     kept = [(node, saved) for node in nodes for saved in node.saved]

@@ -119,6 +119,11 @@ class Tensor:
             return False
         return self.start_byte < other.stop_byte() and other.start_byte < self.stop_byte()
 
+    def bytes_in_storage(self) -> set[int]:
+        """The numbers of all bytes of the storage record that belong to an element."""
+        starts = (byte for _, byte in self.elements(self.numel))
+        return {byte for start in starts for byte in range(start, start + self.itemsize)}
+
     def as_part(self, whole: Tensor, name: str) -> str:
         """What this tensor is of another one that shares its counter, said with that one's name: `w transposed`."""
         here, there = self._axes(), whole._axes()
@@ -327,6 +332,58 @@ class Snapshot:
     def node(self, which: str) -> Node:
         """The graph node with this id; KeyError if there is none."""
         return cast("Node", self._records[which])
+
+    # -- questions about two tensors: each takes their records, ids or names ------------
+
+    def _record_of(self, tensor: Tensor | str) -> Tensor:
+        return self.tensor(tensor) if isinstance(tensor, str) else tensor
+
+    def is_same_tensor(self, a: Tensor | str, b: Tensor | str) -> bool:
+        """Return True if `a` and `b` are one tensor object (`a is b`)."""
+        return self._record_of(a).id == self._record_of(b).id
+
+    def shares_storage(self, a: Tensor | str, b: Tensor | str) -> bool:
+        """Return True if both are views of one storage; False for a tensor without a storage."""
+        storage = self._record_of(a).storage
+        # Two sparse or nested tensors have None here, and nothing in common.
+        return storage is not None and storage == self._record_of(b).storage
+
+    def shares_counter(self, a: Tensor | str, b: Tensor | str) -> bool:
+        """Return True if both have one version counter; False for inference tensors, without one."""
+        counter = self._record_of(a).counter
+        return counter is not None and counter == self._record_of(b).counter
+
+    def shares_cells(self, a: Tensor | str, b: Tensor | str) -> bool:
+        """Return True if a write to one can be seen in the other: some byte belongs to both.
+
+        Two rows of one matrix share its storage, but no cells.
+        """
+        first, second = self._record_of(a), self._record_of(b)
+        if not self.shares_storage(first, second) or not first.overlaps(second):
+            return False
+        return not first.bytes_in_storage().isdisjoint(second.bytes_in_storage())
+
+    def nodes_behind(self, *tensors: Tensor | str) -> list[Node]:
+        """Return the nodes that backward on these tensors would visit, their own grad_fn first."""
+        roots = (self._record_of(tensor).grad_fn for tensor in tensors)
+        order = dict.fromkeys(root for root in roots if root)
+        waiting = list(order)
+        while waiting:
+            for node_id in self.node(waiting.pop()).ends:
+                if node_id not in order:
+                    order[node_id] = None
+                    waiting.append(node_id)
+        return [self.node(node_id) for node_id in order]
+
+    def leads_to(self, result: Tensor | str, source: Tensor | str) -> bool:
+        """Return True if backward on `result` would visit the grad_fn or leaf that `source` is.
+
+        A tensor does not lead to itself.
+        """
+        start, end = self._record_of(result), self._record_of(source)
+        return start.id != end.id and any(
+            node.id == end.grad_fn or node.variable == end.id for node in self.nodes_behind(start)
+        )
 
     def values(self, tensor: Tensor, most: int) -> list[Any] | None:
         """The values of a tensor in its order; None unless all were read, and for one of more than `most` elements."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tinytorch.viz import gettext, reached
+from tinytorch.viz import gettext
 
 from .. import Misconception, Question, predict
 from ..looks import values
@@ -58,7 +58,7 @@ def _raises(name: str, wrong: str, belief: Misconception) -> Question:
 
 def _stale(run: Run, name: str) -> str | None:
     """The name of the node behind a tensor that has saved what was written over; None if there is none."""
-    behind = reached(run.snapshot(), [run.tensor(name)])
+    behind = run.snapshot().nodes_behind(run.tensor(name))
     return next(
         (one.name for one in behind if any(saved.state == "stale" for saved in one.saved)), None
     )
