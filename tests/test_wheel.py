@@ -12,7 +12,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from copylab.course.site import GUIDES
 from guards import ROOT
 from hatchling.build import build_sdist, build_wheel
 
@@ -37,7 +36,6 @@ def test_wheel_holds_engine_widgets_and_lessons(wheel: Path) -> None:
         for path in source.rglob("*")
         if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)
     }
-    here |= {f"copylab/{name}.md" for name in GUIDES}  # of which the site is made
     assert {"tinytorch/__init__.py", "copylab/__init__.py"} <= here
     assert any(name.startswith("copylab/notebooks/") and name.endswith(".ipynb") for name in here)
     assert {name for name in names if ".dist-info/" not in name} == here

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from copylab.course.lesson import lessons
-from copylab.course.translation import FOLDER, PAGES, Entry, digest, files, opened, prose, read
+from copylab.course.translation import FOLDER, Entry, digest, files, opened, prose, read
+from guards import ROOT
+
+PAGES = ROOT / "docs" / "pages"
+"""Pages of the site that can be translated."""
 
 OPEN = "untranslated"
 """Stands in place of the digest where a translator has not been yet."""

@@ -176,32 +176,6 @@ def test_the_old_file_is_renamed_only_when_the_new_one_is_on_the_disk(
     assert (folder.read("a.txt"), folder.read("b.txt")) == (b"new", b"old")
 
 
-def test_what_was_built_is_moved_in_beside_what_is_there(
-    folder: SafeFolder, outside: Path, tmp_path: Path
-) -> None:
-    for name in (".git/config", "en/old.html", "index.html"):
-        folder.write(name, b"old")
-    (folder.path / "en" / "link").symlink_to(outside)
-    built = SafeFolder(tmp_path / "built")
-    for name in ("en/new.html", "index.html", "zh/new.html"):
-        built.make()
-        built.write(name, b"new")
-    folder.move_in(built.path)
-    found = sorted(
-        path.relative_to(folder.path).as_posix()
-        for path in folder.path.rglob("*")
-        if path.is_file()
-    )
-    assert found == [".git/config", "en/new.html", "index.html", "zh/new.html"]
-
-    (folder.path / "ko").symlink_to(outside)
-    for name in ("en/newer.html", "ko/newer.html"):
-        built.write(name, b"newer")
-    with pytest.raises(RefusedFileError, match="links are not followed"):
-        folder.move_in(built.path)
-    assert folder.has("en/new.html"), "nothing is moved then"
-
-
 def test_a_loop_of_links_is_an_error_of_the_system(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import stat
 import sys
 import time
@@ -94,11 +93,6 @@ class SafeFolder:
         with self._list(folder) as entries:
             return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
 
-    def is_empty(self) -> bool:
-        """Return True if there is nothing in the folder."""
-        with self._list("") as entries:
-            return not any(True for _ in entries)
-
     def require_files_only(self, folder: str) -> None:
         """Raise RefusedFileError if a folder below this one has anything but regular files in it."""
         with self._list(folder) as entries:
@@ -158,32 +152,6 @@ class SafeFolder:
         while self.has(folder + (free := pattern.format("" if number == 1 else number))):
             number += 1
         return free
-
-    def move_in(self, built: Path) -> None:
-        """Move all of `built` into this folder, replacing files and folders of the same names.
-
-        Nothing is moved if a link or a device has one of the names.
-        """
-        names = sorted(path.name for path in built.iterdir())
-        folders = {name for name in names if self._is_replaceable_folder(name)}
-        for name in names:
-            if name in folders:
-                shutil.rmtree(self.path / name)  # which itself follows no link
-            elif self.has(name):
-                self.remove(name)
-            shutil.move(built / name, self.path / name)
-
-    def _is_replaceable_folder(self, name: str) -> bool:
-        """Return False for a file and for what is missing. RefusedFileError for a link or a device."""
-        with self._enter_folder(name) as place:
-            try:
-                found = os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False)
-            except FileNotFoundError:
-                return False
-        if stat.S_ISREG(found.st_mode):
-            return False
-        _require_folder(name, found)
-        return True
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:

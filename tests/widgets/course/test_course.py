@@ -273,12 +273,9 @@ def test_the_command_lays_out_without_jupyter_and_says_what_it_did(folder: Path)
 
 
 @pytest.mark.slow
-def test_the_command_writes_assignments_and_says_what_a_site_lacks(tmp_path: Path) -> None:
+def test_the_command_writes_assignments(tmp_path: Path) -> None:
     status, said = command("nbgrader", str(tmp_path), "02_clone")
     assert (status, said) == (0, f"{tmp_path / 'source' / '02_clone' / '02_clone.ipynb'}\n")
-    status, said = command("site", str(tmp_path), "--lite", str(tmp_path))
-    assert status == 1
-    assert len(said.splitlines()) == 1
 
 
 def test_without_jupyterlab_the_sentence_fits_every_installer(

@@ -361,12 +361,3 @@ def test_the_language_is_said_before_or_after_the_command(
     for notebook in (assignment, folder / "02_clone.ipynb"):
         assert not "".join(read(notebook)["cells"][0]["source"]).isascii()
     assert remembered(folder) == "zh"
-    built: list[list[str] | None] = []
-
-    def build(_: Path, chosen: list[str] | None) -> list[str]:
-        built.append(chosen)
-        return []
-
-    monkeypatch.setattr("copylab.course.site.build", build)
-    run("site", str(tmp_path / "site"))
-    assert built == [["zh"]]

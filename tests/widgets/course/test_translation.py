@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from copylab.course.translation import (
     FOLDER,
-    PAGES,
     Entry,
     check,
     digest,
@@ -18,7 +17,7 @@ from copylab.course.translation import (
     text_in,
     translate,
 )
-from translations import OPEN, faults, main, renew, write
+from translations import OPEN, PAGES, faults, main, renew, write
 
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 CATALOGUES = [

@@ -15,7 +15,6 @@ from ..safe_files import can_write_in, explain_error, resolve_folder
 from .grading import assign
 from .layout import TRUST, can_sign, lay_out, list_lessons, remembered, reset
 from .lesson import lessons
-from .lite import build_lite
 from .translation import languages
 
 _HERE = Path(__file__).resolve().parent
@@ -49,22 +48,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     anew.add_argument("lesson", help=gettext("for example clone, or 02_clone"))
     anew.add_argument("--folder", type=Path, default=argparse.SUPPRESS, help=where)
-    site = more.add_parser(
-        "site", help=gettext("make pages of the course, for any web server or none")
-    )
-    site.add_argument("to", type=Path)
-    site.add_argument(
-        "--lite",
-        type=Path,
-        metavar="WHEELS",
-        help=gettext("a JupyterLite instead, with these wheels"),
-    )
     grading = more.add_parser(
         "nbgrader", help=gettext("write the lessons as assignments for nbgrader")
     )
     grading.add_argument("to", type=Path)
     grading.add_argument("lessons", nargs="*")
-    for command in (anew, site, grading):  # what is said before the command holds for it, too
+    for command in (anew, grading):  # what is said before the command holds for it, too
         command.add_argument("--language", default=argparse.SUPPRESS, help=speaks)
     return parser
 
@@ -129,12 +118,6 @@ def _do(folder: Path, language: str, arguments: argparse.Namespace) -> list[str]
     match arguments.do:
         case "reset":
             return reset(folder, arguments.lesson, arguments.language)
-        case "site" if arguments.lite:
-            build_lite(folder, arguments.lite, language)
-        case "site":
-            from .site import build  # it reads the reference out of all modules
-
-            return build(folder, [arguments.language] if arguments.language else None)
         case "nbgrader":
             written = assign(folder, arguments.lessons, language=language, tell=remarks.append)
             return [*map(str, written), *remarks]
@@ -143,14 +126,13 @@ def _do(folder: Path, language: str, arguments: argparse.Namespace) -> list[str]
                 *lay_out(folder, language),
                 gettext("Your lessons are in {folder}.", folder=folder),
             ]
-    return []
 
 
 def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:
     """Return the language that was asked for, or else that of the course in the folder, of the environment, English."""
     if arguments.language:
         return str(arguments.language)
-    in_course = None if arguments.do in ("site", "nbgrader") else remembered(folder)
+    in_course = None if arguments.do == "nbgrader" else remembered(folder)
     wished = os.environ.get(_LANGUAGE, "")
     return in_course or (wished if wished in languages(lessons()) else "en")
 
@@ -158,7 +140,7 @@ def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:
 def main() -> None:
     """Lay the lessons out and become JupyterLab."""
     arguments = _parser().parse_args()
-    named = arguments.to if arguments.do in ("site", "nbgrader") else arguments.folder
+    named = arguments.to if arguments.do == "nbgrader" else arguments.folder
     opens = not (arguments.do or arguments.lay_out_only)
     try:
         folder = resolve_folder(named)

@@ -25,12 +25,9 @@ Asked = dict[str, Prediction | Exercise]
 
 def lessons() -> Path:
     """Return the folder with the lessons as published."""
-    return published() / "notebooks"
-
-
-def published() -> Path:
-    """Return the folder that has lessons, guides and changelog in it: the installed package, or else a clone."""
-    return _HERE if (_HERE / "notebooks").is_dir() else _HERE.parents[1]
+    # An installed package has them inside of it, a clone beside its folder `widgets`.
+    inside = _HERE / "notebooks"
+    return inside if inside.is_dir() else _HERE.parents[1] / "notebooks"
 
 
 def meant(lesson: str, names: Iterable[str]) -> str:

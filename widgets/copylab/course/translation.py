@@ -3,7 +3,7 @@
 For each language there is a folder `translations/LANGUAGE` beside the lessons, with one Markdown file per lesson. A
 line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with that id; DIGEST stands for the English
 text that was translated, so that a text which has changed since is noticed. A page, such as the glossary, is one cell.
-The list of solutions and the pages of the site have such a folder beside them, too.
+The list of solutions and the site's pages in docs/pages have such a folder beside them, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from tinytorch.viz import gettext
 from ..safe_files import read_text
 from .lesson import read as read_notebook
 
-PAGES = Path(__file__).resolve().parent / "pages"
 FOLDER = "translations"
 
 _MARK = re.compile(r"^<!-- cell (\S+) (\S+) -->[ \t]*\n", re.MULTILINE)

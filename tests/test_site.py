@@ -7,17 +7,17 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import build_site
 import copylab
 import pytest
-from copylab.course import lite, site
-from copylab.course.lesson import lessons, published
-from copylab.course.translation import PAGES
+from build_site import PAGES
+from copylab.course.lesson import lessons
+from copylab.course.translation import languages
 
 import tinytorch
+from tinytorch.viz import language, use
 
 LISTED = re.findall(r"^\{names\} (.*)$", (PAGES / "reference.md").read_text("utf-8"), re.MULTILINE)
-
-_FENCED = re.compile(r"^```(\{code-cell\}|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def test_the_reference_has_each_public_name_once() -> None:
@@ -35,7 +35,9 @@ def test_the_examples_of_the_pages_run(page: Path) -> None:
 
 
 def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Path) -> None:
-    site.write_source(tmp_path / "source", "en")
+    before = language()
+    build_site.write_sources(tmp_path / "source", "en")
+    use(before)
     cells = {
         cell["id"]: cell
         for cell in json.loads((tmp_path / "source/02_clone.ipynb").read_text("utf-8"))["cells"]
@@ -50,41 +52,44 @@ def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Pa
 
 def test_a_guide_runs_what_it_can_and_shows_no_screenshots() -> None:
     text = "```python\nsteps(1)\n```\n<picture><img></picture>\n\nb\n```python\nimport torch\n```\n```python\nc\n```\n"
-    made = site._guide(text)
+    made = build_site.prepare_guide(text)
     assert "```{code-cell}\nsteps(1)\n```\nb\n```python\nimport torch\n```\n```python\nc" in made
-    assert all((published() / f"{name}.md").is_file() for name in site.GUIDES)
+    assert all((build_site.ROOT / f"{name}.md").is_file() for name in build_site.GUIDES)
 
 
-def test_a_folder_that_is_not_a_site_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="is not empty, and not a site"):
-        site.build(tmp_path, ["en"])
+    with pytest.raises(FileExistsError, match="is not empty"):
+        build_site.build_site(tmp_path, ["en"])
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
 def test_a_language_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"not there in 'xx'; it is in: en, ko, zh"):
-        site.build(tmp_path / "new", ["xx"])
+        build_site.build_site(tmp_path / "new", ["xx"])
     assert not (tmp_path / "new").exists()
 
 
-def test_without_sphinx_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(RuntimeError, match=r"pip install 'copylab\[site\]'"):
-        site.build(tmp_path / "new")
+def test_every_language_of_the_course_is_known_to_the_site() -> None:
+    assert {"en", *languages(lessons())} <= build_site.SITE_LANGUAGES.keys()
 
 
-def test_a_lite_needs_a_wheel_of_copylab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+@pytest.mark.slow
+def test_a_warning_of_sphinx_ends_the_build(tmp_path: Path) -> None:
+    (tmp_path / "index.md").write_text("# Start\n\n[nowhere](nowhere.md)\n", "utf-8")
+    with pytest.raises(RuntimeError, match="nowhere"):
+        build_site.run_sphinx(tmp_path, tmp_path / "out", "en")
+
+
+def test_a_lite_needs_a_wheel_of_copylab(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no wheel of copylab in .*pip wheel -w"):
-        lite.build_lite(tmp_path / "out", tmp_path)
+        build_site.build_lite(tmp_path / "out", tmp_path, "en")
 
 
 def test_a_lesson_in_a_lite_installs_copylab_first() -> None:
-    text = (lessons() / "02_clone.ipynb").read_text("utf-8")
-    before, after = json.loads(text)["cells"], json.loads(lite.installing(text))["cells"]
+    notebook = json.loads((lessons() / "02_clone.ipynb").read_text("utf-8"))
+    before = notebook["cells"]
+    after = build_site.install_in_first_cell(notebook)["cells"]
     added = [cell for cell in after if cell not in before]
     assert [cell["source"] for cell in added] == [["%pip install -q copylab"]]
     assert [cell["cell_type"] for cell in after].index("code") == after.index(added[0])

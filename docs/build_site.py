@@ -1,0 +1,384 @@
+"""Build the course as a site: static pages, for any web server or for a folder that is opened from the disk.
+
+    python docs/build_site.py FOLDER                      # all languages
+    python docs/build_site.py FOLDER --language zh        # one of them
+    python docs/build_site.py FOLDER --lite WHEELS        # a JupyterLite instead
+
+Sphinx with MyST-NB makes the pages (`docs/conf.py`): it knows notebooks, search without a server, and languages. This
+script writes what Sphinx is given: the lessons in a language, with predictions that judge themselves; the guides, whose
+examples are run; and the reference of all public names. `pip install -e '.[docs]'` installs what it needs.
+
+With `--lite` the lessons run in the reader's browser: Pyodide, the Python of the browser, and NumPy come from their
+host on the network when a lesson is opened, copylab from the wheels in WHEELS:
+
+    pip install 'jupyterlite-core[contents,translation]>=0.6' 'jupyterlite-pyodide-kernel>=0.6'
+    pip wheel --wheel-dir WHEELS .
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import copylab
+from copylab.course.cheatsheet import page as cheat_sheet
+from copylab.course.lesson import asked, lessons
+from copylab.course.translation import FOLDER, check, languages, text_in
+from copylab.quiz import Prediction, page
+
+import tinytorch
+from tinytorch.viz import language as language_in_use
+from tinytorch.viz import use
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+PAGES = DOCS / "pages"
+
+
+class SiteLanguage(NamedTuple):
+    """A language as the site names it, its code in Sphinx, and the captions above the lists of pages."""
+
+    name: str
+    sphinx_code: str
+    lessons: str
+    look_up: str
+
+
+SITE_LANGUAGES = {
+    "en": SiteLanguage("English", "en", "Lessons", "Look up"),
+    "zh": SiteLanguage("中文", "zh_CN", "课程", "查阅"),
+    "ko": SiteLanguage("한국어", "ko", "수업", "찾아보기"),
+}
+
+PAGE_NAMES = ("gallery", "reference", "teaching", "checking")
+GUIDES = (
+    "docs/widgets/README",
+    "docs/widgets/steps",
+    "docs/widgets/compare",
+    "docs/widgets/predict",
+    "docs/widgets/exercise",
+    "docs/widgets/race",
+    "docs/widgets/copylab",
+    "docs/watch",
+    "docs/compatibility",
+    "docs/hosts",
+    "CHANGELOG",
+)
+"""Guides in English, which are there in no other language."""
+
+FRONT_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>copylab</title><meta name="viewport" content="width=device-width">
+<style>
+  :root {{ color-scheme: light dark }}
+  body {{ font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }}
+</style></head>
+<body><main><h1>copylab</h1>
+<p>See what copying a PyTorch tensor does to memory and to gradients.</p><ul>{links}</ul>
+</main></body></html>
+"""
+
+EXECUTED_PAGE = """---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+```{code-cell}
+:tags: [remove-cell]
+import tinytorch as torch
+```
+"""
+"""The head of a page whose examples are run, with the import that they leave out."""
+
+INSTALL_CELL = "%pip install -q copylab"
+LANGUAGE_CELL = "%env COPYLAB_LANGUAGE={language}"
+
+
+def build_site(folder: Path, chosen: Sequence[str]) -> None:
+    """Build the site into an empty folder, in the `chosen` languages.
+
+    Raises FileExistsError if there is something in the folder, ValueError for a language that the course is not there
+    in, RuntimeError with Sphinx's words if it fails or warns.
+    """
+    for language in chosen:
+        check(language, lessons())
+    require_empty(folder)
+    own_language = language_in_use()
+    with tempfile.TemporaryDirectory() as work:
+        for language in chosen:
+            print(f"{SITE_LANGUAGES[language].name}: building", flush=True)
+            source = Path(work) / language / "source"
+            try:
+                write_sources(source, language)
+                sheet = cheat_sheet(tinytorch)
+            finally:
+                use(own_language)
+            # MyST-NB leaves the notebooks that it ran beside its output, so that is moved afterwards.
+            built = Path(work) / language / "built"
+            run_sphinx(source, built, language)
+            shutil.copytree(built, folder / language)
+            (folder / language / "cheat_sheet.html").write_text(sheet, encoding="utf-8")
+    (folder / "index.html").write_text(front_page(chosen), encoding="utf-8")
+
+
+def require_empty(folder: Path) -> None:
+    """Make the folder if it is missing. FileExistsError if it holds anything: that is somebody else's."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise FileExistsError(f"{folder} is not empty")
+
+
+def front_page(chosen: Sequence[str]) -> str:
+    """Return the page that leads to the site in each language."""
+    links = []
+    for language in chosen:
+        name = escape(SITE_LANGUAGES[language].name)
+        links.append(f'<li><a lang="{language}" href="{language}/index.html">{name}</a></li>')
+    return FRONT_PAGE.format(links="".join(links))
+
+
+def run_sphinx(source: Path, out: Path, language: str) -> None:
+    """Build one language, in a process of its own: Sphinx speaks one language in each.
+
+    Raises RuntimeError, with the end of what Sphinx said, where it fails or warns.
+    """
+    code = f"language={SITE_LANGUAGES[language].sphinx_code}"
+    options = ["-q", "-W", "--keep-going", "--no-color", "-j", "auto", "-c", str(DOCS), "-D", code]
+    command = [sys.executable, "-m", "sphinx", *options, str(source), str(out)]
+    search_path = os.pathsep.join([str(DOCS), *sys.path])  # for `anchor_of_heading`
+    environment = os.environ | {"PYTHONPATH": search_path, "COPYLAB_LANGUAGE": language}
+    run_or_raise(command, environment=environment)
+
+
+def run_or_raise(
+    command: list[str], *, folder: Path | None = None, environment: dict[str, str] | None = None
+) -> None:
+    """Run a command. RuntimeError with the end of what it printed if it fails."""
+    process = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if process.returncode:
+        raise RuntimeError((process.stderr or process.stdout).strip()[-2000:])
+
+
+# -- the pages that Sphinx is given ---------------------------------------------------
+
+
+def write_sources(source: Path, language: str) -> None:
+    """Write the lessons in a language, the pages beside them, and the first page with the list of all."""
+    use(None if language == "en" else language)
+    source.mkdir(parents=True)
+    lesson_names = []
+    for path in sorted(lessons().glob("*.ipynb")):
+        lesson_names.append(path.stem)
+        notebook = prepare_lesson(json.loads(text_in(path, language)))
+        write_page(source / path.name, json.dumps(notebook))
+    glossary = text_in(lessons() / "glossary.md", language)
+    write_page(source / "glossary.md", relink(glossary))
+
+    page_names = [name for name in PAGE_NAMES if is_translated(name, language)]
+    for name in page_names:
+        text = text_in(PAGES / f"{name}.md", language)
+        write_page(source / f"{name}.md", insert_reference(text))
+    guides = GUIDES if language == "en" else ()
+    for name in guides:
+        text = (ROOT / f"{name}.md").read_text("utf-8")
+        write_page(source / f"{name}.md", prepare_guide(text))
+
+    captions = SITE_LANGUAGES[language]
+    groups = {
+        captions.lessons: lesson_names,
+        captions.look_up: ["glossary", *page_names],
+        "Guides": guides,
+    }
+    start = relink(text_in(lessons() / "README.md", language))
+    write_page(source / "index.md", start + list_contents(groups))
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a page, and make its folder if it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def is_translated(page_name: str, language: str) -> bool:
+    """Return True if a page of docs/pages/ is there in a language."""
+    return language == "en" or (PAGES / FOLDER / language / f"{page_name}.md").is_file()
+
+
+def prepare_lesson(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a lesson as a page without a kernel.
+
+    Predictions judge themselves, other widgets show their static form; what answers a question is folded.
+    """
+    tasks = asked(notebook)
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            cell["source"] = relink(source)
+            continue
+        task = tasks.get(source.strip())
+        if isinstance(task, Prediction):
+            data = {"text/html": page(task, tinytorch)}
+            cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
+        else:
+            static = [output for output in cell["outputs"] if "copylab-twin" in json.dumps(output)]
+            cell["outputs"] = static or cell["outputs"]
+        if "questioned" in cell["metadata"].get("tags", ()):
+            cell["metadata"]["tags"].append("hide-output")
+    return notebook
+
+
+def relink(text: str) -> str:
+    """Return Markdown with links as the site has them: the README is its first page, a file is no page."""
+    text = re.sub(r"\]\((?:\.\./)?README\.md", "](index.md", text)
+    text = re.sub(r"\[([^]]+)\]\(solutions/[^)]*\)", r"\1", text)
+    # Sphinx warns of a Markdown link to what is not one of its pages.
+    return re.sub(
+        r"\[([^]]+)\]\(((?:cheat_sheet\.html|LICENSE)[^)]*)\)", r'<a href="\2">\1</a>', text
+    )
+
+
+def list_contents(groups: Mapping[str, Sequence[str]]) -> str:
+    """Return a hidden table of contents for each group of pages that is not empty."""
+    contents = ""
+    for caption, page_names in groups.items():
+        if page_names:
+            listed = "\n".join(page_names)
+            contents += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
+    return contents
+
+
+def prepare_guide(text: str) -> str:
+    """Return a guide whose examples are run, up to the first that needs PyTorch.
+
+    The outputs take the place of the screenshots.
+    """
+    without_pictures = re.sub(r"<picture>.*?</picture>\n*", "", text)
+    executed, mark, rest = without_pictures.partition("```python\nimport torch\n")
+    return EXECUTED_PAGE + executed.replace("```python\n", "```{code-cell}\n") + mark + rest
+
+
+# -- the reference --------------------------------------------------------------------
+
+
+def insert_reference(text: str) -> str:
+    """Put the entries of names where a page asks for them: `{names} steps Steps`."""
+    return re.sub(r"(?m)^\{names\} (.*)$", lambda line: describe_names(line[1].split()), text)
+
+
+def describe_names(names: Sequence[str]) -> str:
+    """Return the entries of several public names."""
+    return "\n".join(map(describe_name, names))
+
+
+def describe_name(name: str) -> str:
+    """Return the entry of a public name: its signature and its docstring."""
+    member = getattr(copylab, name)
+    if not callable(member):
+        return f"### {name}\n\n{', '.join(f'`{item}`' for item in member)}\n"
+    if member.__name__ != name:
+        return f"### {name}\n\nThe same as `{member.__name__}`.\n"
+    keyword = "class " if inspect.isclass(member) else ""
+    described = markdown_of_docstring(inspect.getdoc(member) or "")
+    return f"### {name}\n\n```python\n{keyword}{name}{signature_of(member)}\n```\n\n{described}\n"
+
+
+def signature_of(member: Any) -> str:
+    """Return the signature of a function or class without quotes around its annotations."""
+    try:
+        return str(inspect.signature(member)).replace("'", "")
+    except ValueError:  # exceptions have no signature
+        return "(...)"
+
+
+def markdown_of_docstring(text: str) -> str:
+    """Return a docstring as Markdown: its arguments as a list, its examples as code."""
+    example = re.compile(r"^>>> (?:.*\n?)+?(?=\n|\Z)", re.MULTILINE)
+    argument = re.compile(r"^(\w+(?:, \w+)*): ", re.MULTILINE)
+    continued = re.compile(r"\n    +(?=\S)(?<!\n\n    )")
+    text = example.sub(lambda code: f"```python\n{code[0]}\n```\n", text)
+    return continued.sub("\n  ", argument.sub(r"- **\1**: ", text))
+
+
+def anchor_of_heading(heading: str) -> str:
+    """Return the anchor of a heading as Jupyter names it: lessons link to their own headings in that way."""
+    return heading.replace(" ", "-")
+
+
+# -- in the browser's own Python --------------------------------------------------------
+
+
+def build_lite(folder: Path, wheels: Path, language: str) -> None:
+    """Build a JupyterLite of the course into an empty folder.
+
+    Of `wheels`, those that run everywhere are taken. Raises FileExistsError if there is something in the folder,
+    ValueError if there is no wheel of copylab or no such language, RuntimeError if JupyterLite fails.
+    """
+    check(language, lessons())
+    portable = sorted(wheels.glob("*-none-any.whl"))
+    if not any(wheel.name.startswith("copylab-") for wheel in portable):
+        raise ValueError(f"there is no wheel of copylab in {wheels}: pip wheel -w {wheels} .")
+    require_empty(folder)
+    with tempfile.TemporaryDirectory() as work:
+        contents = Path(work) / "contents"
+        for path in sorted(lessons().glob("*")):
+            if path.suffix == ".ipynb":
+                lesson = install_in_first_cell(json.loads(text_in(path, language)), language)
+                text = json.dumps(lesson, ensure_ascii=False, indent=1)
+                write_page(contents / path.name, text)
+            elif path.is_file():
+                text = text_in(path, language) if path.suffix == ".md" else path.read_text("utf-8")
+                write_page(contents / path.name, text)
+        command = [sys.executable, "-m", "jupyterlite_core.app", "build"]
+        command += ["--contents", str(contents), "--lite-dir", work]
+        command += ["--output-dir", str(folder.resolve())]
+        for wheel in portable:
+            command += ["--piplite-wheels", str(wheel.resolve())]
+        run_or_raise(command, folder=Path(work))
+
+
+def install_in_first_cell(notebook: dict[str, Any], language: str = "en") -> dict[str, Any]:
+    """Return a lesson whose first code cell installs copylab into the browser's Python, and sets its language."""
+    cells = notebook["cells"]
+    first = next(index for index, cell in enumerate(cells) if cell["cell_type"] == "code")
+    lines = [INSTALL_CELL]
+    if language != "en":
+        lines = [f"{INSTALL_CELL}\n", LANGUAGE_CELL.format(language=language)]
+    install = cells[first] | {"id": "install", "source": lines, "metadata": {}, "outputs": []}
+    kernel = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
+    return notebook | {
+        "cells": [*cells[:first], install, *cells[first:]],
+        "metadata": notebook["metadata"] | {"kernelspec": kernel},
+    }
+
+
+def main() -> None:
+    """Build the site that the command line asks for."""
+    parser = argparse.ArgumentParser(description="Build the course as a site.")
+    parser.add_argument("folder", type=Path, help="missing or empty")
+    parser.add_argument("--language", help="for example zh; by default the site has all languages")
+    parser.add_argument("--lite", type=Path, metavar="WHEELS", help="a JupyterLite instead")
+    arguments = parser.parse_args()
+    try:
+        if arguments.lite:
+            build_lite(arguments.folder, arguments.lite, arguments.language or "en")
+        else:
+            chosen = [arguments.language] if arguments.language else ["en", *languages(lessons())]
+            build_site(arguments.folder, chosen)
+    except (OSError, RuntimeError, ValueError) as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
