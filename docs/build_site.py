@@ -38,8 +38,8 @@ from copylab.course.translation import FOLDER, check, languages, text_in
 from copylab.quiz import Prediction, page
 
 import tinytorch
-from tinytorch.viz import language as language_in_use
-from tinytorch.viz import use
+from tinytorch.viz import current_language as language_in_use
+from tinytorch.viz import use_language
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -122,7 +122,7 @@ def build_site(folder: Path, chosen: Sequence[str]) -> None:
                 write_sources(source, language)
                 sheet = cheat_sheet(tinytorch)
             finally:
-                use(own_language)
+                use_language(own_language)
             # MyST-NB leaves the notebooks that it ran beside its output, so that is moved afterwards.
             built = Path(work) / language / "built"
             run_sphinx(source, built, language)
@@ -176,7 +176,7 @@ def run_or_raise(
 
 def write_sources(source: Path, language: str) -> None:
     """Write the lessons in a language, the pages beside them, and the first page with the list of all."""
-    use(None if language == "en" else language)
+    use_language(None if language == "en" else language)
     source.mkdir(parents=True)
     lesson_names = []
     for path in sorted(lessons().glob("*.ipynb")):

@@ -15,7 +15,7 @@ from copylab.course.lesson import lessons
 from copylab.course.translation import languages
 
 import tinytorch
-from tinytorch.viz import language, use
+from tinytorch.viz import current_language, use_language
 
 LISTED = re.findall(r"^\{names\} (.*)$", (PAGES / "reference.md").read_text("utf-8"), re.MULTILINE)
 
@@ -35,9 +35,9 @@ def test_the_examples_of_the_pages_run(page: Path) -> None:
 
 
 def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Path) -> None:
-    before = language()
+    before = current_language()
     build_site.write_sources(tmp_path / "source", "en")
-    use(before)
+    use_language(before)
     cells = {
         cell["id"]: cell
         for cell in json.loads((tmp_path / "source/02_clone.ipynb").read_text("utf-8"))["cells"]

@@ -128,7 +128,7 @@ def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
     assert all(line.startswith(str(installed)) for line in answer.stdout.splitlines())
     speaks = (
         program
-        + "\nfrom tinytorch.viz.wording import catalogue; catalogue.use('zh'); print(catalogue.gettext('Memory'))"
+        + "\nfrom tinytorch.viz.wording import catalogue; catalogue.use_language('zh'); print(catalogue.gettext('Memory'))"
     )
     command = [sys.executable, "-X", "utf8", "-I", "-S", "-c", speaks, *paths]
     answer = subprocess.run(

@@ -12,7 +12,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
 from tinytorch.viz import graph, memory, snapshot
-from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.show.statements import describe
 from tinytorch.viz.wording import catalogue
 
@@ -32,7 +32,7 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "copylab.mo").write_bytes(out.getvalue())
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
     yield tmp_path
-    catalogue.use(None)
+    catalogue.use_language(None)
 
 
 @pytest.mark.usefixtures("german")
@@ -42,26 +42,26 @@ def test_english_stands_in_the_code() -> None:
         "1 cell",
         "2,000 cells",
     ]
-    assert catalogue.known() == {}
+    assert catalogue.list_translations() == {}
 
 
 @pytest.mark.usefixtures("german")
 def test_a_language_is_a_file() -> None:
-    catalogue.use("de")
+    catalogue.use_language("de")
     assert catalogue.gettext("a new {what}", what="{x}") == "noch ein {x}"
     assert catalogue.gettext("nothing of it") == "nothing of it"
     assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2)] == [
         "1 Zelle",
         "2 Zellen",
     ]
-    assert catalogue.known()["a new {what}"] == "noch ein {what}"
-    catalogue.use("fr")
+    assert catalogue.list_translations()["a new {what}"] == "noch ein {what}"
+    catalogue.use_language("fr")
     assert catalogue.gettext("a new {what}", what="x") == "a new x"
 
 
 @pytest.mark.usefixtures("german")
 def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
-    catalogue.use("de")
+    catalogue.use_language("de")
     x, y = engine.ones(2), engine.ones(1)
     before = snapshot(x=x, y=y)
     x.requires_grad_()
@@ -70,11 +70,11 @@ def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
     assert "Changed: requires_grad war False." in memory(after, since=before).text
     assert ">requires_grad war False<" in memory(after, since=before).svg
     assert ">requires_grad war False<" in graph(after, since=before).svg
-    assert "y war einmal." in describe(changes(after, before), {}, {})
+    assert "y war einmal." in describe(compare_snapshots(after, before), {}, {})
 
 
 def test_the_machine_does_not_choose() -> None:
-    code = "from tinytorch.viz import catalogue; print(catalogue.gettext('x'), catalogue.known())"
+    code = "from tinytorch.viz import catalogue; print(catalogue.gettext('x'), catalogue.list_translations())"
     for env in ({"LANG": "de_DE.UTF-8", "LANGUAGE": "de"}, {"COPYLAB_LANGUAGE": "xx"}):
         path = {"PYTHONPATH": ":".join(filter(None, sys.path))}
         said = subprocess.run(

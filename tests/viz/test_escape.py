@@ -17,7 +17,7 @@ from viz.test_memory import words_in
 from tinytorch.viz import GraphPicture, Picture, Snapshot, explain, graph, memory, snapshot
 from tinytorch.viz.read.records import Run, Saved
 from tinytorch.viz.render import layout
-from tinytorch.viz.wording.labels import clean, shorten, width
+from tinytorch.viz.wording.labels import escape_unseen, shorten_text, text_width
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -69,7 +69,7 @@ def test_names_stay_text(name: str, engine: ModuleType) -> None:
     snap = snapshot({name: x, "y" + name: x * 2})
     for picture in (memory(snap), graph(snap)):
         check(picture)
-        assert clean(name) in picture.text, "the text has the whole name"
+        assert escape_unseen(name) in picture.text, "the text has the whole name"
 
 
 def everywhere(snap: Snapshot, text: str) -> Snapshot:
@@ -127,7 +127,7 @@ def test_names_of_functions_modules_and_keys_stay_text(text: str, engine: Module
     names = containers(text, engine)
     for picture in (memory(names), graph(names)):
         check(picture)
-        assert clean(text.rpartition("::")[2]) in picture.text
+        assert escape_unseen(text.rpartition("::")[2]) in picture.text
 
 
 def containers(text: str, engine: ModuleType) -> dict[str, Any]:
@@ -211,10 +211,10 @@ def test_long_names_are_cut_and_whole_in_a_title(engine: ModuleType) -> None:
 
 
 def test_wide_letters_take_more_room() -> None:
-    assert width("日本") > 1.5 * width("ab")
-    assert width("a\u0301") == width("a")
-    assert shorten("日" * 30, 20).endswith("…")
-    assert width(shorten("日" * 30, 20)) <= width("x" * 20)
+    assert text_width("日本") > 1.5 * text_width("ab")
+    assert text_width("a\u0301") == text_width("a")
+    assert shorten_text("日" * 30, 20).endswith("…")
+    assert text_width(shorten_text("日" * 30, 20)) <= text_width("x" * 20)
 
 
 @pytest.mark.browser

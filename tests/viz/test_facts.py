@@ -14,7 +14,7 @@ from viz.reading import bands, missed_in_picture, missed_in_text
 
 from tinytorch.viz import Snapshot, memory
 from tinytorch.viz.read.records import Storage, Tensor
-from tinytorch.viz.wording.labels import show
+from tinytorch.viz.wording.labels import format_value
 
 
 class Expected:
@@ -71,10 +71,10 @@ class Expected:
             if cell != expected:
                 yield "..."
             expected = cell + 1
-            yield f"{cell}={show(read[cell])}"
+            yield f"{cell}={format_value(read[cell])}"
             known, then = (False, None) if old is None else old.value(cell)
             if known and repr(then) != repr(read[cell]):
-                yield f"was {show(then)}"
+                yield f"was {format_value(then)}"
         if not storage.cells:
             yield "empty"
 
@@ -135,7 +135,7 @@ class Expected:
                     found[f"{node.name} saved it {at}: backward will raise"] = None
         for node in self.snap.nodes:
             for saved in node.saved:
-                if saved.tensor == one.id and saved.kept is False:
+                if saved.tensor == one.id and saved.bytes_unchanged is False:
                     found[f"{node.name} saved it, and it was written past its version counter"] = (
                         None
                     )
@@ -290,14 +290,14 @@ def text_of(snap: Snapshot, since: Snapshot | None, said: Expected) -> list[str]
         if read:
             parts, expected = [], 0
             for cell, value in read:
-                parts += ["..."] * (cell != expected) + [f"{cell}: {show(value)}"]
+                parts += ["..."] * (cell != expected) + [f"{cell}: {format_value(value)}"]
                 expected = cell + 1
             lines.append("cells: " + ", ".join(parts + ["..."] * (expected != storage.cells)))
         old = next(
             (one for one in (since.storages if since else ()) if one.key == storage.key), None
         )
         was = [
-            f"cell {cell} was {show(old.value(cell)[1])}"
+            f"cell {cell} was {format_value(old.value(cell)[1])}"
             for cell, value in read
             if old and old.value(cell)[0] and repr(old.value(cell)[1]) != repr(value)
         ]

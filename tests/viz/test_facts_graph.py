@@ -13,11 +13,11 @@ from viz.looked import ALL, label, listed, looked, plural
 from viz.reading import graph_parts, missed_in_picture, missed_in_text
 
 from tinytorch.viz import Snapshot, graph
-from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.read.records import Node, Saved, Tensor
 from tinytorch.viz.show.entries import Fold
 from tinytorch.viz.show.statements import shown
-from tinytorch.viz.wording.labels import cut, show
+from tinytorch.viz.wording.labels import cut_middle, format_value
 
 Card = tuple[str, ...]
 OFF = "nothing here was computed from a tensor that requires grad"
@@ -32,7 +32,7 @@ class Expected:
     """What a graph picture has to say of a snapshot. Which nodes are folded is taken as it is, not so what it says."""
 
     def __init__(self, snap: Snapshot, since: Snapshot | None) -> None:
-        self.snap, self.since, self.view = snap, since, shown(changes(snap, since))
+        self.snap, self.since, self.view = snap, since, shown(compare_snapshots(snap, since))
         self.old_tensors = {one.key: one for one in since.tensors} if since else {}
         self.old_nodes = {one.key: one for one in since.nodes} if since else {}
         self.old_names = {name: since.tensor(tid).key for name, tid in since.names} if since else {}
@@ -80,7 +80,7 @@ class Expected:
 
     def unseen(self, saved: Saved) -> str:
         """Through which tensors a live saved one may have been written past its counter."""
-        if saved.state != "live" or saved.tensor is None or saved.kept is False:
+        if saved.state != "live" or saved.tensor is None or saved.bytes_unchanged is False:
             return ""
         one = self.snap.tensor(saved.tensor)
         others = [
@@ -173,10 +173,10 @@ class Expected:
                 SIGNS[saved.state]
                 if saved.state != "live"
                 else "ok"
-                if saved.kept and not unseen
+                if saved.bytes_unchanged and not unseen
                 else "dot"
             )
-            lines.append(f"{'bad' if saved.kept is False else sign} {self.saved(saved)}")
+            lines.append(f"{'bad' if saved.bytes_unchanged is False else sign} {self.saved(saved)}")
             if unseen:
                 lines.append(f"bad perhaps written unseen, through {unseen}")
             if was := self.was(node, saved):
@@ -185,14 +185,14 @@ class Expected:
 
     def saved(self, saved: Saved) -> str:
         name = saved.name if len(saved.name) <= 14 else saved.name[:13] + "…"
-        what = f" = {cut(label(self.snap, saved.tensor), 26)}" if saved.tensor else ""
-        what = what or (f" = {show(saved.value)}" if saved.value is not None else "")
+        what = f" = {cut_middle(label(self.snap, saved.tensor), 26)}" if saved.tensor else ""
+        what = what or (f" = {format_value(saved.value)}" if saved.value is not None else "")
         match saved.state:
             case "live":
                 said = f"saved {name}{what}" + (
                     f", version {saved.version}" if saved.tensor else ""
                 )
-                return f"{said}: written unseen" if saved.kept is False else said
+                return f"{said}: written unseen" if saved.bytes_unchanged is False else said
             case "stale":
                 return f"saved {name}{what}: saved at version {saved.saved_version}, now at {saved.version}"
             case "freed":
@@ -280,11 +280,11 @@ class Expected:
         for index, end in enumerate(node.edges):
             yield f"next_functions[{index}]: {self.target(end)}"
         for saved in node.saved:
-            what = label(self.snap, saved.tensor) if saved.tensor else show(saved.value)
-            since = ", unchanged" if saved.kept and saved.tensor else ""
+            what = label(self.snap, saved.tensor) if saved.tensor else format_value(saved.value)
+            since = ", unchanged" if saved.bytes_unchanged and saved.tensor else ""
             since = (
                 ", but WRITTEN UNSEEN: backward computes from the new values"
-                if saved.kept is False
+                if saved.bytes_unchanged is False
                 else since
             )
             said = {
@@ -329,7 +329,9 @@ def values(snap: Snapshot, which: str) -> list[object]:
     """The values of a small contiguous gradient."""
     one = snap.tensor(which)
     storage = snap.storage(one.storage or "")
-    return [show(storage.value(one.start_byte // one.itemsize + k)[1]) for k in range(one.numel)]
+    return [
+        format_value(storage.value(one.start_byte // one.itemsize + k)[1]) for k in range(one.numel)
+    ]
 
 
 def wrong(snap: Snapshot, since: Snapshot | None, svg: str, text: str) -> set[str]:

@@ -14,7 +14,7 @@ from viz.programs import run
 from viz.test_memory import words_in
 
 from tinytorch.viz import GraphPicture, LayoutError, graph, memory, snapshot
-from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render import graph_svg as graph_module
 from tinytorch.viz.render import layout
 from tinytorch.viz.render.graph_svg import build, dot_for
@@ -246,7 +246,7 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
 
     snap = snapshot(run("network", tinytorch))
     drawn = graph(snap).svg
-    _, _, cards, wires = build(changes(snap, None), shown(changes(snap, None)))
+    _, _, cards, wires = build(compare_snapshots(snap, None), shown(compare_snapshots(snap, None)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
     sizes = {card.name: (card.width, card.height) for card in cards}
     lines = [(wire.tail, wire.head) for wire in wires]

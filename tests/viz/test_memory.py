@@ -15,10 +15,10 @@ from viz.programs import PROGRAMS, run
 
 import tinytorch
 from tinytorch.viz import LayoutError, Picture, graph, memory, snapshot
-from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render.memory_svg import memories_of
 from tinytorch.viz.wording import catalogue
-from tinytorch.viz.wording.labels import width
+from tinytorch.viz.wording.labels import text_width
 
 
 def words_in(svg: str) -> list[str]:
@@ -332,7 +332,7 @@ def test_no_counter_of_a_run_covers_another() -> None:
     other = x.data
     before = snapshot(x=x, other=other)
     after = snapshot(x=x, other=other, view=x[:1], since=before)
-    *_, last = memories_of([changes(before, None), changes(after, before)])
+    *_, last = memories_of([compare_snapshots(before, None), compare_snapshots(after, before)])
     one, two = (
         float(y) for y in re.findall(r'<rect class="count" x="[^"]*" y="([^"]*)"', last.svg)
     )
@@ -348,13 +348,13 @@ def test_a_gradient_shows_its_counter_only_under_a_name_of_its_own(engine: Modul
 
 def test_a_short_word_for_version_leaves_the_counter_its_name() -> None:
     try:
-        catalogue.use("zh")
+        catalogue.use_language("zh")
         drawn = memory({"x": tinytorch.ones(2)}).svg
     finally:
-        catalogue.use(None)
+        catalogue.use_language(None)
     found = re.search(
         r'<text class="count-t s b" x="([^"]*)"[^>]*>(C1)<.*?<rect class="card" x="([^"]*)"', drawn
     )
     assert found is not None
     left, name, window = found.groups()
-    assert float(left) + width(name, "s b") < float(window)
+    assert float(left) + text_width(name, "s b") < float(window)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tinytorch.viz import GraphPicture, Picture, Snapshot, graph, memory, modules, snapshot
-from tinytorch.viz.diagnose.diff import changes
+from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render.picture import LARGEST as BYTES
 from tinytorch.viz.render.style import LARGEST as PIXELS
 from tinytorch.viz.show.entries import Fold, View
@@ -150,7 +150,7 @@ def test_nothing_is_lost_and_what_is_told_as_equal_is_so(
     case: Callable[[ModuleType], Tensors], engine: ModuleType
 ) -> None:
     snap = snapshot(case(engine))
-    top = shown(changes(snap, None))
+    top = shown(compare_snapshots(snap, None))
     inside = [
         name for item in top.items for name in (item.nodes if isinstance(item, Fold) else [item.id])
     ]
@@ -237,7 +237,7 @@ def test_one_stale_node_among_many_is_unfolded(engine: ModuleType) -> None:
     net.layers[5].down.weight.data = net.layers[5].down.weight.data.clone()
     with engine.no_grad():
         net.layers[5].down.weight.add_(1)
-    seen = shown(changes(snapshot(net=net, loss=loss), None))
+    seen = shown(compare_snapshots(snapshot(net=net, loss=loss), None))
     wrong = [
         item
         for item in seen.items

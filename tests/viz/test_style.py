@@ -9,7 +9,7 @@ from viz.reading import Mark, marks
 
 from tinytorch.viz import graph, memory
 from tinytorch.viz.render.style import PALETTE, THEMES, number, stylesheet
-from tinytorch.viz.wording.labels import clean, show
+from tinytorch.viz.wording.labels import escape_unseen, format_value
 
 
 def brightness(colour: str) -> float:
@@ -144,7 +144,7 @@ def test_contrast_of_what_others_add_to_a_graph(theme: str) -> None:
     ],
 )
 def test_values_in_few_characters(value: object, shown: str) -> None:
-    assert show(value) == shown
+    assert format_value(value) == shown
 
 
 def test_coordinates_are_short_and_never_minus_nought() -> None:
@@ -152,8 +152,8 @@ def test_coordinates_are_short_and_never_minus_nought() -> None:
 
 
 def test_unseen_characters_are_written_out() -> None:
-    assert clean("a\u202eb\n\x00\ud800") == "a\\u202eb\\n\\x00\\ud800"
-    assert clean("日本 naïve") == "日本 naïve"
+    assert escape_unseen("a\u202eb\n\x00\ud800") == "a\\u202eb\\n\\x00\\ud800"
+    assert escape_unseen("日本 naïve") == "日本 naïve"
 
 
 def test_a_picture_carries_the_rules_and_colours_that_it_uses_and_no_others() -> None:

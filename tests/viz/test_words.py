@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from tinytorch.viz import memory, snapshot
-from tinytorch.viz.diagnose.diff import changes, written
+from tinytorch.viz.diagnose.diff import compare_snapshots, list_written_names
 from tinytorch.viz.show.statements import describe
 
 
@@ -11,7 +11,7 @@ def test_a_new_view_of_a_large_tensor_changes_no_value(engine: ModuleType) -> No
     big = engine.zeros(1000)
     before = snapshot(big=big)
     after = snapshot(big=big, part=big[500:503], since=before)  # other cells of it are now read
-    said = describe(changes(after, before), {}, {})
+    said = describe(compare_snapshots(after, before), {}, {})
     assert said == ("part is a new tensor over the storage of big, with the same version counter.",)
 
 
@@ -22,10 +22,10 @@ def test_picture_and_sentences_agree_on_the_cells_that_changed(engine: ModuleTyp
     d[1] = 5
     after = snapshot(x=x, d=d, since=before)
     assert "The values in memory changed: x and d show it." in describe(
-        changes(after, before), {}, {}
+        compare_snapshots(after, before), {}, {}
     )
     assert "changed: cell 1 was 1.0." in memory(after, since=before).text
-    assert written(before, after) == ["x", "d"]
+    assert list_written_names(before, after) == ["x", "d"]
 
 
 def test_what_one_step_computes_and_frees_is_told_though_the_last_graph_was_freed_too(
@@ -39,7 +39,7 @@ def test_what_one_step_computes_and_frees_is_told_though_the_last_graph_was_free
     y.backward()
     after = snapshot(x=x, y=y, since=before)
     assert "Backward freed what it had saved: MulBackward0." in describe(
-        changes(after, before), {}, {}
+        compare_snapshots(after, before), {}, {}
     )
 
 
@@ -49,9 +49,9 @@ def test_a_gradient_written_with_the_values_it_had_has_not_changed(engine: Modul
     before = snapshot(x=x)
     assert x.grad is not None
     x.grad.add_(0)
-    assert describe(changes(snapshot(x=x, since=before), before), {}, {}) == ()
+    assert describe(compare_snapshots(snapshot(x=x, since=before), before), {}, {}) == ()
     x.grad.add_(1)
-    assert describe(changes(snapshot(x=x, since=before), before), {}, {}) == (
+    assert describe(compare_snapshots(snapshot(x=x, since=before), before), {}, {}) == (
         "x.grad changed: [2] -> [3].",
     )
 
@@ -59,7 +59,9 @@ def test_a_gradient_written_with_the_values_it_had_has_not_changed(engine: Modul
 def test_the_other_variables_and_at_most_twelve_sentences(engine: ModuleType) -> None:
     before = snapshot({"x": engine.ones(1)})
     after = snapshot({f"x{k}": engine.ones(1) for k in range(20)}, since=before)
-    said = describe(changes(after, before), {"i": "1", "j": "2"}, {"i": "1", "j": "3"})
+    said = describe(compare_snapshots(after, before), {"i": "1", "j": "2"}, {"i": "1", "j": "3"})
     assert len(said) == 12
     assert said[-1] == "And 11 more changes."
-    assert describe(changes(after, after), {"i": "1", "j": "2"}, {"i": "1", "j": "3"}) == ("j = 3",)
+    assert describe(
+        compare_snapshots(after, after), {"i": "1", "j": "2"}, {"i": "1", "j": "3"}
+    ) == ("j = 3",)

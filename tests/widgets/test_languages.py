@@ -40,9 +40,9 @@ def language(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[str]:
     monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
-    catalogue.use(request.param)
+    catalogue.use_language(request.param)
     yield request.param
-    catalogue.use(None)
+    catalogue.use_language(None)
 
 
 def english(page: str) -> set[str]:
@@ -167,7 +167,7 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
 def test_a_live_view_says_its_language(language: str) -> None:
     script = Panel()._esm
     assert f'const lang = "{language}"' in script
-    catalogue.use(None)
+    catalogue.use_language(None)
     assert 'const lang = ""' in Panel()._esm
 
 
@@ -194,6 +194,6 @@ def test_the_course_is_laid_out(language: str, tmp_path: Path) -> None:
 
 def test_lines_break_between_ideographs() -> None:
     said = "一块存储\uff0c由 x 共享"
-    assert labels.wrap(said, 8, 4) == ["一块存", "储\uff0c由 x", "共享"]
-    assert labels.wrap(said, 6, 4)[1:] == ["储\uff0c由", "x 共享"]
-    assert labels.wrap("one storage of x", 8, 4) == ["one", "storage", "of x"]
+    assert labels.wrap_text(said, 8, 4) == ["一块存", "储\uff0c由 x", "共享"]
+    assert labels.wrap_text(said, 6, 4)[1:] == ["储\uff0c由", "x 共享"]
+    assert labels.wrap_text("one storage of x", 8, 4) == ["one", "storage", "of x"]

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 from .diagnose import Blame as Blame
 from .diagnose import Changes as Changes
 from .diagnose import Explanation, explain
-from .diagnose import Past as Past
-from .diagnose import blame as blame
-from .diagnose import changes as changes
-from .diagnose import written as written
-from .read import Snapshot, modules, read, snapshot
+from .diagnose import PastStep as PastStep
+from .diagnose import blame_lines as blame_lines
+from .diagnose import compare_snapshots as compare_snapshots
+from .diagnose import list_written_names as list_written_names
+from .read import Snapshot, modules, read_snapshot, snapshot
 from .read import Tensor as Tensor
-from .read import collect as collect
+from .read import collect_tensors as collect_tensors
+from .read import disable_overrides as disable_overrides
 from .read import engine_name as engine_name
+from .read import getattr_or_none as getattr_or_none
 from .read import is_tensor as is_tensor
-from .read import quietly as quietly
-from .read import undisturbed as undisturbed
 from .read import version_of as version_of
 from .render import PALETTE as PALETTE
 from .render import Canvas as Canvas
@@ -41,21 +41,21 @@ from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
 from .render import number as number
 from .show import describe as describe
-from .wording import bracket as bracket
 from .wording import catalogue as catalogue
-from .wording import few as few
+from .wording import current_language as current_language
+from .wording import format_repr as format_repr
 from .wording import gettext as gettext
 from .wording import gettext_noop as gettext_noop
-from .wording import known as known
+from .wording import join_few_names as join_few_names
+from .wording import join_names as join_names
 from .wording import labels as labels
-from .wording import language as language
-from .wording import listed as listed
+from .wording import list_translations as list_translations
 from .wording import ngettext as ngettext
-from .wording import short as short
-from .wording import shorten as shorten
-from .wording import summarize as summarize
-from .wording import use as use
-from .wording import width as width
+from .wording import short_node_name as short_node_name
+from .wording import shorten_text as shorten_text
+from .wording import summarize_text as summarize_text
+from .wording import text_width as text_width
+from .wording import use_language as use_language
 
 if TYPE_CHECKING:
     from .render import GraphPicture
@@ -101,7 +101,7 @@ def graph(
     Raises TypeError for an argument that is no tensor and holds none; ImportError without the
     `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
     """
-    snap = read(tensors, named, sys._getframe(1), since, values)
+    snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
     # Imported here: snapshots and memory pictures do without the graphviz package.
     from .render import GraphPicture
 

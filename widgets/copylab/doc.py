@@ -16,7 +16,7 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tinytorch.viz import gettext, language, summarize
+from tinytorch.viz import current_language, gettext, summarize_text
 
 if TYPE_CHECKING:
     from tinytorch.viz import Picture as Drawn
@@ -30,7 +30,7 @@ _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 
 def spoken(html: str) -> str:
     """HTML with its language, by which a browser finds the font: not needed for English."""
-    return element("div", html, lang=language()) if language() else html
+    return element("div", html, lang=current_language()) if current_language() else html
 
 
 def unbroken(text: str) -> str:
@@ -100,7 +100,7 @@ class Part:
         return self.text()
 
     def __repr__(self) -> str:
-        return summarize(self.text())
+        return summarize_text(self.text())
 
 
 class Told:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tinytorch.viz import is_tensor, quietly, snapshot
+from tinytorch.viz import getattr_or_none, is_tensor, snapshot
 
 __all__ = ["grad", "is_tensor", "node_of", "same_counter", "same_storage", "values"]
 
@@ -38,10 +38,10 @@ def values(tensor: Any) -> Any:
 def grad(tensor: Any) -> Any:
     """Return the values of `tensor.grad`, None if there is none; without the warning that torch has for results."""
     with warnings.catch_warnings(action="ignore"):
-        return values(quietly(tensor, "grad"))
+        return values(getattr_or_none(tensor, "grad"))
 
 
 def node_of(tensor: Any) -> str | None:
     """Return the name of a tensor's node, None if it has none."""
-    node = quietly(tensor, "grad_fn")
+    node = getattr_or_none(tensor, "grad_fn")
     return None if node is None else str(node.name())

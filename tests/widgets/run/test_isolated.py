@@ -99,7 +99,7 @@ def test_nothing_reaches_the_session() -> None:
 
 
 def test_it_speaks_the_language() -> None:
-    catalogue.use("zh")
+    catalogue.use_language("zh")
     there = isolated("import os\nos.environ['COPYLAB_LEFT'] = '1'").end
     assert there
     assert "The code" not in there

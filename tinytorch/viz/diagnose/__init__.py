@@ -1,29 +1,29 @@
 """What changed between two snapshots, and what backward will do."""
 
-from .diff import Changes, changes, written
+from .diff import Changes, compare_snapshots, list_written_names
 from .explanation import (
     Blame,
     Explanation,
-    Past,
-    blame,
+    PastStep,
+    blame_lines,
+    describe_hazards,
+    describe_hazards_out_of_sight,
     explain,
-    nameless,
-    perhaps,
-    stale,
-    troubles,
+    find_possible_writers,
+    find_stale_saved,
 )
 
 __all__ = [
     "Blame",
     "Changes",
     "Explanation",
-    "Past",
-    "blame",
-    "changes",
+    "PastStep",
+    "blame_lines",
+    "compare_snapshots",
+    "describe_hazards",
+    "describe_hazards_out_of_sight",
     "explain",
-    "nameless",
-    "perhaps",
-    "stale",
-    "troubles",
-    "written",
+    "find_possible_writers",
+    "find_stale_saved",
+    "list_written_names",
 ]

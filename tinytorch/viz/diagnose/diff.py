@@ -22,46 +22,51 @@ class Changes:
 
     now: Snapshot
     since: Snapshot | None = None
-    then: dict[str, Tensor] = field(default_factory=dict)
+    earlier_tensors: dict[str, Tensor] = field(default_factory=dict)
     """Tensor id -> the earlier record of a tensor that was already there."""
-    new: frozenset[str] = frozenset()
+    new_tensors: frozenset[str] = frozenset()
     """Tensors that were not there."""
-    gone: tuple[str, ...] = ()
+    gone_names: tuple[str, ...] = ()
     """Names that are no longer there."""
-    rebound: frozenset[str] = frozenset()
+    rebound_names: frozenset[str] = frozenset()
     """Names that stand for another tensor than before."""
-    added: frozenset[str] = frozenset()
+    added_names: frozenset[str] = frozenset()
     """Names that are new for a tensor that was already there."""
-    cells: dict[str, dict[int, object]] = field(default_factory=dict)
+    earlier_cells: dict[str, dict[int, object]] = field(default_factory=dict)
     """Storage id -> cell -> the value that it had."""
-    versions: dict[str, int] = field(default_factory=dict)
+    earlier_versions: dict[str, int] = field(default_factory=dict)
     """Tensor id -> the version that it had."""
-    facts: dict[str, dict[str, tuple[Any, Any]]] = field(default_factory=dict)
+    attribute_changes: dict[str, dict[str, tuple[Any, Any]]] = field(default_factory=dict)
     """Tensor id -> what else changed in it -> (then, now); see `_facts`."""
-    nodes: frozenset[str] = frozenset()
+    new_nodes: frozenset[str] = frozenset()
     """Graph nodes that were not there."""
-    lost: int = 0
+    lost_node_count: int = 0
     """How many of the nodes of before are no longer reached."""
-    saved: dict[tuple[str, int], Saved] = field(default_factory=dict)
+    earlier_saved: dict[tuple[str, int], Saved] = field(default_factory=dict)
     """(node id, place among what it saved) -> how it stood with it."""
 
-    def version_of(self, counter: str | None) -> int | None:
+    def earlier_version_of(self, counter: str | None) -> int | None:
         """The version that a counter had; None if it has not changed, or is not known."""
-        sharing = self.now.counter(counter).tensors if counter and self.versions else ()
-        return next((self.versions[tid] for tid in sharing if tid in self.versions), None)
+        sharing = self.now.counter(counter).tensors if counter and self.earlier_versions else ()
+        return next(
+            (self.earlier_versions[tid] for tid in sharing if tid in self.earlier_versions), None
+        )
 
-    def turned(self, state: str) -> list[tuple[Node, Saved]]:
+    def saved_that_became(self, state: str) -> list[tuple[Node, Saved]]:
         """What nodes saved that has come to a state ("freed", "stale") since, with the node."""
         return [
             (node, saved)
             for node in self.now.nodes
             for at, saved in enumerate(node.saved)
             if saved.state == state
-            and (node.id in self.nodes or self.saved.get((node.id, at), saved).state != state)
+            and (
+                node.id in self.new_nodes
+                or self.earlier_saved.get((node.id, at), saved).state != state
+            )
         ]
 
 
-def changes(now: Snapshot, since: Snapshot | None) -> Changes:
+def compare_snapshots(now: Snapshot, since: Snapshot | None) -> Changes:
     """Compare two snapshots; without an earlier one nothing counts as changed."""
     if since is None:
         return Changes(now)
@@ -75,48 +80,48 @@ def changes(now: Snapshot, since: Snapshot | None) -> Changes:
     return Changes(
         now=now,
         since=since,
-        then=then,
-        new=frozenset(
+        earlier_tensors=then,
+        new_tensors=frozenset(
             one.id for one in now.tensors if one.key not in before and one.role != "saved"
         ),
-        gone=tuple(name for name in key_then if name not in key_now),
-        rebound=frozenset(
+        gone_names=tuple(name for name in key_then if name not in key_now),
+        rebound_names=frozenset(
             name for name, key in key_now.items() if name in key_then and key != key_then[name]
         ),
-        added=frozenset(
+        added_names=frozenset(
             name for name, key in key_now.items() if name not in key_then and key in before
         ),
-        cells=_cells(now, since),
-        versions={
+        earlier_cells=_cells(now, since),
+        earlier_versions={
             tid: old.version
             for tid, old in then.items()
             if old.version is not None and now.tensor(tid).version not in (None, old.version)
         },
-        facts={
+        attribute_changes={
             tid: found
             for tid, old in then.items()
             if (found := _facts(now, now.tensor(tid), since, old))
         },
-        nodes=nodes,
-        lost=lost,
-        saved=saved,
+        new_nodes=nodes,
+        lost_node_count=lost,
+        earlier_saved=saved,
     )
 
 
-def written(before: Snapshot, after: Snapshot) -> list[str]:
+def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
     """The names in `before` of tensors that were written until `after`, or whose gradient changed."""
-    changed = changes(after, before)
-    now = {old.id: tid for tid, old in changed.then.items()}
+    changed = compare_snapshots(after, before)
+    now = {old.id: tid for tid, old in changed.earlier_tensors.items()}
     found = []
     for old in before.tensors:
         tid, name = now.get(old.id), before.first_name(old)
         if tid is None or not name:
             continue
-        facts = changed.facts.get(tid, {})
+        facts = changed.attribute_changes.get(tid, {})
         if "grad" in facts:
             found.append(f"{name}.grad")
-        if tid in changed.versions or (
-            "storage" not in facts and after.tensor(tid).storage in changed.cells
+        if tid in changed.earlier_versions or (
+            "storage" not in facts and after.tensor(tid).storage in changed.earlier_cells
         ):
             found.append(name)
     return found

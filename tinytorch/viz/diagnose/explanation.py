@@ -19,9 +19,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..read import Node, Saved, Snapshot, Tensor, read
-from ..wording import bracket, clean, few, gettext, listed, ngettext, short, shorten, told
-from .hazards import Finding, causes, findings, unseen_writes, writes
+from ..read import Node, Saved, Snapshot, Tensor, read_snapshot
+from ..wording import (
+    escape_unseen,
+    format_repr,
+    gettext,
+    join_few_names,
+    join_lines,
+    join_names,
+    ngettext,
+    short_node_name,
+    shorten_text,
+)
+from .hazards import Finding, count_writes, find_findings, find_write_findings, unseen_writes
 
 _MOST = 4
 """So many causes are told of one tensor."""
@@ -42,7 +52,7 @@ class Explanation:
         return self.text
 
     def __repr__(self) -> str:
-        return bracket(self.text.partition("\n")[0])
+        return format_repr(self.text.partition("\n")[0])
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text}
@@ -65,14 +75,14 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     excluded, and the verdict is "unknown" where something was saved.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    snap = read(tensors, named, sys._getframe(1), since)
+    snap = read_snapshot(tensors, named, sys._getframe(1), since)
     found: list[Finding] = []
     lines: list[str] = []
     used: dict[str, str] = {}
     roots = _roots(snap)
     for root in roots:
         nodes = snap.nodes_behind(root)
-        own = list(findings(snap, root, nodes, used))
+        own = list(find_findings(snap, root, nodes, used))
         # Where it is known to raise, or that a write was not seen, nobody asks what else is not known.
         if _verdict(own) != "unknown":
             own = [finding for finding in own if finding.kind not in ("not known", "not compared")]
@@ -84,7 +94,7 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     lines += [
         gettext("Note: {note}; what lies beyond is not known.", note=note) for note in snap.notes
     ]
-    return Explanation(_verdict(found) if roots else "raises", tuple(found), told(lines))
+    return Explanation(_verdict(found) if roots else "raises", tuple(found), join_lines(lines))
 
 
 def _verdict(found: list[Finding]) -> str:
@@ -103,12 +113,12 @@ def _told(snap: Snapshot, root: Tensor, nodes: list[Node], found: list[Finding])
         if root.is_leaf
         else [node.variable for node in nodes if node.variable is not None]
     )
-    grads = few(
+    grads = join_few_names(
         snap.grad_labels([one for one in leaves if snap.tensor(one).requires_grad])
     ) or gettext("no .grad")
     if verdict == "runs":
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
-        if any(saved.tensor and saved.kept for node in nodes for saved in node.saved):
+        if any(saved.tensor and saved.bytes_unchanged for node in nodes for saved in node.saved):
             yield gettext("What was saved holds the bytes of the earlier look.")
     elif verdict == "raises":
         yield gettext("{name}.backward() would raise.", name=name)
@@ -146,60 +156,71 @@ def _roots(snap: Snapshot) -> list[Tensor]:
 # -- what the pictures say ---------------------------------------------------------
 
 
-def stale(snap: Snapshot) -> list[tuple[Node, Saved]]:
+def find_stale_saved(snap: Snapshot) -> list[tuple[Node, Saved]]:
     """Everything that was written after it was saved, with the node that saved it."""
     return [(node, saved) for node in snap.nodes for saved in node.saved if saved.state == "stale"]
 
 
-def troubles(snap: Snapshot) -> dict[str, tuple[str, ...]]:
+def describe_hazards(snap: Snapshot) -> dict[str, tuple[str, ...]]:
     """For each tensor in trouble, by its id, what to say about it."""
     found: dict[str, dict[str, None]] = {}
-    for node, saved in stale(snap):
+    for node, saved in find_stale_saved(snap):
         if saved.tensor is not None:
             found.setdefault(saved.tensor, {})[_saved_it(node, saved)] = None
-    unseen = [(node, saved) for node in snap.nodes for saved in node.saved if saved.kept is False]
+    unseen = [
+        (node, saved)
+        for node in snap.nodes
+        for saved in node.saved
+        if saved.bytes_unchanged is False
+    ]
     for node, saved in unseen:
         if saved.tensor is not None:
             said = gettext(
                 "{node} saved it, and it was written past its version counter",
-                node=short(node.name),
+                node=short_node_name(node.name),
             )
             found.setdefault(saved.tensor, {})[said] = None
     for tensor, other, _ in unseen_writes(snap):
         said = gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
             other=other.counter,
-            writes=writes(other),
+            writes=count_writes(other),
             own=tensor.counter,
         )
         found.setdefault(tensor.id, {})[said] = None
     return {tid: tuple(sentences) for tid, sentences in found.items()}
 
 
-def nameless(snap: Snapshot, shown: frozenset[str]) -> list[str]:
+def describe_hazards_out_of_sight(snap: Snapshot, shown: frozenset[str]) -> list[str]:
     """What to say about stale saved tensors that are not among those shown."""
-    said = [_saved_it(node, saved) for node, saved in stale(snap) if saved.tensor not in shown]
+    said = [
+        _saved_it(node, saved)
+        for node, saved in find_stale_saved(snap)
+        if saved.tensor not in shown
+    ]
     return [
         gettext("a tensor without a name: {sentence}", sentence=one) for one in dict.fromkeys(said)
     ]
 
 
-def perhaps(snap: Snapshot) -> dict[tuple[str, str], str]:
+def find_possible_writers(snap: Snapshot) -> dict[tuple[str, str], str]:
     """(node, tensor that it saved) -> through which others it may have been written, unseen by its counter.
 
     What is known to have been written is not among them.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for tensor, other, node in unseen_writes(snap):
-        if all(saved.kept is not False for saved in node.saved if saved.tensor == tensor.id):
+        if all(
+            saved.bytes_unchanged is not False for saved in node.saved if saved.tensor == tensor.id
+        ):
             found.setdefault((node.id, tensor.id), []).append(snap.label(other.id))
-    return {key: listed(labels) for key, labels in found.items()}
+    return {key: join_names(labels) for key, labels in found.items()}
 
 
 def _saved_it(node: Node, saved: Saved) -> str:
     return gettext(
         "{node} saved it at version {then}, now at {now}: backward will raise",
-        node=short(node.name),
+        node=short_node_name(node.name),
         then=saved.saved_version,
         now=saved.version,
     )
@@ -209,7 +230,7 @@ def _saved_it(node: Node, saved: Saved) -> str:
 
 
 @dataclass(frozen=True)
-class Past:
+class PastStep:
     """What a step left behind, with the line that ran; line 0 is the state before the first."""
 
     line: int
@@ -221,7 +242,7 @@ class Past:
     @property
     def where(self) -> str:
         """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
-        source = shorten(" ".join(self.source.split()), 60)
+        source = shorten_text(" ".join(self.source.split()), 60)
         if self.function:
             return gettext(
                 "{function}, line {line}, {source}",
@@ -239,7 +260,7 @@ class Blame(NamedTuple):
     nodes: frozenset[object] = frozenset()
 
 
-def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot) -> Blame:
+def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after: Snapshot) -> Blame:
     """Sentences on what a step that ran backward owes to earlier lines; none for other steps.
 
     `past` ends with what the step found, `source` is its line, `error` what it raised, `after` what it left behind.
@@ -266,7 +287,7 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
         return Blame()
     lines: dict[str, None] = {}
     blamed: set[object] = set()
-    for finding in causes(snap, nodes):
+    for finding in find_write_findings(snap, nodes):
         pairs = finding.saved
         if versions is not None:
             raised = [
@@ -279,11 +300,11 @@ def blame(past: Sequence[Past], source: str, error: str | None, after: Snapshot)
             pairs = []
         lines |= dict.fromkeys(_blamed(past, finding, pairs))
         blamed |= {pair[0].key for pair in pairs if any(_blamed(past, finding, [pair]))}
-    return Blame(tuple(map(clean, lines)), frozenset(blamed))
+    return Blame(tuple(map(escape_unseen, lines)), frozenset(blamed))
 
 
 def _blamed(
-    past: Sequence[Past], finding: Finding, pairs: Sequence[tuple[Node, Saved]]
+    past: Sequence[PastStep], finding: Finding, pairs: Sequence[tuple[Node, Saved]]
 ) -> Iterator[str]:
     """What there is to say of the first of the saved tensors that a line wrote to after it was saved."""
     for node, saved in pairs:
@@ -293,12 +314,12 @@ def _blamed(
         )
         kept = [next((one for one in look if one.name == saved.name), None) for look in looks]
         made = next((k for k, entry in enumerate(kept) if entry is not None), len(past) - 1)
-        lines = few(_written(past, made, kept, saved))
+        lines = join_few_names(_written(past, made, kept, saved))
         if finding.kind == "stale":
             lines = lines or gettext("a line that was not stepped")
             said = gettext("It was written afterwards on {lines}.", lines=lines)
             if finding.sharing[1:]:
-                names = few(finding.sharing)
+                names = join_few_names(finding.sharing)
                 said += " " + gettext(
                     "{names} share that memory and its version counter.", names=names
                 )
@@ -318,7 +339,7 @@ def _blamed(
         )
         when = gettext(
             "{node} saved its {saved} ({names}) on {where}.",
-            node=short(node.name),
+            node=short_node_name(node.name),
             saved=saved.name,
             names=name,
             where=past[made].where,
@@ -329,14 +350,14 @@ def _blamed(
 
 
 def _written(
-    past: Sequence[Past], made: int, kept: Sequence[Saved | None], saved: Saved
+    past: Sequence[PastStep], made: int, kept: Sequence[Saved | None], saved: Saved
 ) -> Iterator[str]:
     """The lines that wrote to a saved tensor after step `made`, which saved it."""
     if saved.state == "stale":
         yield from _changes(past, made, [entry.version if entry else None for entry in kept])
-    elif saved.kept is False:
+    elif saved.bytes_unchanged is False:
         yield from _changes(past, made, [entry.bytes_now if entry else None for entry in kept])
-    elif saved.kept is None and saved.tensor is not None:
+    elif saved.bytes_unchanged is None and saved.tensor is not None:
         # Its bytes were not compared: the counters of other tensors over the same memory are all there is.
         now = past[-1].snapshot
         tensor = now.tensor(saved.tensor)
@@ -352,7 +373,7 @@ def _written(
             yield from _changes(past, made, versions)
 
 
-def _changes(past: Sequence[Past], start: int, values: Sequence[object]) -> Iterator[str]:
+def _changes(past: Sequence[PastStep], start: int, values: Sequence[object]) -> Iterator[str]:
     """The lines after step `start` at which a value became another one."""
     last = values[start]
     for one, value in zip(past[start + 1 :], values[start + 1 :], strict=True):

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..read import Node, Saved, Snapshot, Tensor
-from ..wording import bracket, few, gettext, listed, ngettext, shape, short
+from ..wording import (
+    format_repr,
+    format_shape,
+    gettext,
+    join_few_names,
+    join_names,
+    ngettext,
+    short_node_name,
+)
 
 _Kept = tuple[Node, Saved]
 
@@ -30,10 +38,10 @@ class Finding:
     """The names that see the same memory as the first of them."""
 
     def __repr__(self) -> str:
-        return bracket(f"{self.kind}: {self.what}")
+        return format_repr(f"{self.kind}: {self.what}")
 
 
-def causes(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
+def find_write_findings(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
     """What was written, counted or not, of that which some nodes saved."""
     kept = [(node, saved) for node in nodes for saved in node.saved]
     yield from _stale(snap, [pair for pair in kept if pair[1].state == "stale"])
@@ -43,7 +51,7 @@ def causes(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
 # -- why it raises -----------------------------------------------------------------
 
 
-def findings(
+def find_findings(
     snap: Snapshot, root: Tensor, nodes: list[Node], used: dict[str, str]
 ) -> Iterator[Finding]:
     """What speaks against a backward on `root`; `used` are the nodes that a backward before it walks, and from where."""
@@ -83,7 +91,7 @@ def findings(
         what = gettext(
             "{first}.backward(), called first, gives back what {node} saved ({saved})",
             first=used[node.id],
-            node=short(node.name),
+            node=short_node_name(node.name),
             saved=saved.name,
         )
         way = gettext(
@@ -91,9 +99,10 @@ def findings(
         )
         yield Finding("freed", what + _and_more(shared), way, shared)
     for node in nodes:
-        if short(node.name) in ("NotImplemented", "DelayedError", "Error"):
+        if short_node_name(node.name) in ("NotImplemented", "DelayedError", "Error"):
             what = gettext(
-                "{node} stands for an operation that has no derivative", node=short(node.name)
+                "{node} stands for an operation that has no derivative",
+                node=short_node_name(node.name),
             )
             yield Finding(
                 "no derivative", what, gettext("compute it from operations that have one")
@@ -115,7 +124,7 @@ def _no_scalar(root: Tensor, name: str) -> Iterator[Finding]:
         way = gettext(
             "call {name}.sum().backward(), or give backward a gradient of shape {shape}",
             name=name,
-            shape=shape(root.shape),
+            shape=format_shape(root.shape),
         )
         yield Finding("not a scalar", what, way)
     elif "complex" in root.dtype:
@@ -152,7 +161,7 @@ def _stale(snap: Snapshot, stale: list[_Kept]) -> Iterator[Finding]:
             "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
             "{names}, leaves that require grad, were written since, as by a step of an optimizer",
             len(leaves),
-            names=few(leaves.values()),
+            names=join_few_names(leaves.values()),
         )
         yield Finding(
             "stale", what, _backward_first(), of_leaf, _sharing(snap, of_leaf[0][1].tensor or "")
@@ -174,7 +183,7 @@ def _written(snap: Snapshot, stale: list[_Kept]) -> Finding:
     if len(sharing) > 1:
         what += "; " + gettext(
             "{names} share that version counter, and a write through any of them counts",
-            names=listed(sharing),
+            names=join_names(sharing),
         )
     target = sharing[-1] if sharing else gettext("the tensor")
     way = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
@@ -187,7 +196,7 @@ def _first(snap: Snapshot, kept: Sequence[_Kept]) -> dict[str, Any]:
     label = gettext("its {saved}", saved=saved.name)
     label = label if saved.tensor is None else f"{label} ({snap.label(saved.tensor)})"
     return {
-        "node": short(node.name),
+        "node": short_node_name(node.name),
         "saved": label,
         "then": saved.saved_version,
         "now": saved.version,
@@ -213,7 +222,7 @@ def _freed(
     node, saved = freed[0]
     what = gettext(
         "{node} gave its saved {saved} back in an earlier backward",
-        node=short(node.name),
+        node=short_node_name(node.name),
         saved=saved.name,
     )
     what += _and_more(freed)
@@ -256,7 +265,7 @@ def _sharing(snap: Snapshot, which: str) -> tuple[str, ...]:
 def _unseen(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
     groups: dict[object, list[_Kept]] = {}
     for node, saved in kept:
-        if saved.kept is False:
+        if saved.bytes_unchanged is False:
             groups.setdefault(_whose(snap, node, saved), []).append((node, saved))
     for whose, group in groups.items():
         yield _other_bytes(snap, group, whose)
@@ -319,7 +328,7 @@ def _counted_elsewhere(snap: Snapshot, kept: list[_Kept], tensor: Tensor, other:
         **_first(snap, kept),
         there=there,
         other=other.counter,
-        writes=writes(other),
+        writes=count_writes(other),
         counter=tensor.counter,
         here=here,
     )
@@ -337,7 +346,7 @@ def _not_data(here: str) -> str:
     )
 
 
-def writes(tensor: Tensor) -> str:
+def count_writes(tensor: Tensor) -> str:
     """`3 writes`, as its version counter has counted them."""
     return ngettext("{number} write", "{number} writes", tensor.version or 0)
 
@@ -369,7 +378,7 @@ def _not_known(
             "{node} saved {name}, which a hook packed or which cannot be read, as {number} saved tensors; they were "
             "not opened",
             len(hidden),
-            node=short(hidden[0][0].name),
+            node=short_node_name(hidden[0][0].name),
             name=hidden[0][1].name,
         )
         yield Finding("not known", what, "", hidden)
@@ -389,7 +398,7 @@ def _of_grads(snap: Snapshot, nodes: list[Node], kept: list[_Kept]) -> Iterator[
         if grad is not None and grad.version is None:
             yield gettext("{grad} is an inference tensor, and cannot be added to", grad=label)
         elif grad is not None and grad.storage in saved:
-            node = short(saved[grad.storage].name)
+            node = short_node_name(saved[grad.storage].name)
             yield gettext(
                 "{node} saved {grad}, to which backward itself may add in place",
                 node=node,
@@ -400,10 +409,10 @@ def _of_grads(snap: Snapshot, nodes: list[Node], kept: list[_Kept]) -> Iterator[
 def _not_compared(snap: Snapshot, kept: list[_Kept]) -> Iterator[Finding]:
     groups: dict[str, list[_Kept]] = {}
     for node, saved in kept:
-        if saved.state == "live" and saved.kept is None:
+        if saved.state == "live" and saved.bytes_unchanged is None:
             groups.setdefault(saved.not_read, []).append((node, saved))
     for why, group in groups.items():
-        names = few(
+        names = join_few_names(
             snap.label(one.tensor) if one.tensor else _first(snap, [(node, one)])["saved"]
             for node, one in group
         )

@@ -1,9 +1,9 @@
 """Snapshots: plain data about the tensors of either engine."""
 
 from .module_paths import modules
-from .naming import collect
-from .probe import engine_name, is_tensor, quietly, undisturbed, version_of
-from .reader import read, snapshot
+from .naming import collect_tensors
+from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
+from .reader import read_snapshot, snapshot
 from .records import Node, Saved, Snapshot, Storage, Tensor
 
 __all__ = [
@@ -12,13 +12,13 @@ __all__ = [
     "Snapshot",
     "Storage",
     "Tensor",
-    "collect",
+    "collect_tensors",
+    "disable_overrides",
     "engine_name",
+    "getattr_or_none",
     "is_tensor",
     "modules",
-    "quietly",
-    "read",
+    "read_snapshot",
     "snapshot",
-    "undisturbed",
     "version_of",
 ]

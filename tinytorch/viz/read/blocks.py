@@ -14,8 +14,8 @@ from typing import Any
 
 from numpy.lib.array_utils import byte_bounds
 
-from ..wording import gettext, gettext_noop, listed
-from .probe import inner_tensors, quietly, serial
+from ..wording import gettext, gettext_noop, join_names
+from .probe import getattr_or_none, identity_key, inner_tensors
 from .records import Run, Storage
 
 MAX_CELLS = 24
@@ -72,7 +72,7 @@ def address_of(tensor: Any) -> tuple[Any, ...]:
     """Where and how a tensor lies: equal for two tensors that are the same view of the same bytes."""
     try:
         storage = tensor.untyped_storage()
-        where = storage.data_ptr() or serial(storage)
+        where = storage.data_ptr() or identity_key(storage)
         return (
             where,
             tensor.storage_offset(),
@@ -81,15 +81,15 @@ def address_of(tensor: Any) -> tuple[Any, ...]:
             str(tensor.dtype),
         )
     except Exception:  # noqa: BLE001 - each layout and subclass refuses in its own way
-        return (serial(tensor),)
+        return (identity_key(tensor),)
 
 
-def lasting(tensor: Any) -> tuple[Any, ...]:
+def lasting_address(tensor: Any) -> tuple[Any, ...]:
     """As `address_of`, but never equal to that of a tensor that lay there before and is gone."""
     place = address_of(tensor)
     if len(place) == 1:
         return place
-    return (serial(tensor.untyped_storage()), *place[1:])
+    return (identity_key(tensor.untyped_storage()), *place[1:])
 
 
 def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
@@ -103,7 +103,7 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
             place.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
             pointer = _pointer(storage)
-            found = serial(storage), pointer, int(storage.nbytes())
+            found = identity_key(storage), pointer, int(storage.nbytes())
             if (
                 not pointer
                 and found[2]
@@ -131,7 +131,7 @@ def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
 def _stands_for_others(tensor: Any) -> str:
     """What to say of a subclass that torch gave a size, but no memory (`_make_wrapper_subclass`)."""
     kind = type(tensor).__name__
-    inner = listed([name for name, _ in inner_tensors(tensor)])
+    inner = join_names([name for name, _ in inner_tensors(tensor)])
     if not inner:
         return gettext("its memory is not known: the subclass {kind} answers for itself", kind=kind)
     return gettext(
@@ -140,7 +140,7 @@ def _stands_for_others(tensor: Any) -> str:
 
 
 def _no_storage(tensor: Any) -> str:
-    layout = str(quietly(tensor, "layout") or gettext("unknown")).rpartition(".")[2]
+    layout = str(getattr_or_none(tensor, "layout") or gettext("unknown")).rpartition(".")[2]
     if layout == "strided":
         return gettext(
             "it has no storage that could be shown: it is not filled yet, or stands for others (nested, or inside vmap)"
@@ -226,7 +226,7 @@ class Blocks:
             notes += (
                 gettext(
                     "no version counter counts what is written through {names}",
-                    names=listed(arrays),
+                    names=join_names(arrays),
                 ),
             )
         return Storage(
@@ -297,7 +297,7 @@ def _unread(tensor: Any, error: Exception) -> str:
         return gettext("a FakeTensor has no values")
     if str(tensor.device) == "meta":
         return gettext("a meta tensor has no values")
-    if quietly(tensor, "is_quantized"):
+    if getattr_or_none(tensor, "is_quantized"):
         return gettext(
             "its values are quantised and are not shown: look at q.dequantize() or q.int_repr()"
         )
@@ -321,7 +321,7 @@ _BITS = {
 
 def _bits(tensor: Any) -> list[str]:
     """Which of torch's two bits are set; tinytorch has none."""
-    return [bit for bit in _BITS if (asked := quietly(tensor, bit)) is not None and asked()]
+    return [bit for bit in _BITS if (asked := getattr_or_none(tensor, bit)) is not None and asked()]
 
 
 def _pointer(storage: Any) -> int:

@@ -18,7 +18,7 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 from .naming import tensors_in
-from .probe import engine_name, quietly
+from .probe import engine_name, getattr_or_none
 
 _KEY = "tinytorch.viz.modules"
 _ENGINES = ("torch.nn.modules.module", "tinytorch.nn.module")
@@ -69,7 +69,8 @@ class modules:
         modules.ever, self._thread = True, threading.get_ident()
         # What torch.compile traces of a hook has to end here.
         self._compiling = (
-            quietly(quietly(sys.modules.get("torch"), "compiler"), "is_compiling") or bool
+            getattr_or_none(getattr_or_none(sys.modules.get("torch"), "compiler"), "is_compiling")
+            or bool
         )
         for path in _ENGINES:
             where = sys.modules.get(path)
@@ -121,7 +122,7 @@ class modules:
         self._note(module, self._paths[self._open[-1][0]] if self._open else None)
         if not self._open and call[0][0] < call[-1][0]:
             for _, tensor in tensors_in("", result):
-                metadata = quietly(quietly(tensor, "grad_fn"), "metadata")
+                metadata = getattr_or_none(getattr_or_none(tensor, "grad_fn"), "metadata")
                 if metadata is not None:
                     metadata.setdefault(_KEY, []).append(call)
 
@@ -129,10 +130,10 @@ class modules:
         self._call.append((sys.modules[engine_name(module)]._C._autograd._get_sequence_nr(), path))
 
 
-def made_in(nodes: Sequence[Any]) -> list[str | None]:
+def find_module_paths(nodes: Sequence[Any]) -> list[str | None]:
     """For each node of a graph the path of the module that made it; None where that is not known."""
     calls: list[_Call] = [
-        call for node in nodes for call in (quietly(node, "metadata") or {}).get(_KEY, ())
+        call for node in nodes for call in (getattr_or_none(node, "metadata") or {}).get(_KEY, ())
     ]
     calls.sort(key=lambda call: call[0][0])
     found: list[tuple[int, int] | None] = []

@@ -35,15 +35,21 @@ _SERIES = (list, tuple, deque, set, frozenset)
 Pairs = list[tuple[str, Any]]
 
 
-def collect(args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> Pairs:
+def collect_tensors(
+    args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None
+) -> Pairs:
     """All tensors handed over, with their names, in order; the frame is the caller's.
 
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    return [(name, thing) for name, thing in gather(args, named, frame)[0] if is_tensor(thing)]
+    return [
+        (name, thing)
+        for name, thing in collect_tensors_and_arrays(args, named, frame)[0]
+        if is_tensor(thing)
+    ]
 
 
-def gather(
+def collect_tensors_and_arrays(
     args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None
 ) -> tuple[Pairs, list[str]]:
     """The tensors and NumPy arrays handed over, with their names; and the names of arrays given for themselves."""

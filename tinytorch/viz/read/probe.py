@@ -27,7 +27,7 @@ from typing import Any, cast
 
 from ...graph import AutogradMeta, NodeHooks
 from ...nn import Module
-from ..wording import gettext, ngettext, short
+from ..wording import gettext, ngettext, short_node_name
 
 _FIRST, _ROOM = 1 << 30, 1 << 10
 """The numbers written: far above any true version, and so far apart that writes of other threads can be told."""
@@ -43,7 +43,7 @@ def version_of(tensor: Any) -> int | None:
         return None
 
 
-def sharing(tensors: Sequence[Any]) -> list[int]:
+def find_counter_sharers(tensors: Sequence[Any]) -> list[int]:
     """For each tensor of an engine the index of the first one with the same counter.
 
     Every tensor must have a counter. When it returns all versions are as before, plus what other threads wrote.
@@ -132,7 +132,7 @@ def is_number(tensor: Any, raw: Any) -> bool:
     dtype of a result, as a tensor does.
     """
     engine = sys.modules.get(engine_name(tensor))
-    if quietly(raw, "_version") == -1:
+    if getattr_or_none(raw, "_version") == -1:
         return True
     smaller = {
         "torch.float64": "float32",
@@ -145,7 +145,7 @@ def is_number(tensor: Any, raw: Any) -> bool:
     return bool(engine.result_type(tensor, engine.zeros((), dtype=kind)) == kind)
 
 
-def undisturbed() -> ExitStack:
+def disable_overrides() -> ExitStack:
     """A context in which no subclass and no mode of torch is asked, as far as this torch can do that.
 
     Without torch in the process, or in one that lacks the switches, it does nothing.
@@ -161,7 +161,7 @@ def undisturbed() -> ExitStack:
     return stack
 
 
-def quietly(thing: Any, attribute: str) -> Any:
+def getattr_or_none(thing: Any, attribute: str) -> Any:
     """The attribute, or None where there is none or asking for it raises."""
     try:
         return getattr(thing, attribute, None)
@@ -173,7 +173,7 @@ _serials: dict[int, tuple[weakref.ref, int]] = {}
 _count = itertools.count(1)
 
 
-def serial(thing: object) -> tuple[str, int]:
+def identity_key(thing: object) -> tuple[str, int]:
     """A key that is equal for two looks at one living object, and for nothing else."""
     address = id(thing)
     known = _serials.get(address)
@@ -213,7 +213,7 @@ _NOT_BELOW_0 = {
 
 def doubts_of_node(node: Any) -> Iterator[str]:
     """Why it is not known what a node does in backward."""
-    name, kind = short(node.name()), type(node)
+    name, kind = short_node_name(node.name()), type(node)
     if hasattr(kind, "_forward_cls"):
         yield gettext(
             "{node} is a Function in Python, whose backward may raise and compute what it likes",
@@ -226,15 +226,15 @@ def doubts_of_node(node: Any) -> Iterator[str]:
             "{node} does not show what the operation that wrote through a view saved", node=name
         )
     elif _REFUSES.search(name) or (
-        name in _NOT_BELOW_0 and (quietly(node, _NOT_BELOW_0[name]) or 0) < 0
+        name in _NOT_BELOW_0 and (getattr_or_none(node, _NOT_BELOW_0[name]) or 0) < 0
     ):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
-    before = quietly(quietly(node, "variable"), "_meta")
-    if _exchanged(node) or quietly(before, "exchanged"):
+    before = getattr_or_none(getattr_or_none(node, "variable"), "_meta")
+    if _exchanged(node) or getattr_or_none(before, "exchanged"):
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )
-    hooks = quietly(node, "_hooks")
+    hooks = getattr_or_none(node, "_hooks")
     own = [hooks.pre, hooks.post, *(each for _, each in hooks.on_output)] if hooks else []
     own += [before.on_grad, before.after_accumulate] if before else []
     if any(own):
@@ -243,8 +243,10 @@ def doubts_of_node(node: Any) -> Iterator[str]:
 
 def _exchanged(node: Any) -> bool:
     """Whether the node of a leaf expects a gradient of another shape than the leaf has, as far as torch tells both."""
-    expected = [quietly(one, "shape") for one in quietly(node, "_input_metadata") or ()]
-    now = quietly(quietly(node, "variable"), "shape")
+    expected = [
+        getattr_or_none(one, "shape") for one in getattr_or_none(node, "_input_metadata") or ()
+    ]
+    now = getattr_or_none(getattr_or_none(node, "variable"), "shape")
     return now is not None and any(
         shape is not None and list(shape) != list(now) for shape in expected
     )
@@ -253,24 +255,26 @@ def _exchanged(node: Any) -> bool:
 def doubts_of_process(engine: Any) -> Iterator[str]:
     """Why it is not known what any backward does now."""
     if (
-        quietly(engine, "is_anomaly_enabled")
+        getattr_or_none(engine, "is_anomaly_enabled")
         and engine.is_anomaly_enabled()
         and engine.is_anomaly_check_nan_enabled()
     ):
         yield gettext("anomaly mode is on, which raises where a gradient is nan")
     if (
-        quietly(engine, "are_deterministic_algorithms_enabled")
+        getattr_or_none(engine, "are_deterministic_algorithms_enabled")
         and engine.are_deterministic_algorithms_enabled()
     ):
         yield gettext("deterministic algorithms are demanded, and some operations have none")
     if (
-        quietly(quietly(engine, "distributed"), "is_initialized")
+        getattr_or_none(getattr_or_none(engine, "distributed"), "is_initialized")
         and engine.distributed.is_initialized()
     ):
         yield gettext(
             "torch.distributed is at work, whose own hooks may raise or change the gradient"
         )
-    handles = quietly(quietly(quietly(engine, "utils"), "hooks"), "RemovableHandle")
+    handles = getattr_or_none(
+        getattr_or_none(getattr_or_none(engine, "utils"), "hooks"), "RemovableHandle"
+    )
     count = _hooks(engine, handles.next_id) if hasattr(handles, "next_id") else 0
     if count:
         yield ngettext(

@@ -18,10 +18,10 @@ from typing import Any
 
 from ..wording import gettext
 from . import probe
-from .blocks import PLAIN, Blocks, Checksums, Ids, Place, address_of, lasting
-from .module_paths import made_in, modules
-from .naming import MAX_NAMES, gather
-from .probe import is_tensor, quietly, serial, undisturbed
+from .blocks import PLAIN, Blocks, Checksums, Ids, Place, address_of, lasting_address
+from .module_paths import find_module_paths, modules
+from .naming import MAX_NAMES, collect_tensors_and_arrays
+from .probe import disable_overrides, getattr_or_none, identity_key, is_tensor
 from .records import Counter, Node, Saved, Snapshot, Tensor
 
 MAX_NODES = 5_000
@@ -57,10 +57,10 @@ def snapshot(
 
     Raises TypeError for an argument that is no tensor and holds none, and for a `since` that is no snapshot.
     """
-    return read(tensors, named, sys._getframe(1), since, values)
+    return read_snapshot(tensors, named, sys._getframe(1), since, values)
 
 
-def read(
+def read_snapshot(
     args: tuple[Any, ...],
     named: dict[str, Any],
     frame: FrameType | None = None,
@@ -74,11 +74,11 @@ def read(
             f'a tensor of that name is shown with {{"since": since}} as the first argument'
         )
     if len(args) == 1 and not named and isinstance(args[0], Snapshot):
-        return args[0] if since is None else compared(args[0], since)
+        return args[0] if since is None else with_earlier_bytes(args[0], since)
     if not isinstance(values, bool):  # a tensor of that name
         named, values = {**named, "values": values}, True
-    pairs, apart = gather(args, named, frame)
-    with undisturbed():
+    pairs, apart = collect_tensors_and_arrays(args, named, frame)
+    with disable_overrides():
         reader = _Reader(values)
         for name, tensor in pairs:
             if is_tensor(tensor):
@@ -90,10 +90,10 @@ def read(
             "there may be more tensors: only the first {number} were read", number=f"{MAX_NAMES:,}"
         )
         found = replace(found, notes=(*found.notes, more))
-    return found if since is None else compared(found, since)
+    return found if since is None else with_earlier_bytes(found, since)
 
 
-def compared(now: Snapshot, since: Snapshot) -> Snapshot:
+def with_earlier_bytes(now: Snapshot, since: Snapshot) -> Snapshot:
     """`now`, in which what nodes saved knows its bytes at the first of the looks that `since` leads back to."""
     # Threads number their nodes for themselves: what two have is no name.
     several = {
@@ -146,7 +146,11 @@ class _Met:
     def key(self) -> Any:
         """Equal in two snapshots for one tensor."""
         # torch hands out a new object each time a saved result is read: known by its place, not by itself.
-        return ("saved", *lasting(self.tensor)) if self.role == "saved" else serial(self.tensor)
+        return (
+            ("saved", *lasting_address(self.tensor))
+            if self.role == "saved"
+            else identity_key(self.tensor)
+        )
 
 
 class _Reader:
@@ -253,8 +257,8 @@ class _Reader:
             return
         if one.grad_fn is not None:
             self._meet(one.grad_fn)
-        if one.is_leaf or quietly(tensor, "retains_grad"):
-            grad = quietly(tensor, "grad")
+        if one.is_leaf or getattr_or_none(tensor, "retains_grad"):
+            grad = getattr_or_none(tensor, "grad")
             if grad is not None and is_tensor(grad):
                 one.grad = self.add(grad, "grad")
 
@@ -268,7 +272,7 @@ class _Reader:
         grad_of: str | None,
     ) -> Tensor:
         one, tensor = self.met[i], self.met[i].tensor
-        base = quietly(tensor, "_base")
+        base = getattr_or_none(tensor, "_base")
         kind = type(tensor).__name__
         own = () if kind in PLAIN else (gettext("an object of the subclass {kind}", kind=kind),)
         return Tensor(
@@ -301,7 +305,9 @@ class _Reader:
         groups: dict[int, list[int]] = {}
         for members in by_engine.values():
             for i, first in zip(
-                members, probe.sharing([self.met[i].tensor for i in members]), strict=True
+                members,
+                probe.find_counter_sharers([self.met[i].tensor for i in members]),
+                strict=True,
             ):
                 groups.setdefault(members[first], []).append(i)
         old = {tid: counter.id for counter in since.counters for tid in counter.tensors}
@@ -346,7 +352,7 @@ class _Reader:
         for one, tid in zip(self.met, ids, strict=True):
             owners.setdefault(id(one.grad_fn), []).append(tid)
         made = []
-        paths = made_in(self.graph) if modules.ever else [None] * len(self.graph)
+        paths = find_module_paths(self.graph) if modules.ever else [None] * len(self.graph)
         for where, node in enumerate(self.graph):
             followers = [(self._node_id(follower), follower) for follower, _ in node.next_functions]
             variable = self.variables.get(where)
@@ -385,11 +391,13 @@ class _Reader:
                 yield Saved(name, "once")
             else:
                 for saved in self._one_saved(node, attribute, name):
-                    running = name.startswith("running_") and quietly(node, "_saved_training")
+                    running = name.startswith("running_") and getattr_or_none(
+                        node, "_saved_training"
+                    )
                     yield replace(saved, used=False, bytes_now=None) if running else saved
 
     def _one_saved(self, node: Any, attribute: str, name: str) -> Iterator[Saved]:
-        raw = quietly(node, "_raw_saved_" + name)
+        raw = getattr_or_none(node, "_raw_saved_" + name)
         if raw is None and _GEOMETRY.search(name):
             return
         hooks = [
@@ -426,10 +434,10 @@ class _Reader:
         if (
             where is None
         ):  # it may be known as another object, at the same place and with the same history
-            node = quietly(tensor, "grad_fn")
+            node = getattr_or_none(tensor, "grad_fn")
             same = self.addresses.get(address_of(tensor), ())
             where = next((i for i in same if self.met[i].grad_fn is node), None)
-        shape = quietly(tensor, "shape")  # a nested tensor has none
+        shape = getattr_or_none(tensor, "shape")  # a nested tensor has none
         bare = where is None and shape is not None and not tuple(shape)
         if bare and self.values and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
@@ -457,7 +465,7 @@ class _Reader:
         if stale is None:
             return Saved(name, "freed" if "already been freed" in message else "unreadable")
         now, then = int(stale[1]), int(stale[2])
-        data = quietly(raw, "data")
+        data = getattr_or_none(raw, "data")
         where = None
         if is_tensor(data):
             found = self._original(data, node)
@@ -479,15 +487,15 @@ class _Reader:
             i
             for i in same
             for one in followers
-            if self.met[i].grad_fn is one or quietly(one, "variable") is self.met[i].tensor
+            if self.met[i].grad_fn is one or getattr_or_none(one, "variable") is self.met[i].tensor
         ]
         return next(iter(results or inputs or same), None)
 
 
 def _as_watched(saved: Saved, raw: Any) -> Saved:
     """What `copylab.watch` keeps knows the bytes from when they were saved, and whether they are others now."""
-    watched = getattr(quietly(raw, "unpack_hook"), "changes_nothing", False)
-    changed = quietly(quietly(raw, "data"), "changed") if watched else None
+    watched = getattr(getattr_or_none(raw, "unpack_hook"), "changes_nothing", False)
+    changed = getattr_or_none(getattr_or_none(raw, "data"), "changed") if watched else None
     if changed is None or saved.bytes_now is None:
         return saved
     kind, number = saved.bytes_now

@@ -18,12 +18,20 @@ from functools import cached_property
 from itertools import islice, product
 from typing import Any, cast
 
-from ..wording import bracket, called, cut, few, gettext, ngettext, shape
+from ..wording import (
+    cut_middle,
+    escape_name,
+    format_repr,
+    format_shape,
+    gettext,
+    join_few_names,
+    ngettext,
+)
 
 MANY = 3
 """More leaves without a name than these are told together."""
 
-# Identity across snapshots: a serial number (see probe.serial), never shown.
+# Identity across snapshots: a serial number (see probe.identity_key), never shown.
 Key = Any
 
 
@@ -89,11 +97,11 @@ class Tensor:
             rest -= index[-d] * step
         return None if rest else tuple(index)
 
-    def repeats(self) -> int:
+    def elements_per_cell(self) -> int:
         """How many elements share one cell because of strides of 0 (1 for most tensors)."""
         return math.prod(size for size, step in self._axes() if not step and size > 1)
 
-    def in_order(self) -> bool:
+    def is_in_order(self) -> bool:
         """Whether walking the tensor row by row walks its storage forwards, each cell once."""
         reach = 1
         for size, step in reversed([axis for axis in self._axes() if axis[0] != 1]):
@@ -102,9 +110,9 @@ class Tensor:
             reach = step * size
         return True
 
-    def jumps(self) -> bool:
+    def jumps_in_storage(self) -> bool:
         """Whether walking the tensor goes back and forth in its storage, to each cell once."""
-        return self.stride is not None and self.repeats() == 1 and not self.in_order()
+        return self.stride is not None and self.elements_per_cell() == 1 and not self.is_in_order()
 
     def stop_byte(self) -> int:
         """Where the furthest of its elements ends, in bytes from the beginning of the storage record."""
@@ -136,7 +144,7 @@ class Tensor:
             return gettext("{name} with its dimensions in another order", name=name)
         if (
             not away
-            and self.repeats() > 1
+            and self.elements_per_cell() > 1
             and [a for a in here if a[1]] == [a for a in there if a[0] > 1]
         ):
             return gettext("{name} expanded", name=name)
@@ -232,7 +240,7 @@ class Saved:
     """Why its bytes were not read."""
 
     @property
-    def kept(self) -> bool | None:
+    def bytes_unchanged(self) -> bool | None:
         """Whether its bytes are those of the first look at it; None where that could not be compared."""
         now, then = self.bytes_now, self.bytes_then
         return None if now is None or then is None or now[0] != then[0] else now == then
@@ -293,12 +301,12 @@ class Snapshot:
             tensors=tensors,
             storages=storages,
         )
-        return bracket(said)
+        return format_repr(said)
 
     @property
     def title(self) -> str:
         """The names of what is shown, the first of many."""
-        return cut(few(called(name) for name, _ in self.names), 50)
+        return cut_middle(join_few_names(escape_name(name) for name, _ in self.names), 50)
 
     @property
     def counts(self) -> tuple[str, str]:
@@ -409,7 +417,7 @@ class Snapshot:
         """What to call a tensor: its names, `x.grad`, what it is of a named one (`w transposed`), or `T7 (no name)`."""
         tensor = self.tensor(which)
         if tensor.names:
-            return " = ".join(called(name) for name in tensor.names)
+            return " = ".join(escape_name(name) for name in tensor.names)
         if tensor.grad_of is not None:
             return (
                 self.grad_label(tensor.grad_of)
@@ -430,7 +438,7 @@ class Snapshot:
             others,
             key=lambda one: (one.counter != tensor.counter, one.id != tensor.base, -one.numel),
         )
-        name = called(self.first_name(whole))
+        name = escape_name(self.first_name(whole))
         if tensor.counter is None or whole.counter != tensor.counter:
             return gettext("the memory of {name}", name=name)
         return tensor.as_part(whole, name)
@@ -440,7 +448,7 @@ class Snapshot:
         tensor = self.tensor(which)
         if not tensor.names and self._part_of_another(tensor):
             return gettext("the .grad of {tensor}", tensor=self.label(which))
-        return f"{called(tensor.names[0]) if tensor.names else self.label(which)}.grad"
+        return f"{escape_name(tensor.names[0]) if tensor.names else self.label(which)}.grad"
 
     def grad_labels(self, leaves: Sequence[str]) -> list[str]:
         """What to call the gradients of several tensors; many that have no name are counted, with their shapes."""
@@ -451,11 +459,11 @@ class Snapshot:
             "the .grad of {number} leaf without a name, of shape {shapes}",
             "the .grad of {number} leaves without a name, of shapes {shapes}",
             len(nameless),
-            shapes=few(shape(self.tensor(leaf).shape) for leaf in nameless),
+            shapes=join_few_names(format_shape(self.tensor(leaf).shape) for leaf in nameless),
         )
         return [*(self.grad_label(leaf) for leaf in leaves if self.tensor(leaf).names), told]
 
-    def counted(self, tensor: Tensor) -> bool:
+    def shows_counter(self, tensor: Tensor) -> bool:
         """Whether the tensor's version counter is worth showing.
 
         A gradient that has no name of its own is hardly ever saved by a node, and how often the engine added to it in

@@ -15,7 +15,7 @@ from typing import Any
 
 import graphviz
 
-from ..diagnose import changes
+from ..diagnose import compare_snapshots
 from ..read import Snapshot
 from ..show import shown
 from ..wording import gettext, gettext_noop
@@ -60,7 +60,7 @@ class GraphPicture(Shown, graphviz.Digraph):
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
         self._sheet: Sheet | None = None
         if snap is not None:
-            changed = changes(snap, since)
+            changed = compare_snapshots(snap, since)
             self._sheet = sheet = build(changed, shown(changed, find, fold))
             self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
             self.node_attr.update(

@@ -8,11 +8,23 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from ..diagnose import Changes, perhaps, stale
+from ..diagnose import Changes, find_possible_writers, find_stale_saved
 from ..read import Node, Saved, Snapshot, Tensor
 from ..show import Fold, View
 from ..show import statements as words
-from ..wording import clean, cut, few, gettext, ngettext, shape, short, shorten, show, told, width
+from ..wording import (
+    cut_middle,
+    escape_unseen,
+    format_shape,
+    format_value,
+    gettext,
+    join_few_names,
+    join_lines,
+    ngettext,
+    short_node_name,
+    shorten_text,
+    text_width,
+)
 from . import layout
 from .picture import Folded, Picture
 from .style import Canvas, number
@@ -116,12 +128,14 @@ def _stage(run: Sequence[Sheet]) -> Stage:
             sizes[card.name] = max(wide, card.width), max(high, card.height)
         lines |= Counter((wire.tail, wire.head) for wire in sheet.wires)
     notes = [words.below_graph(sheet.changed, sheet.seen) for sheet in run]
-    notes_w = max((width(shorten(note, 90), "m") for some in notes for note in some), default=0.0)
+    notes_w = max(
+        (text_width(shorten_text(note, 90), "m") for some in notes for note in some), default=0.0
+    )
     foot, most = 18 * max(map(len, notes)), 2 * EDGE + notes_w
     if not sizes:
         return Stage({}, {}, [], 26, (max(320, most), 44 + foot))
     marked = any(sheet.marked for sheet in run)
-    heads = [width(sheet.head) for sheet in run] + [width(_legend()) + 16] * marked
+    heads = [text_width(sheet.head) for sheet in run] + [text_width(_legend()) + 16] * marked
     top = EDGE + 22 + 18 * marked
     if any(card.flag for sheet in run for card in sheet.cards):
         top += 6  # room for the flags of the first row
@@ -154,7 +168,7 @@ class Card:
         """In px."""
         marks = [18 if mark else 0 for _, _, mark in self.lines]
         widths = [
-            width(text, kind) + mark
+            text_width(text, kind) + mark
             for (text, kind, _), mark in zip(self.lines, marks, strict=True)
         ]
         return max(40.0, round(max(widths) + 2 * PAD))
@@ -177,7 +191,7 @@ class Wire:
 
 def build(changed: Changes, seen: View, wrong: Collection[object] = ()) -> Sheet:
     """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked, and nodes that are wrong."""
-    snap, unseen = changed.now, perhaps(changed.now)
+    snap, unseen = changed.now, find_possible_writers(changed.now)
     cards: list[Card] = []
     wires: list[Wire] = []
     leaves = [
@@ -224,7 +238,7 @@ def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]
     for inside, outside, enters in pairs:
         name = ("from_" if enters else "to_") + outside
         wires.append(Wire(name, inside, "next") if enters else Wire(inside, name, "next"))
-        entry = outside if outside.startswith("F") else short(snap.node(outside).name)
+        entry = outside if outside.startswith("F") else short_node_name(snap.node(outside).name)
         said = (
             gettext("from {entry}", entry=entry)
             if enters
@@ -238,9 +252,9 @@ def _off(changed: Changes, which: str, tensors: list[Tensor], *heads: str) -> Ca
     """One card for many tensors, as for all that are not on the graph."""
     lines = [(head, "s" if k else "b", "") for k, head in enumerate(heads)]
     for tensor in tensors[:ROWS]:
-        name = cut(changed.now.label(tensor.id), LIMIT)
+        name = cut_middle(changed.now.label(tensor.id), LIMIT)
         new = (gettext("new: {name}", name=name), *CHANGED)
-        lines.append(new if tensor.id in changed.new else (name, "mono b", ""))
+        lines.append(new if tensor.id in changed.new_tensors else (name, "mono b", ""))
         lines += _changed(changed, tensor)
     if len(tensors) > ROWS:
         lines.append((gettext("and {number} more", number=len(tensors) - ROWS), "s", ""))
@@ -250,7 +264,7 @@ def _off(changed: Changes, which: str, tensors: list[Tensor], *heads: str) -> Ca
 def _changed(changed: Changes, tensor: Tensor) -> list[tuple[str, str, str]]:
     """What is to be said of a tensor that was there before."""
     said = (*words.renamed(changed, tensor), *words.facts(changed, tensor.id, words.IN_GRAPH))
-    return [(shorten(fact, 40), *CHANGED) for fact in said]
+    return [(shorten_text(fact, 40), *CHANGED) for fact in said]
 
 
 def _wires(item: Node | Fold, seen: View) -> list[Wire]:
@@ -274,28 +288,28 @@ def _wires(item: Node | Fold, seen: View) -> list[Wire]:
 
 def _pill(changed: Changes, tensor: Tensor) -> Card:
     name = changed.now.label(tensor.id)
-    kind, below = "name", shape(tensor.shape)
+    kind, below = "name", format_shape(tensor.shape)
     if tensor.is_leaf and tensor.requires_grad:
         kind, below = "leaf", gettext("leaf {shape}", shape=below)
     lines = (
-        (cut(name, LIMIT), "mono b", ""),
-        (shorten(below, 40), "s", ""),
+        (cut_middle(name, LIMIT), "mono b", ""),
+        (shorten_text(below, 40), "s", ""),
         *_changed(changed, tensor),
     )
-    return Card(tensor.id, kind, lines, name, "new" if tensor.id in changed.new else "")
+    return Card(tensor.id, kind, lines, name, "new" if tensor.id in changed.new_tensors else "")
 
 
 def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
-    head = short(node.name)
-    lines = [(shorten(head, LIMIT), "mono b", "")]
+    head = short_node_name(node.name)
+    lines = [(shorten_text(head, LIMIT), "mono b", "")]
     for at, saved in words.saved_shown(node):
         through = unseen.get((node.id, saved.tensor or "")) if saved.state == "live" else None
         lines.append(_saved_line(changed.now, saved, through is None))
         if through is not None:
             said = gettext("perhaps written unseen, through {names}", names=through)
-            lines.append((shorten(said, 48), "s b", "warn"))
-        if (node.id, at) in changed.saved:
-            lines.append((words.was(changed.saved[node.id, at]), *CHANGED))
+            lines.append((shorten_text(said, 48), "s b", "warn"))
+        if (node.id, at) in changed.earlier_saved:
+            lines.append((words.was(changed.earlier_saved[node.id, at]), *CHANGED))
     if len(node.saved) > words.SAVED:
         lines.append(
             (
@@ -312,18 +326,18 @@ def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str]
 def _flag(nodes: Iterable[str], changed: Changes, seen: View) -> str:
     if not seen.found.isdisjoint(nodes):
         return "found"
-    return "new" if changed.nodes.issuperset(nodes) else ""
+    return "new" if changed.new_nodes.issuperset(nodes) else ""
 
 
 def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
     title = words.fold_title(fold)
-    lines = [(cut(f"{fold.id} {title}".rstrip(), 44), "b", "")]
+    lines = [(cut_middle(f"{fold.id} {title}".rstrip(), 44), "b", "")]
     lines.append(
         (ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "s", "")
     )
     for name, count in fold.kinds[:KINDS]:
-        said = gettext("{number} x {node}", number=f"{count:,}", node=short(name))
-        lines.append((shorten(said, LIMIT), "mono s", ""))
+        said = gettext("{number} x {node}", number=f"{count:,}", node=short_node_name(name))
+        lines.append((shorten_text(said, LIMIT), "mono s", ""))
     if len(fold.kinds) > KINDS:
         more = ngettext(
             "and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS
@@ -347,33 +361,37 @@ def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, st
     if fold.made:
         lines.append(
             (
-                shorten(
-                    gettext("made here: {names}", names=few(map(changed.now.label, fold.made))), 40
+                shorten_text(
+                    gettext(
+                        "made here: {names}",
+                        names=join_few_names(map(changed.now.label, fold.made)),
+                    ),
+                    40,
                 ),
                 "s",
                 "",
             )
         )
-    lines += [(shorten(said, 48), *CHANGED) for said in words.in_fold(changed, fold)]
+    lines += [(shorten_text(said, 48), *CHANGED) for said in words.in_fold(changed, fold)]
     whole = f"{fold.id} {title}" if title else ""
     return Card(fold.id, "fold", tuple(lines), whole, _flag(fold.nodes, changed, seen))
 
 
 def _saved_line(snap: Snapshot, saved: Saved, clear: bool) -> tuple[str, str, str]:
     """What a node saved, with a tick if it is known to be as it was (`clear`: nothing speaks against it)."""
-    head = gettext("saved {name}", name=shorten(clean(saved.name), 14))
+    head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), 14))
     whole = head
     if saved.tensor is not None:
-        whole = f"{head} = {cut(snap.label(saved.tensor), 26)}"
+        whole = f"{head} = {cut_middle(snap.label(saved.tensor), 26)}"
     elif saved.value is not None:
-        whole = f"{head} = {show(saved.value)}"
+        whole = f"{head} = {format_value(saved.value)}"
     match saved.state:
         case "live":
             if saved.tensor is not None:
                 whole = gettext("{what}, version {version}", what=whole, version=saved.version)
-            if saved.kept is False:
+            if saved.bytes_unchanged is False:
                 return (gettext("{what}: written unseen", what=whole), "s b", "cross")
-            return (whole, "s", "check" if saved.kept and clear else "dot")
+            return (whole, "s", "check" if saved.bytes_unchanged and clear else "dot")
         case "number":
             return (whole, "s", "dot")
         case "stale":
@@ -420,9 +438,9 @@ def _line(fold: Fold) -> str:
 
 def _opened(changed: Changes, fold: Fold) -> tuple[str, str, list[Folded]]:
     if fold.inside is None:
-        return "", told([changed.now.label(leaf) for leaf in fold.leaves]), []
+        return "", join_lines([changed.now.label(leaf) for leaf in fold.leaves]), []
     sheet = build(changed, fold.inside())
-    text = told([_line(fold), *items_text(changed, sheet.seen)])
+    text = join_lines([_line(fold), *items_text(changed, sheet.seen)])
     return draw(sheet, label=_line(fold)), text, folded_in(sheet)
 
 
@@ -494,7 +512,7 @@ def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
     )
     if wire.kind == "next" and wire.label:
         x, y = _along(points, 0.3)
-        w = width(wire.label, "mono s") + 8
+        w = text_width(wire.label, "mono s") + 8
         canvas.rect(x - w / 2, y - 7, w, 14, "card", 7)
         canvas.text(x, y + 3.5, wire.label, "t mono s c")
     elif wire.label:
@@ -529,7 +547,7 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, flo
     canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12, of)
     if card.flag:
         flag = ("✖ " * (card.flag == "wrong")) + gettext(card.flag)
-        w = max(30.0, width(flag, "s b") + 9)
+        w = max(30.0, text_width(flag, "s b") + 9)
         tone = "bad" if card.flag == "wrong" else "new"
         canvas.rect(left - 5, top - 11, w, 15, tone, 3)
         canvas.text(left - 5 + w / 2, top, flag, f"{tone}-t s b c")
@@ -553,13 +571,13 @@ def _summary(changed: Changes) -> str:
     )
     said += " " + gettext("and more") if snap.notes else ""
     said += (
-        ", " + gettext("{number} of them new", number=f"{len(changed.nodes):,}")
-        if changed.nodes
+        ", " + gettext("{number} of them new", number=f"{len(changed.new_nodes):,}")
+        if changed.new_nodes
         else ""
     )
     wrong = ngettext(
         "{number} saved tensor stale: backward will raise",
         "{number} saved tensors stale: backward will raise",
-        len(stale(snap)),
+        len(find_stale_saved(snap)),
     )
-    return f"{said}, {wrong}" if stale(snap) else said
+    return f"{said}, {wrong}" if find_stale_saved(snap) else said

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
-from ..diagnose import Changes, changes
-from ..read import Snapshot, Tensor, read
+from ..diagnose import Changes, compare_snapshots
+from ..read import Snapshot, Tensor, read_snapshot
 from ..show import (
     IN_MEMORY,
     Band,
@@ -30,7 +30,16 @@ from ..show import (
     title,
     unusual,
 )
-from ..wording import called, columns_in, cut, gettext, ngettext, shape, width, wrap
+from ..wording import (
+    columns_that_fit,
+    cut_middle,
+    escape_name,
+    format_shape,
+    gettext,
+    ngettext,
+    text_width,
+    wrap_text,
+)
 from .picture import Folded, Picture
 from .strip import ARCS, Lane, Strip, strip_of
 from .style import Canvas, number
@@ -72,8 +81,8 @@ def memory(
     `find` in their names. `fold=False` shows all of them.
     Raises TypeError for an argument that is no tensor and holds none.
     """
-    snap = read(tensors, named, sys._getframe(1), since, values)
-    return next(memories_of([changes(snap, since)], find, fold))
+    snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
+    return next(memories_of([compare_snapshots(snap, since)], find, fold))
 
 
 def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> Iterator[Picture]:
@@ -159,7 +168,7 @@ class Row:
         """How wide the words have to be; the first so many `lines` of them."""
         return (
             self.grid_w
-            + max(width(text, kind) + _indent(kind) for text, kind, _ in self.lines[:lines])
+            + max(text_width(text, kind) + _indent(kind) for text, kind, _ in self.lines[:lines])
             + 4
         )
 
@@ -172,7 +181,7 @@ class Row:
             x = right - w
             kind = "name" + " fresh" * bool(flag) + ("" if self.named else " dash")
             canvas.rect(x, y - PILL / 2, w, PILL, kind, 11, self.id)
-            canvas.text(x + w / 2, y + 4, cut(name, NAME_COLUMNS), "t mono b c", whole=name)
+            canvas.text(x + w / 2, y + 4, cut_middle(name, NAME_COLUMNS), "t mono b c", whole=name)
             if flag:
                 canvas.text(x + w / 2, y + PILL / 2 + 11, gettext(flag), "new-t s b c")
             if k > 0:
@@ -216,7 +225,7 @@ class Count(NamedTuple):
     @property
     def window(self) -> float:
         """How wide the version's window is: it stands in one of its own, like the digit of a mileage counter."""
-        return max(20.0, width(str(self.version), "mono b l") + 10)
+        return max(20.0, text_width(str(self.version), "mono b l") + 10)
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -225,15 +234,15 @@ class Count(NamedTuple):
             return [(self.id, "count-t s b"), (gettext("version"), "count-t s")]
         if self.id is not None:
             return [(self.id, "new-t s b"), (gettext("was {value}", value=self.was), "new-t s")]
-        return [(one, "t s") for one in wrap(gettext("no counter"), 10, 2)] + [
+        return [(one, "t s") for one in wrap_text(gettext("no counter"), 10, 2)] + [
             (gettext("inference"), "m s")
         ]
 
     @property
     def box_w(self) -> float:
         """How wide the box has to be."""
-        beside = width(self.id, "s b") + 3 + self.window if self.id else 0
-        return max(beside, *(width(text, kind) for text, kind in self.lines)) + 8
+        beside = text_width(self.id, "s b") + 3 + self.window if self.id else 0
+        return max(beside, *(text_width(text, kind) for text, kind in self.lines)) + 8
 
     def draw(self, canvas: Canvas, x: float, wide: float, rows: list[float], start: float) -> None:
         """The box, and the lines to it from its rows."""
@@ -274,7 +283,7 @@ class Drawn:
 
     def draw(self, canvas: Canvas, at: Columns, y: float, rows: Sequence[float]) -> None:
         """Draw the band with its upper edge at y, and its rows so far below that."""
-        badge = width(self.id, "mono b") + 14
+        badge = text_width(self.id, "mono b") + 14
         text_x = PAD + badge + 16
         heads, notes = self._head(at)
         bottom = max(start + row.height for start, row in zip(rows, self.rows, strict=True)) + 4
@@ -304,9 +313,9 @@ class Drawn:
 
     def _head(self, at: Columns) -> tuple[list[str], list[str]]:
         """The lines of a band's title and of the note below it, above the cells."""
-        room = at.right - width(self.id, "mono b") - 36
-        heads = wrap(self.title, columns_in(room, "b l"), TITLE_ROWS)
-        return heads, wrap(self.note, columns_in(room, "s"), 4) if self.note else []
+        room = at.right - text_width(self.id, "mono b") - 36
+        heads = wrap_text(self.title, columns_that_fit(room, "b l"), TITLE_ROWS)
+        return heads, wrap_text(self.note, columns_that_fit(room, "s"), 4) if self.note else []
 
 
 class Sheet(NamedTuple):
@@ -356,7 +365,7 @@ def _sheet(changed: Changes, seen: Shelf) -> Sheet:
     shown = snap.shown | {tensor.id for tensor in loose}
     notes = below_memory(changed, shown, seen) if shown else [gettext("no tensors to show")]
     return Sheet(
-        entries, [(line, note) for note in notes for line in wrap(note, NOTE, 4)], seen.whole
+        entries, [(line, note) for note in notes for line in wrap_text(note, NOTE, 4)], seen.whole
     )
 
 
@@ -409,7 +418,7 @@ def _staged(sheets: list[Sheet]) -> tuple[list[Sheet], Stage]:
         y += max(heights[name] for name in names) + GAP
     notes = [note for sheet in sheets for note in sheet.notes]
     right = at.right + 2 * PAD if heights else 0
-    least = max((width(line) for line, _ in notes), default=0) + 2 * PAD
+    least = max((text_width(line) for line, _ in notes), default=0) + 2 * PAD
     high = y + 18 * max((len(sheet.notes) for sheet in sheets), default=0) + PAD - GAP + 4
     return sheets, Stage(at, places, y, (max(right, least, 200), high))
 
@@ -478,7 +487,7 @@ def _draw(sheet: Sheet, stage: Stage) -> str:
                 y + 22,
                 said,
                 "bad-t s b" if wrong else "t s",
-                columns_in(at.right - 50, "s"),
+                columns_that_fit(at.right - 50, "s"),
             )
     for k, (line, note) in enumerate(sheet.notes):
         canvas.text(PAD, stage.foot + 18 * k + 12, line, "m", whole=note)
@@ -508,17 +517,17 @@ def _columns(bands: list[Drawn], rows: list[Row], lines: list[str]) -> Columns:
     count_w = BRACKET + max(
         (counter.box_w for band in bands for counter in band.counters), default=0.0
     )
-    lines_w = min(max((width(line, "s b") + 50 for line in lines), default=0.0), LINE_W)
+    lines_w = min(max((text_width(line, "s b") + 50 for line in lines), default=0.0), LINE_W)
     right = max(strip_x + max(strip_w + 6 + count_w, *(row.words_w() for row in rows), 0), lines_w)
     return Columns(strip_x, right - count_w, right)
 
 
 def _band(changed: Changes, band: Band, seen: Shelf) -> Drawn:
     snap, storage, members = changed.now, band.storage, band.members
-    strip, lanes = strip_of(storage, members, changed.cells.get(storage.id, {}))
+    strip, lanes = strip_of(storage, members, changed.earlier_cells.get(storage.id, {}))
     sharing: dict[str, list[int]] = {}
     for k, one in enumerate(members):
-        if snap.counted(one):
+        if snap.shows_counter(one):
             sharing.setdefault(one.counter or one.id, []).append(k)
     firsts = [(members[rows[0]], rows) for rows in sharing.values()]
     objects = (
@@ -536,22 +545,24 @@ def _band(changed: Changes, band: Band, seen: Shelf) -> Drawn:
         strip,
         tuple(_row(changed, one, seen, lane) for one, lane in zip(members, lanes, strict=True)),
         tuple(
-            Count(one.counter, one.version, changed.version_of(one.counter), tuple(rows))
+            Count(one.counter, one.version, changed.earlier_version_of(one.counter), tuple(rows))
             for one, rows in firsts
         ),
     )
 
 
 def _row(changed: Changes, tensor: Tensor, seen: Shelf, lane: Lane | None) -> Row:
-    snap, new, sizes = changed.now, tensor.id in changed.new, tensor.shape or ()
+    snap, new, sizes = changed.now, tensor.id in changed.new_tensors, tensor.shape or ()
     flag = "found" if tensor.id in seen.found else ""
-    renamed = set(map(called, changed.rebound | changed.added))
-    pills = tuple(map(called, tensor.names)) or (snap.label(tensor.id),)
+    renamed = set(map(escape_name, changed.rebound_names | changed.added_names))
+    pills = tuple(map(escape_name, tensor.names)) or (snap.label(tensor.id),)
     geometry = gettext(
-        "{shape} stride {stride}", shape=shape(tensor.shape), stride=shape(tensor.stride)
+        "{shape} stride {stride}",
+        shape=format_shape(tensor.shape),
+        stride=format_shape(tensor.stride),
     )
     offset = gettext("offset {offset}", offset=tensor.offset) if tensor.offset else ""
-    base = "" if tensor.base is None else cut(snap.label(tensor.base), NAME_COLUMNS)
+    base = "" if tensor.base is None else cut_middle(snap.label(tensor.base), NAME_COLUMNS)
     standing = ", ".join(
         filter(
             None,
@@ -571,8 +582,8 @@ def _row(changed: Changes, tensor: Tensor, seen: Shelf, lane: Lane | None) -> Ro
         pills=tuple((name, "new" if new or name in renamed else flag) for name in pills),
         named=bool(tensor.names),
         lines=(
-            (cut(geometry, GEOMETRY), "t mono s", geometry),
-            *((line, kind, said) for said, kind in below for line in wrap(said, WORDS, 8)),
+            (cut_middle(geometry, GEOMETRY), "t mono s", geometry),
+            *((line, kind, said) for said, kind in below for line in wrap_text(said, WORDS, 8)),
         ),
         lane=lane,
         # One dimension is seen in the lane.
@@ -585,7 +596,7 @@ def _remarks(changed: Changes, tensor: Tensor, seen: Shelf) -> list[tuple[str, s
     snap = changed.now
     fresh = [*facts(changed, tensor.id, IN_MEMORY), *rebound(changed, tensor)]
     plain = []
-    if tensor.numel > ARCS and tensor.jumps():
+    if tensor.numel > ARCS and tensor.jumps_in_storage():
         cells = ", ".join(str(byte // tensor.itemsize) for _, byte in tensor.elements(ARCS))
         plain.append(gettext("walks cells {cells}, ...", cells=cells))
     plain += tensor.notes
@@ -596,4 +607,4 @@ def _remarks(changed: Changes, tensor: Tensor, seen: Shelf) -> list[tuple[str, s
 
 
 def _pill_width(name: str) -> float:
-    return max(26.0, width(cut(name, NAME_COLUMNS), "mono b") + 16)
+    return max(26.0, text_width(cut_middle(name, NAME_COLUMNS), "mono b") + 16)

@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..wording import bracket, gettext, gettext_noop
+from ..wording import format_repr, gettext, gettext_noop
 from .layout import LayoutError
 from .style import THEMES, fixed
 
@@ -156,7 +156,7 @@ class Shown:
         return str(self.text)
 
     def __repr__(self) -> str:
-        return bracket(self.title)
+        return format_repr(self.title)
 
     @property
     def title(self) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..read import Storage, Tensor
 from ..show import covered
-from ..wording import gettext, show, width
+from ..wording import format_value, gettext, text_width
 from .style import Canvas, number
 
 MAX_WIDTH = 600
@@ -104,19 +104,19 @@ def strip_of(
     if not storage.runs and storage.cells:  # values that cannot be read still have places
         cells = list(range(min(storage.cells, 8)))
     values = {
-        cell: show(value) if known else "?"
+        cell: format_value(value) if known else "?"
         for cell in cells
         for known, value in [storage.value(cell)]
     }
     before = {
-        cell: gettext("was {value}", value=show(value))
+        cell: gettext("was {value}", value=format_value(value))
         for cell, value in was.items()
         if cell in values
     }
     indices = [_indices(storage, one, cells) for one in members]
-    widths = [width(value, "mono") for value in values.values()]
-    widths += [width(text, "mono s") - 2 for texts in indices for text in texts.values()]
-    widths += [width(text, "s") - 8 for text in before.values()]
+    widths = [text_width(value, "mono") for value in values.values()]
+    widths += [text_width(text, "mono s") - 2 for texts in indices for text in texts.values()]
+    widths += [text_width(text, "s") - 8 for text in before.values()]
     cell_w = max(NARROW, round(max(widths, default=0.0) + 12))
     columns: list[tuple[int | None, str, str]] = []
     expected = 0
@@ -150,7 +150,11 @@ def _lane(
     storage: Storage, tensor: Tensor, columns: list[int | None], texts: dict[int | None, str]
 ) -> Lane:
     shown = tuple(texts.get(cell, "") for cell in columns)
-    walks = 1 < tensor.numel <= ARCS and tensor.itemsize == storage.itemsize and tensor.jumps()
+    walks = (
+        1 < tensor.numel <= ARCS
+        and tensor.itemsize == storage.itemsize
+        and tensor.jumps_in_storage()
+    )
     remark, walk = "", ()
     if not tensor.numel:
         remark = gettext("no elements")
@@ -167,7 +171,9 @@ def _indices(storage: Storage, tensor: Tensor, cells: list[int]) -> dict[int | N
     if tensor.numel > MANY:
         asked = ((cell, tensor.index_at(cell * storage.itemsize)) for cell in cells)
         return {
-            cell: _index_text(index, tensor.repeats()) for cell, index in asked if index is not None
+            cell: _index_text(index, tensor.elements_per_cell())
+            for cell, index in asked
+            if index is not None
         }
     first: dict[int, tuple[int, ...]] = {}
     count: dict[int, int] = {}

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
 
-from ..wording import clean, language, shorten, width
+from ..wording import current_language, escape_unseen, shorten_text, text_width
 
 # name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
 PALETTE: dict[str, tuple[str, str, str]] = {
@@ -173,7 +173,7 @@ def fixed(svg: str, theme: str) -> str:
 
 def lang() -> str:
     """The attribute by which a font with the right shapes is found: not needed for English."""
-    return f'lang="{language()}" ' if language() else ""
+    return f'lang="{current_language()}" ' if current_language() else ""
 
 
 def number(value: float) -> str:
@@ -220,15 +220,15 @@ class Canvas:
     ) -> None:
         """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
         self.kinds.add(kind)
-        text = clean(text)
-        shown = text if limit is None else shorten(text, limit)
-        whole = clean(whole) or text
+        text = escape_unseen(text)
+        shown = text if limit is None else shorten_text(text, limit)
+        whole = escape_unseen(whole) or text
         title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
         # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
         fit = (
             ""
             if shown.isascii() or "mono" not in kind
-            else f' textLength="{number(width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
+            else f' textLength="{number(text_width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
         )
         place = f'x="{number(x)}" y="{number(y)}"{fit}'
         self.parts.append(
@@ -244,7 +244,7 @@ class Canvas:
         """The whole document; what is larger than `LARGEST` is shown smaller, unless it is asked for as a `whole`."""
         w, h = round(w), round(h)
         scale = 1.0 if whole else min(1.0, LARGEST / max(w, h))
-        described = f'{lang()}role="img" aria-label="{escape(clean(label))}"'
+        described = f'{lang()}role="img" aria-label="{escape(escape_unseen(label))}"'
         page = f'<rect class="page" width="{w}" height="{h}" rx="8"/>'
         drawn = page + "".join(self.parts)
         used = frozenset(name for kind in self.kinds for name in kind.split())

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..diagnose import Changes, perhaps
+from ..diagnose import Changes, find_possible_writers
 from ..read import Node, Saved, Snapshot, Storage, Tensor
 from ..show import FOLD_ABOVE, LEAVES, Band, Fold, Pack, Shelf, View
 from ..show import statements as words
-from ..wording import clean, dtype, few, gettext, listed, ngettext, shape, short, show, told
+from ..wording import (
+    escape_unseen,
+    format_shape,
+    format_value,
+    gettext,
+    join_few_names,
+    join_lines,
+    join_names,
+    ngettext,
+    short_dtype,
+    short_node_name,
+)
 
 
 def memory_text(changed: Changes, seen: Shelf) -> str:
@@ -35,7 +46,7 @@ def memory_text(changed: Changes, seen: Shelf) -> str:
         sentence[:1].upper() + sentence[1:] + "."
         for sentence in words.below_memory(changed, shown, seen)
     ]
-    return told([*lines, *([""] if below else []), *below])
+    return join_lines([*lines, *([""] if below else []), *below])
 
 
 def memory_title(changed: Changes) -> str:
@@ -60,7 +71,7 @@ def pack_text(changed: Changes, pack: Pack, bad: Mapping[str, tuple[str, ...]]) 
             first, *rest = _tensor_lines(changed, tensor, bad)
             lines += [f"{band.storage.id} {first}", *rest]
         lines += [_more(band)] if isinstance(band, Band) and band.more else []
-    return told(lines)
+    return join_lines(lines)
 
 
 def _more(band: Band) -> str:
@@ -79,8 +90,8 @@ def _band_lines(changed: Changes, band: Band, bad: Mapping[str, tuple[str, ...]]
     for note in storage.notes:
         yield "  " + gettext("Note: {note}.", note=note)
     cells = [
-        gettext("cell {cell} was {value}", cell=cell, value=show(value))
-        for cell, value in sorted(changed.cells.get(storage.id, {}).items())
+        gettext("cell {cell} was {value}", cell=cell, value=format_value(value))
+        for cell, value in sorted(changed.earlier_cells.get(storage.id, {}).items())
     ]
     if cells:
         yield "  " + gettext("changed: {cells}.", cells=", ".join(cells))
@@ -88,7 +99,7 @@ def _band_lines(changed: Changes, band: Band, bad: Mapping[str, tuple[str, ...]]
         yield from ("  " + line for line in _tensor_lines(changed, tensor, bad))
     if band.more:
         yield _more(band)
-    counted = [tensor for tensor in members if snap.counted(tensor)]
+    counted = [tensor for tensor in members if snap.shows_counter(tensor)]
     for which in dict.fromkeys(tensor.counter for tensor in counted):
         yield from ("  " + line for line in _counter_lines(changed, which, counted))
 
@@ -98,7 +109,9 @@ def _cells(storage: Storage) -> str:
     for run in storage.runs:
         if run.start != expected:
             parts.append("...")
-        parts += [f"{cell}: {show(value)}" for cell, value in enumerate(run.values, run.start)]
+        parts += [
+            f"{cell}: {format_value(value)}" for cell, value in enumerate(run.values, run.start)
+        ]
         expected = run.stop
     if expected != storage.cells:
         parts.append("...")
@@ -109,23 +122,23 @@ def _tensor_lines(
     changed: Changes, tensor: Tensor, bad: Mapping[str, tuple[str, ...]]
 ) -> Iterator[str]:
     snap = changed.now
-    said = [gettext("shape {shape}", shape=shape(tensor.shape))]
+    said = [gettext("shape {shape}", shape=format_shape(tensor.shape))]
     if tensor.stride is not None:
         said.append(
             gettext(
                 "stride {stride}; offset {offset}",
-                stride=shape(tensor.stride),
+                stride=format_shape(tensor.stride),
                 offset=tensor.offset,
             )
         )
-    said += [dtype(tensor.dtype), words.history(tensor)]
+    said += [short_dtype(tensor.dtype), words.history(tensor)]
     if tensor.storage is not None:
         said.append(gettext("covers {cells}", cells=words.covered(tensor)))
     if tensor.base is not None:
         said.append(gettext("view of {base}", base=snap.label(tensor.base)))
     if tensor.grad is not None:
         said.append(gettext(".grad is {grad}", grad=snap.label(tensor.grad)))
-    yield f"{_fresh(snap.label(tensor.id), tensor.id in changed.new)}: {'; '.join(said)}."
+    yield f"{_fresh(snap.label(tensor.id), tensor.id in changed.new_tensors)}: {'; '.join(said)}."
     for fact in (
         *words.facts(changed, tensor.id, words.IN_MEMORY),
         *words.renamed(changed, tensor),
@@ -145,7 +158,7 @@ def _counter_lines(changed: Changes, which: str | None, members: list[Tensor]) -
                 "{name}: no version counter (an inference tensor).", name=snap.label(one.id)
             )
         return
-    counter, then = snap.counter(which), changed.version_of(which)
+    counter, then = snap.counter(which), changed.earlier_version_of(which)
     sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown]
     version = gettext("at version {version}", version=counter.version)
     version += "" if then is None else " " + gettext("(was {version})", version=then)
@@ -160,7 +173,7 @@ def _counter_lines(changed: Changes, which: str | None, members: list[Tensor]) -
 
 def _whose(names: list[str], first: Tensor) -> str:
     if len(names) > 1:
-        return gettext("shared by {names}", names=listed(names))
+        return gettext("shared by {names}", names=join_names(names))
     if len(first.names) > 1:
         return gettext("of {name}", name=names[0])
     return gettext("of {name} alone", name=names[0])
@@ -202,11 +215,13 @@ def graph_text(changed: Changes, seen: View) -> str:
         leaves = [
             one.id
             for one in told_of
-            if one.is_leaf and one.id not in changed.new | changed.facts.keys()
+            if one.is_leaf and one.id not in changed.new_tensors | changed.attribute_changes.keys()
         ]
         told_of = [one for one in told_of if one.id not in leaves[LEAVES:]]
     for one in told_of:
-        lines.append(f"  {_fresh(snap.label(one.id), one.id in changed.new)}: {_standing(one)}.")
+        lines.append(
+            f"  {_fresh(snap.label(one.id), one.id in changed.new_tensors)}: {_standing(one)}."
+        )
         for fact in (*words.renamed(changed, one), *words.facts(changed, one.id, words.IN_GRAPH)):
             lines.append("    " + gettext("Changed: {fact}.", fact=fact))
     if len(told_of) < len(snap.named):
@@ -214,7 +229,7 @@ def graph_text(changed: Changes, seen: View) -> str:
         lines.append("  " + gettext("and {number} more, leaves or folded.", number=f"{number:,}"))
     lines += items_text(changed, seen)
     notes = [gettext("Note: {note}.", note=note) for note in words.below_graph(changed, seen)]
-    return told([*lines, *([""] if notes else []), *notes])
+    return join_lines([*lines, *([""] if notes else []), *notes])
 
 
 def graph_title(changed: Changes) -> str:
@@ -228,7 +243,7 @@ def graph_title(changed: Changes) -> str:
 
 def items_text(changed: Changes, seen: View) -> Iterator[str]:
     """The entries of a graph in words, an empty line before each."""
-    unseen = perhaps(changed.now)
+    unseen = find_possible_writers(changed.now)
     for item in seen.items:
         yield ""
         if isinstance(item, Fold):
@@ -245,18 +260,24 @@ def _standing(tensor: Tensor) -> str:
             return gettext("a leaf that requires grad")
         return gettext("not on the graph (requires no grad)")
     which = tensor.grad_fn or gettext("a node that was not read")
-    return gettext("made by {node} {name}", node=which, name=short(tensor.grad_fn_name or ""))
+    return gettext(
+        "made by {node} {name}", node=which, name=short_node_name(tensor.grad_fn_name or "")
+    )
 
 
 def _node_lines(
     changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]
 ) -> Iterator[str]:
     snap = changed.now
-    yield _found(_fresh(f"{node.id} {short(node.name)}", node.id in changed.nodes), [node.id], seen)
+    yield _found(
+        _fresh(f"{node.id} {short_node_name(node.name)}", node.id in changed.new_nodes),
+        [node.id],
+        seen,
+    )
     if node.variable is not None:
         unnamed = not snap.tensor(node.variable).names
         adds = gettext("adds to {grad}", grad=snap.grad_label(node.variable))
-        yield "  " + _fresh(adds, unnamed and node.variable in changed.new)
+        yield "  " + _fresh(adds, unnamed and node.variable in changed.new_tensors)
         for fact in words.facts(changed, node.variable, words.IN_GRAPH) if unnamed else ():
             yield "    " + gettext("Changed: {fact}.", fact=fact)
     for index, end in enumerate(node.edges[: words.SAVED]):
@@ -266,9 +287,9 @@ def _node_lines(
             "next_functions: {number} more", number=f"{len(node.edges) - words.SAVED:,}"
         )
     for at, saved in words.saved_shown(node):
-        then = changed.saved.get((node.id, at))
+        then = changed.earlier_saved.get((node.id, at))
         state = _state(snap, saved) + ("" if then is None else f" ({words.was(then)})")
-        yield "  " + gettext("saved {name}: {state}", name=clean(saved.name), state=state)
+        yield "  " + gettext("saved {name}: {state}", name=escape_unseen(saved.name), state=state)
         through = unseen.get((node.id, saved.tensor or ""))
         if through is not None and saved.state == "live":
             said = gettext(
@@ -285,7 +306,7 @@ def _fold_lines(
 ) -> Iterator[str]:
     snap, title = changed.now, words.fold_title(fold)
     kinds = [
-        gettext("{node} {number} times", node=short(name), number=f"{count:,}")
+        gettext("{node} {number} times", node=short_node_name(name), number=f"{count:,}")
         for name, count in fold.kinds
     ]
     line = ngettext(
@@ -293,7 +314,7 @@ def _fold_lines(
         "{fold} {number} nodes folded: {kinds}",
         len(fold.nodes),
         fold=f"{fold.id} {title}:" if title else fold.id,
-        kinds=listed(kinds),
+        kinds=join_names(kinds),
     )
     yield _found(line, fold.nodes, seen)
     yield from (f"  {state}" for _, state in words.in_states(fold))
@@ -304,10 +325,10 @@ def _fold_lines(
         )
     if fold.leaves:
         yield "  " + gettext(
-            "leaves: {names}", names=few([snap.label(leaf) for leaf in fold.leaves])
+            "leaves: {names}", names=join_few_names([snap.label(leaf) for leaf in fold.leaves])
         )
     if fold.made:
-        yield "  " + gettext("made here: {names}", names=few(map(snap.label, fold.made)))
+        yield "  " + gettext("made here: {names}", names=join_few_names(map(snap.label, fold.made)))
     for fact in words.in_fold(changed, fold):
         yield "  " + gettext("Changed: {fact}.", fact=fact)
     for end in fold.ends:
@@ -321,7 +342,7 @@ def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
             if cut
             else gettext("None (needs no gradient)")
         )
-    place, name = seen.places.get(which), short(snap.node(which).name)
+    place, name = seen.places.get(which), short_node_name(snap.node(which).name)
     if place is None:
         outside = seen.beyond[which]
         return gettext(
@@ -332,7 +353,7 @@ def _target(snap: Snapshot, which: str | None, cut: bool, seen: View) -> str:
 
 def _state(snap: Snapshot, saved: Saved) -> str:
     """What one saved entry is, and how it stands with it."""
-    what = snap.label(saved.tensor) if saved.tensor is not None else show(saved.value)
+    what = snap.label(saved.tensor) if saved.tensor is not None else format_value(saved.value)
     match saved.state:
         case "live":
             if saved.version is not None:
@@ -341,11 +362,15 @@ def _state(snap: Snapshot, saved: Saved) -> str:
                 )
             else:
                 what = gettext("{what}, live", what=what)
-            if saved.kept is False:
+            if saved.bytes_unchanged is False:
                 return gettext(
                     "{what}, but WRITTEN UNSEEN: backward computes from the new values", what=what
                 )
-            return gettext("{what}, unchanged", what=what) if saved.kept and saved.tensor else what
+            return (
+                gettext("{what}, unchanged", what=what)
+                if saved.bytes_unchanged and saved.tensor
+                else what
+            )
         case "stale":
             said = gettext(
                 "STALE: saved at version {then}, now at {now}; backward will raise",

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
 
 from ..read import Node, Snapshot, Storage, Tensor
-from ..wording import matches
+from ..wording import matches_any
 from .fold import Line, Path, Run, common, path_of
 
 FOLD_ABOVE = 40
@@ -197,7 +197,7 @@ class _Order:
             tensors = [*node.tensors, *([node.variable] if node.variable else [])]
             names = [name for tid in tensors for name in self.snap.tensor(tid).names]
             path = [".".join(paths[self.at[node.id]])] if node.id in self.at else []
-            if matches(find, [node.id, node.name, *names, *path]):
+            if matches_any(find, [node.id, node.name, *names, *path]):
                 yield node.id
 
     def _keep(self) -> list[int]:
@@ -318,7 +318,7 @@ class _Order:
             kinds=tuple(Counter(node.name for node in members).items()),
             states=tuple(
                 Counter(
-                    "written unseen" if one.kept is False else one.state for one in kept
+                    "written unseen" if one.bytes_unchanged is False else one.state for one in kept
                 ).items()
             ),
             leaves=tuple(node.variable for node in members if node.variable is not None),
@@ -395,7 +395,7 @@ def shelf(
     As far as they are not too many, the tensors in `bad` and in `fresh` have to be seen, and what shares memory.
     """
     found = frozenset(
-        one.id for one in snap.tensors if one.id in snap.shown and matches(find, one.names)
+        one.id for one in snap.tensors if one.id in snap.shown and matches_any(find, one.names)
     )
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     if not fold or sum(len(band.members) for band in bands) <= ROWS:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
-from ..wording import few, gettext
+from ..wording import gettext, join_few_names
 
 MOST = 40
 """A fold with more parts has them in up to `CHUNKS` chunks."""
@@ -182,7 +182,7 @@ class Line:
         ends = [run.label for run in last if run.label]
         if not names or names[-1] == ends[0]:
             return (
-                few(names)
+                join_few_names(names)
                 if len(names) < 4
                 else ".".join(common([tuple(name.split(".")) for name in names]))
             )

@@ -6,19 +6,24 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from ..diagnose import Changes, nameless, perhaps, troubles
+from ..diagnose import (
+    Changes,
+    describe_hazards,
+    describe_hazards_out_of_sight,
+    find_possible_writers,
+)
 from ..read import Node, Saved, Snapshot, Storage, Tensor
 from ..wording import (
-    called,
-    clean,
-    dtype,
-    few,
+    escape_name,
+    escape_unseen,
+    format_shape,
     gettext,
     gettext_noop,
-    listed,
+    join_few_names,
+    join_names,
     ngettext,
-    shape,
-    short,
+    short_dtype,
+    short_node_name,
 )
 from .entries import Fold, Pack, Shelf, View, noted, shelf, view
 
@@ -33,9 +38,9 @@ def title(snap: Snapshot, members: Sequence[Tensor], *, usual: bool = False) -> 
     """`one storage, shared by a and b` or `storage of c alone`; `usual`: without what a reader takes for granted."""
     names = [snap.label(one.id) for one in members]
     arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
-    names += [gettext("{name} (a NumPy array)", name=called(name)) for name in arrays]
+    names += [gettext("{name} (a NumPy array)", name=escape_name(name)) for name in arrays]
     if len(names) > 1:
-        return gettext("one storage, shared by {names}", names=listed(names))
+        return gettext("one storage, shared by {names}", names=join_names(names))
     if len(members[0].names) > 1:
         count = len(members[0].names)
         return gettext(
@@ -53,7 +58,11 @@ def unusual(storage: Storage) -> list[str]:
         if storage.cells > CELLS
         else []
     )
-    found += [dtype(storage.dtype)] if dtype(storage.dtype) != "float32" and storage.cells else []
+    found += (
+        [short_dtype(storage.dtype)]
+        if short_dtype(storage.dtype) != "float32" and storage.cells
+        else []
+    )
     return found + (
         [gettext("on {device}", device=storage.device)] if storage.device != "cpu" else []
     )
@@ -70,7 +79,7 @@ def size(storage: Storage) -> str:
         "{number} cell of {dtype}",
         "{number} cells of {dtype}",
         storage.cells,
-        dtype=dtype(storage.dtype),
+        dtype=short_dtype(storage.dtype),
     )
     return gettext(
         "{cells}, {bytes}, on {device}", cells=cells, bytes=nbytes, device=storage.device
@@ -88,7 +97,7 @@ def covered(tensor: Tensor) -> str:
         return gettext("cell {cell}", cell=cells[0])
     last = cells[-1] if tensor.numel <= 24 else tensor.stop_byte() // tensor.itemsize - 1
     step = cells[1] - cells[0]
-    even = step > 0 and tensor.in_order() and last - cells[0] == step * (tensor.numel - 1)
+    even = step > 0 and tensor.is_in_order() and last - cells[0] == step * (tensor.numel - 1)
     if even and all(b - a == step for a, b in pairwise(cells)):
         if step == 1:
             return gettext("cells {first} to {last}", first=cells[0], last=last)
@@ -115,13 +124,15 @@ def history(tensor: Tensor) -> str:
             if tensor.requires_grad
             else gettext("leaf, needs no grad")
         )
-    return gettext("not a leaf, grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
+    return gettext(
+        "not a leaf, grad_fn {node}", node=short_node_name(tensor.grad_fn_name or "None")
+    )
 
 
 def standing_of(tensor: Tensor) -> str:
     """The same in a picture, where a leaf that needs no grad is the usual case: `grad_fn MulBackward0`."""
     if tensor.is_leaf is False:
-        return gettext("grad_fn {node}", node=short(tensor.grad_fn_name or "None"))
+        return gettext("grad_fn {node}", node=short_node_name(tensor.grad_fn_name or "None"))
     return "" if tensor.is_leaf and not tensor.requires_grad else history(tensor)
 
 
@@ -129,9 +140,14 @@ def stored(changed: Changes, find: str = "", fold: bool = True) -> Shelf:
     """The storages of a memory picture, folded where there are many; what is in trouble, changed or looked for is in view."""
     _checked(find, fold)
     snap = changed.now
-    cells = {tid for storage in changed.cells for tid in snap.storage(storage).tensors}
-    fresh = changed.new | changed.facts.keys() | changed.versions.keys() | cells
-    return shelf(snap, troubles(snap), fresh, find, fold)
+    cells = {tid for storage in changed.earlier_cells for tid in snap.storage(storage).tensors}
+    fresh = (
+        changed.new_tensors
+        | changed.attribute_changes.keys()
+        | changed.earlier_versions.keys()
+        | cells
+    )
+    return shelf(snap, describe_hazards(snap), fresh, find, fold)
 
 
 def _checked(find: object, fold: object) -> None:
@@ -159,10 +175,12 @@ def pack_line(changed: Changes, pack: Pack, bad: Collection[str]) -> str:
     ]
     in_trouble = sum(one.id in bad for one in members)
     altered = sum(
-        one.id in changed.facts or one.id in changed.versions or one.storage in changed.cells
+        one.id in changed.attribute_changes
+        or one.id in changed.earlier_versions
+        or one.storage in changed.earlier_cells
         for one in members
     )
-    new = sum(one.id in changed.new for one in members)
+    new = sum(one.id in changed.new_tensors for one in members)
     facts += [gettext("{number} in trouble", number=f"{in_trouble:,}")] if in_trouble else []
     facts += [gettext("{number} changed", number=f"{altered:,}")] if altered else []
     facts += [gettext("{number} new", number=f"{new:,}")] if new else []
@@ -188,9 +206,13 @@ _WAS = {
 
 def facts(changed: Changes, which: str, kinds: Sequence[str]) -> list[str]:
     """What changed in a tensor, of these kinds."""
-    there = changed.facts.get(which)
+    there = changed.attribute_changes.get(which)
     return (
-        [_fact(what, there[what][0], changed.then[which]) for what in kinds if what in there]
+        [
+            _fact(what, there[what][0], changed.earlier_tensors[which])
+            for what in kinds
+            if what in there
+        ]
         if there
         else []
     )
@@ -200,19 +222,19 @@ def _fact(what: str, was: object, then: Tensor) -> str:
     if what == "grad":
         return gettext(".grad was None") if was is None else gettext(".grad is None now")
     if what in ("grad_fn_name", "node"):
-        was = then.grad_fn_name and short(then.grad_fn_name)
-    return gettext(_WAS[what], was=dtype(str(was)))
+        was = then.grad_fn_name and short_node_name(then.grad_fn_name)
+    return gettext(_WAS[what], was=short_dtype(str(was)))
 
 
 def rebound(changed: Changes, tensor: Tensor) -> list[str]:
     """The names of a tensor that stood for another one, each with what to say of it."""
-    names = [called(name) for name in tensor.names if name in changed.rebound]
+    names = [escape_name(name) for name in tensor.names if name in changed.rebound_names]
     return [gettext("{name} is now another tensor", name=name) for name in names]
 
 
 def renamed(changed: Changes, tensor: Tensor) -> list[str]:
     """The same, and the names that are new."""
-    names = [called(name) for name in tensor.names if name in changed.added]
+    names = [escape_name(name) for name in tensor.names if name in changed.added_names]
     return rebound(changed, tensor) + [gettext("{name} is a new name", name=name) for name in names]
 
 
@@ -254,11 +276,11 @@ def shown(changed: Changes, find: str = "", fold: bool = True) -> View:
         node.id
         for node in snap.nodes
         for one in node.saved
-        if one.state in wrong or one.kept is False
+        if one.state in wrong or one.bytes_unchanged is False
     }
     bad = spoilt | {node.id for node in snap.nodes if node.cut}
-    fresh = changed.nodes | {node for node, _ in changed.saved}
-    return view(snap, bad | {node for node, _ in perhaps(snap)}, fresh, find, fold)
+    fresh = changed.new_nodes | {node for node, _ in changed.earlier_saved}
+    return view(snap, bad | {node for node, _ in find_possible_writers(snap)}, fresh, find, fold)
 
 
 def in_states(fold: Fold) -> list[tuple[str, str]]:
@@ -272,9 +294,13 @@ def in_states(fold: Fold) -> list[tuple[str, str]]:
 def fold_title(fold: Fold | Pack) -> str:
     """`net.layers.0 to 11, 12 times`: what is folded and how many equal stretches it is made of, if that is known."""
     if fold.times == 1:
-        return clean(fold.label)
+        return escape_unseen(fold.label)
     times = gettext("{number} times", number=f"{fold.times:,}")
-    return clean(gettext("{what}, {times}", what=fold.label, times=times)) if fold.label else times
+    return (
+        escape_unseen(gettext("{what}, {times}", what=fold.label, times=times))
+        if fold.label
+        else times
+    )
 
 
 def saved_shown(node: Node) -> list[tuple[int, Saved]]:
@@ -289,10 +315,12 @@ def saved_shown(node: Node) -> list[tuple[int, Saved]]:
 
 def in_fold(changed: Changes, fold: Fold) -> list[str]:
     """What changed in nodes that are folded, counted."""
-    new = sum(node in changed.nodes for node in fold.nodes)
+    new = sum(node in changed.new_nodes for node in fold.nodes)
     lines = [ngettext("{number} node new", "{number} nodes new", new)] if new else []
     inside = set(fold.nodes)
-    saved = Counter(was(then) for (node, _), then in changed.saved.items() if node in inside)
+    saved = Counter(
+        was(then) for (node, _), then in changed.earlier_saved.items() if node in inside
+    )
     lines += [
         gettext("{number} saved {was}", number=f"{count:,}", was=then)
         for then, count in saved.items()
@@ -310,10 +338,11 @@ def in_fold(changed: Changes, fold: Fold) -> list[str]:
 def below_memory(changed: Changes, shown: frozenset[str], seen: Shelf) -> list[str]:
     """What remains to be said below the storages, for picture and text."""
     snap = changed.now
-    lines = [*_no_longer(changed), *nameless(snap, shown)]
+    lines = [*_no_longer(changed), *describe_hazards_out_of_sight(snap, shown)]
     lines += [
         gettext(
-            "the NumPy array {name} shares no memory with a tensor shown here", name=called(name)
+            "the NumPy array {name} shares no memory with a tensor shown here",
+            name=escape_name(name),
         )
         for name in snap.arrays
     ]
@@ -333,15 +362,15 @@ def below_memory(changed: Changes, shown: frozenset[str], seen: Shelf) -> list[s
 
 def _not_found(seen: View | Shelf) -> list[str]:
     return (
-        [gettext("nothing here is called {name}", name=called(seen.find))]
+        [gettext("nothing here is called {name}", name=escape_name(seen.find))]
         if seen.find and not seen.found
         else []
     )
 
 
 def _no_longer(changed: Changes) -> list[str]:
-    gone = [called(name) for name in changed.gone]
-    return [gettext("no longer there: {names}", names=listed(gone))] if gone else []
+    gone = [escape_name(name) for name in changed.gone_names]
+    return [gettext("no longer there: {names}", names=join_names(gone))] if gone else []
 
 
 def below_graph(changed: Changes, seen: View) -> list[str]:
@@ -353,12 +382,12 @@ def below_graph(changed: Changes, seen: View) -> list[str]:
             for note in changed.now.notes
         ]
         lines += _no_longer(changed)
-    if changed.lost and not seen.beyond:
+    if changed.lost_node_count and not seen.beyond:
         lines.append(
             ngettext(
                 "{number} node of before no longer reached",
                 "{number} nodes of before no longer reached",
-                changed.lost,
+                changed.lost_node_count,
             )
         )
     folds = [item for item in seen.items if isinstance(item, Fold)]
@@ -407,7 +436,7 @@ def describe(
             *found[: _MOST - 1],
             gettext("And {number} more changes.", number=len(found) - _MOST + 1),
         ]
-    return tuple(map(clean, found))
+    return tuple(map(escape_unseen, found))
 
 
 def _names(changed: Changes) -> Iterator[str]:
@@ -415,22 +444,22 @@ def _names(changed: Changes) -> Iterator[str]:
     now, old = changed.now, dict(changed.since.names if changed.since else ())
     told: set[str] = set()
     for name, tid in now.names:
-        if name in old and name not in changed.rebound:
+        if name in old and name not in changed.rebound_names:
             continue
         begin = (
             gettext("{name} is now", name=name) if name in old else gettext("{name} is", name=name)
         )
         begin = name if name.endswith(RETURNS) else begin
-        if tid in changed.then or tid in told:
+        if tid in changed.earlier_tensors or tid in told:
             yield _known(changed, begin, name, now.tensor(tid))
         else:
             yield _new(changed, begin, now.tensor(tid))
             told.add(tid)
-    gone = [name for name in changed.gone if not name.endswith(RETURNS)]
+    gone = [name for name in changed.gone_names if not name.endswith(RETURNS)]
     if len(gone) == 1:
         yield gettext("{name} is gone.", name=gone[0])
     elif gone:
-        yield gettext("{names} are gone.", names=few(gone))
+        yield gettext("{names} are gone.", names=join_few_names(gone))
 
 
 def _known(changed: Changes, begin: str, name: str, tensor: Tensor) -> str:
@@ -439,9 +468,11 @@ def _known(changed: Changes, begin: str, name: str, tensor: Tensor) -> str:
         return gettext(
             "{name_is} the same tensor object as {others}: one more name, nothing was copied.",
             name_is=begin,
-            others=few(others),
+            others=join_few_names(others),
         )
-    returned = changed.then[tensor.id].names if tensor.id in changed.then else ()
+    returned = (
+        changed.earlier_tensors[tensor.id].names if tensor.id in changed.earlier_tensors else ()
+    )
     if returned and returned[0].endswith(RETURNS):
         call = returned[0].removesuffix(" returns")
         return gettext("{name_is} the tensor that {call} returned.", name_is=begin, call=call)
@@ -458,10 +489,12 @@ def _new(changed: Changes, begin: str, tensor: Tensor) -> str:
     sharers = [
         now.tensor(tid)
         for tid in (now.storage(tensor.storage).tensors if tensor.storage else ())
-        if tid in changed.then and tid != tensor.id and now.first_name(now.tensor(tid))
+        if tid in changed.earlier_tensors and tid != tensor.id and now.first_name(now.tensor(tid))
     ]
     if tensor.grad_fn_name:
-        graph = gettext("; it is on the graph (grad_fn={node})", node=short(tensor.grad_fn_name))
+        graph = gettext(
+            "; it is on the graph (grad_fn={node})", node=short_node_name(tensor.grad_fn_name)
+        )
     elif tensor.requires_grad:
         graph = gettext("; it is a leaf that requires grad")
     else:
@@ -485,7 +518,7 @@ def _where(changed: Changes, tensor: Tensor, sharers: list[Tensor]) -> str:
                 "over a storage that was there before ({storage})", storage=tensor.storage
             )
         return gettext("with a storage of its own")
-    names = few(map(now.first_name, sharers))
+    names = join_few_names(map(now.first_name, sharers))
     same = [one for one in sharers if one.counter == tensor.counter and one.counter is not None]
     if len(same) == len(sharers):
         return gettext("over the storage of {names}, with the same version counter", names=names)
@@ -496,13 +529,13 @@ def _where(changed: Changes, tensor: Tensor, sharers: list[Tensor]) -> str:
     return gettext(
         "over the storage of {names}, with the version counter of {same}",
         names=names,
-        same=few(map(now.first_name, same)),
+        same=join_few_names(map(now.first_name, same)),
     )
 
 
 def _standing(changed: Changes) -> Iterator[str]:
     """requires_grad, grad_fn, shape or storage of a tensor that was there before."""
-    for tid, there in changed.facts.items():
+    for tid, there in changed.attribute_changes.items():
         name = changed.now.first_name(changed.now.tensor(tid))
         if not name:
             continue
@@ -510,7 +543,9 @@ def _standing(changed: Changes) -> Iterator[str]:
             node = there["grad_fn_name"][1]
             if node:
                 yield gettext(
-                    "{name} is now on the graph with grad_fn={node}.", name=name, node=short(node)
+                    "{name} is now on the graph with grad_fn={node}.",
+                    name=name,
+                    node=short_node_name(node),
                 )
             else:
                 yield gettext("{name} has left the graph.", name=name)
@@ -519,7 +554,7 @@ def _standing(changed: Changes) -> Iterator[str]:
                 "{name}.requires_grad is now {now}.", name=name, now=there["requires_grad"][1]
             )
         if "shape" in there:
-            then, now = map(shape, there["shape"])
+            then, now = map(format_shape, there["shape"])
             yield gettext("{name} has a new shape: {then} -> {now}.", name=name, then=then, now=now)
         elif "stride" in there:
             then, now = there["stride"]
@@ -536,32 +571,34 @@ def _writes(changed: Changes) -> Iterator[str]:
     """Version counters that went up, values that changed, and who was not told."""
     now = changed.now
     counted: dict[str | None, list[str]] = {}
-    for tid in changed.versions:
+    for tid in changed.earlier_versions:
         counted.setdefault(now.tensor(tid).counter, []).append(tid)
     for counter, members in counted.items():
         names = [now.tensor(tid).names[0] for tid in members if now.tensor(tid).names]
         if names and counter is not None:  # a gradient without a name of its own is spoken of below
             yield gettext(
                 "Written in place: the version counter of {names} went up, {then} -> {now}.",
-                names=few(names),
-                then=changed.versions[members[0]],
+                names=join_few_names(names),
+                then=changed.earlier_versions[members[0]],
                 now=now.tensor(members[0]).version,
             )
-    for sid in changed.cells:
+    for sid in changed.earlier_cells:
         there = [
             now.tensor(tid)
             for tid in now.storage(sid).tensors
-            if tid in changed.then and now.tensor(tid).names
+            if tid in changed.earlier_tensors and now.tensor(tid).names
         ]
         names = [one.names[0] for one in there]
         if len(there) == 1:
             yield gettext("The values in memory changed: {name} shows it.", name=names[0])
         elif there:
-            yield gettext("The values in memory changed: {names} show it.", names=few(names))
+            yield gettext(
+                "The values in memory changed: {names} show it.", names=join_few_names(names)
+            )
         silent = [
             one.names[0]
             for one in there
-            if one.id not in changed.versions and one.version is not None
+            if one.id not in changed.earlier_versions and one.version is not None
         ]
         if len(silent) == 1:
             yield gettext(
@@ -571,7 +608,7 @@ def _writes(changed: Changes) -> Iterator[str]:
         elif silent:
             yield gettext(
                 "The version counter of {names} all did not notice: autograd cannot see this write.",
-                names=few(silent),
+                names=join_few_names(silent),
             )
 
 
@@ -583,8 +620,8 @@ def _gradients(changed: Changes) -> Iterator[str]:
             continue
         name, old, there = (
             tensor.names[0],
-            changed.then.get(tensor.id),
-            changed.facts.get(tensor.id, {}),
+            changed.earlier_tensors.get(tensor.id),
+            changed.attribute_changes.get(tensor.id, {}),
         )
         if tensor.grad is None:
             if "grad" in there:
@@ -608,7 +645,7 @@ def _values(snap: Snapshot, which: str) -> str:
     tensor = snap.tensor(which)
     values = snap.values(tensor, 6)
     if values is None:
-        return gettext("shape {shape}", shape=shape(tensor.shape))
+        return gettext("shape {shape}", shape=format_shape(tensor.shape))
     texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
     for length in reversed(tensor.shape or ()):
         texts = [f"[{', '.join(texts[k : k + length])}]" for k in range(0, len(texts), length or 1)]
@@ -617,15 +654,15 @@ def _values(snap: Snapshot, which: str) -> str:
 
 def _saved(changed: Changes) -> Iterator[str]:
     """Saved tensors that backward used up, or that were written after they were saved."""
-    freed = sorted({short(node.name) for node, _ in changed.turned("freed")})
+    freed = sorted({short_node_name(node.name) for node, _ in changed.saved_that_became("freed")})
     if freed:
-        yield gettext("Backward freed what it had saved: {nodes}.", nodes=few(freed))
+        yield gettext("Backward freed what it had saved: {nodes}.", nodes=join_few_names(freed))
     stale: dict[str, list[str]] = {}
-    for node, saved in changed.turned("stale"):
-        stale.setdefault(short(node.name), []).append(f"_saved_{saved.name}")
+    for node, saved in changed.saved_that_became("stale"):
+        stale.setdefault(short_node_name(node.name), []).append(f"_saved_{saved.name}")
     for name, entries in sorted(stale.items()):
         yield gettext(
             "What {node} saved ({names}) was written afterwards: backward will raise an error.",
             node=name,
-            names=few(sorted(entries)),
+            names=join_few_names(sorted(entries)),
         )

@@ -21,7 +21,7 @@ _English = standard.NullTranslations
 _chosen: list[standard.NullTranslations] = []
 
 
-def use(language: str | None) -> None:
+def use_language(language: str | None) -> None:
     """Say everything in a language from now on, `"zh"` for example; None for English. One without a file is English."""
     found = _English()
     if language:
@@ -31,11 +31,11 @@ def use(language: str | None) -> None:
 
 def _catalogue() -> standard.NullTranslations:
     if not _chosen:
-        use(os.environ.get("COPYLAB_LANGUAGE"))
+        use_language(os.environ.get("COPYLAB_LANGUAGE"))
     return _chosen[0]
 
 
-def language() -> str | None:
+def current_language() -> str | None:
     """Return the chosen language as an attribute `lang` has it, `"zh"` for example; None for English."""
     said = _catalogue().info().get("language", "")
     return said if re.fullmatch(r"[\w-]+", said) else None
@@ -57,7 +57,7 @@ def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
     return _catalogue().ngettext(one, many, number).format(number=f"{number:,}", **values)
 
 
-def known() -> dict[str, str]:
+def list_translations() -> dict[str, str]:
     """Return what the chosen language has for each English text: nothing in English itself."""
     return {
         text: said

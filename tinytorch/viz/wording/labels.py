@@ -20,7 +20,7 @@ _BETWEEN = re.compile(
 SIZES = {"s": 11.0, "l": 13.0}
 
 
-def clean(text: str) -> str:
+def escape_unseen(text: str) -> str:
     """`text` with every character that cannot be seen written as an escape, as repr does.
 
     Control and direction-override characters could otherwise break the XML or turn
@@ -36,7 +36,7 @@ def clean(text: str) -> str:
     )
 
 
-def shorten(text: str, limit: int) -> str:
+def shorten_text(text: str, limit: int) -> str:
     """`text` cut to about `limit` columns, with an ellipsis where something was cut."""
     if len(text) <= limit and _columns(text) <= limit:
         return text
@@ -49,17 +49,17 @@ def shorten(text: str, limit: int) -> str:
     return "".join(kept) + "…"
 
 
-def summarize(text: str, limit: int = 98) -> str:
+def summarize_text(text: str, limit: int = 98) -> str:
     """`text` on one line of at most `limit` columns, for a `repr`: those in a list are read beside each other."""
-    return shorten(clean(" ".join(text[: 4 * limit].split())), limit)
+    return shorten_text(escape_unseen(" ".join(text[: 4 * limit].split())), limit)
 
 
-def bracket(text: str) -> str:
+def format_repr(text: str) -> str:
     """`text` as a `repr`, in angle brackets and without its full stop."""
-    return f"<{summarize(text.rstrip('.。'))}>"
+    return f"<{summarize_text(text.rstrip('.。'))}>"
 
 
-def cut(text: str, limit: int) -> str:
+def cut_middle(text: str, limit: int) -> str:
     """`text` cut in its middle to about `limit` columns: what tells long names apart stands at their end."""
     if len(text) <= limit and _columns(text) <= limit:
         return text
@@ -70,10 +70,10 @@ def cut(text: str, limit: int) -> str:
         tail = char + tail
     while tail and not _char_columns(tail[0]):  # a mark without its letter
         tail = tail[1:]
-    return shorten(text, limit - int(_columns(tail) + 0.99)) + tail
+    return shorten_text(text, limit - int(_columns(tail) + 0.99)) + tail
 
 
-def wrap(text: str, columns: int, most: int) -> list[str]:
+def wrap_text(text: str, columns: int, most: int) -> list[str]:
     """`text` broken at spaces, or between ideographs, into lines of up to `columns`; what does not fit into `most` lines ends in an ellipsis."""
     lines: list[str] = []
     for word in text.split(" "):
@@ -82,9 +82,9 @@ def wrap(text: str, columns: int, most: int) -> list[str]:
             if lines and _columns(longer) <= columns:
                 lines[-1] = longer
             else:
-                lines.append(shorten(piece, columns))
+                lines.append(shorten_text(piece, columns))
     if len(lines) > most:
-        lines[most - 1 :] = [shorten(f"{lines[most - 1]} …", columns)]
+        lines[most - 1 :] = [shorten_text(f"{lines[most - 1]} …", columns)]
     return lines
 
 
@@ -108,12 +108,12 @@ def _columns(text: str) -> float:
     )
 
 
-def width(text: str, kind: str = "mono") -> float:
+def text_width(text: str, kind: str = "mono") -> float:
     """The width of `text` in px: exact for ASCII in a monospaced font, generous for the rest."""
     return round(_columns(text) * _column_width(kind), 1)
 
 
-def columns_in(space: float, kind: str) -> int:
+def columns_that_fit(space: float, kind: str) -> int:
     """How many columns of text fit into `space` px."""
     return max(1, int(space / _column_width(kind)))
 
@@ -126,7 +126,7 @@ def _column_width(kind: str) -> float:
     return size * (0.602 if "mono" in classes else 0.65 if "b" in classes else 0.58)
 
 
-def show(value: object) -> str:
+def format_value(value: object) -> str:
     """A value of a tensor in few characters, with the four decimals that a learner sees printed (fewer from 10 on)."""
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -147,50 +147,50 @@ def show(value: object) -> str:
             if abs(value) < 10**300
             else gettext("{number} or more", number=f"{'-' * (value < 0)}1e300")
         )
-    return shorten(clean(str(value)), 24)
+    return shorten_text(escape_unseen(str(value)), 24)
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     if len(names) < 2:
         return "".join(names)
     return gettext("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
 
 
-def few(names: Iterable[str]) -> str:
+def join_few_names(names: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`; after four names, how many more there are."""
     every = list(dict.fromkeys(names))
-    return listed(
+    return join_names(
         every if len(every) <= 5 else [*every[:4], gettext("{number} more", number=len(every) - 4)]
     )
 
 
-def called(name: str) -> str:
+def escape_name(name: str) -> str:
     """A name as it can be shown: unseen characters as escapes, an empty name as quotes."""
-    return clean(name) or "''"
+    return escape_unseen(name) or "''"
 
 
-def short(name: str) -> str:
+def short_node_name(name: str) -> str:
     """The name of a node as it is printed: `CopySlices` for `torch::autograd::CopySlices`."""
-    return called(clean(name).rpartition("::")[2])
+    return escape_name(escape_unseen(name).rpartition("::")[2])
 
 
-def dtype(name: str) -> str:
+def short_dtype(name: str) -> str:
     """`float32` for `torch.float32`."""
     return name.removeprefix("torch.")
 
 
-def shape(sizes: Iterable[int] | None) -> str:
+def format_shape(sizes: Iterable[int] | None) -> str:
     """As Python writes the tuple: `(3,)`, `(2, 3)`, `()`."""
     return gettext("unknown") if sizes is None else str(tuple(sizes))
 
 
-def told(lines: list[str]) -> str:
+def join_lines(lines: list[str]) -> str:
     """The lines as one text, in which nothing from outside breaks a line or cannot be seen."""
-    return "\n".join(map(clean, lines))
+    return "\n".join(map(escape_unseen, lines))
 
 
-def matches(find: str, texts: Iterable[str]) -> bool:
+def matches_any(find: str, texts: Iterable[str]) -> bool:
     """Whether one of the texts has `find` in it, as itself (`layers.3` is not in `layers.30`), in capitals or not."""
     begin, end = "(?<!\\d)" * find[:1].isdigit(), "(?!\\d)" * find[-1:].isdigit()
     wanted = re.compile(begin + re.escape(find) + end, re.IGNORECASE)

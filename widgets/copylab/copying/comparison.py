@@ -9,7 +9,7 @@ from typing import Any
 
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
+from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
 
 from ..doc import (
     Box,
@@ -167,7 +167,7 @@ Then choose another kind of source and watch which cells change.
         return found.items()
 
     def __repr__(self) -> str:
-        return summarize(
+        return summarize_text(
             f"Comparison({len(self.methods)} methods, {self.source.kind} of shape {self.source.shape})"
         )
 

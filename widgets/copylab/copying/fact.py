@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import ModuleType
 
-from tinytorch.viz import gettext, gettext_noop, language, ngettext, summarize
+from tinytorch.viz import current_language, gettext, gettext_noop, ngettext, summarize_text
 
 from ..run import Stop, Watch, apart, checked, describe_error, engine_for, execute, steady
 from .methods import Method, method
@@ -43,7 +43,7 @@ class Fact:
     why: str = ""
 
     def __repr__(self) -> str:
-        return summarize(f"Fact({self.key!r}, {self.answer!r})")
+        return summarize_text(f"Fact({self.key!r}, {self.answer!r})")
 
     @property
     def said(self) -> str:
@@ -91,7 +91,7 @@ class Facts(Mapping[str, Fact]):
 
     def __repr__(self) -> str:
         about = f"{self.method.name!r}, {self.source.kind} of shape {self.source.shape}"
-        return summarize(f"Facts({about}, {len(self)} facts)")
+        return summarize_text(f"Facts({about}, {len(self)} facts)")
 
 
 def facts(
@@ -111,7 +111,7 @@ def facts(
     copy itself raises is a fact, the one called "raises".
     """
     module = checked(engine) or engine_for(sys._getframe(1).f_globals)
-    found = _facts(method(how), Source.of(source), module, tuple(then), language())
+    found = _facts(method(how), Source.of(source), module, tuple(then), current_language())
     if any(
         fact.printed == _late() for fact in found.values()
     ):  # the next time there may be more time

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tinytorch.viz import gettext, gettext_noop, summarize
+from tinytorch.viz import gettext, gettext_noop, summarize_text
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Method:
         return self.name
 
     def __repr__(self) -> str:
-        return summarize(f"Method({self.name!r}, {self.code!r})")
+        return summarize_text(f"Method({self.name!r}, {self.code!r})")
 
 
 _page = "https://docs.pytorch.org/docs/stable/{}.html".format

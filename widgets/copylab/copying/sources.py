@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from tinytorch.viz import gettext, summarize, undisturbed
+from tinytorch.viz import disable_overrides, gettext, summarize_text
 
 from ..run import execute
 
@@ -68,7 +68,7 @@ class Source:
     """In what a stand-in differs from the user's tensor."""
 
     def __repr__(self) -> str:
-        return summarize(f"Source({self.kind!r}, {self.shape}, {self.dtype!r})")
+        return summarize_text(f"Source({self.kind!r}, {self.shape}, {self.dtype!r})")
 
     def __post_init__(self) -> None:
         given: Any = self.shape
@@ -203,7 +203,7 @@ class Source:
                 f"not {kind}; torch.tensor(...) makes a tensor of numbers"
             )
         try:
-            with undisturbed():
+            with disable_overrides():
                 return _stand_in(thing)
         except (AttributeError, TypeError) as error:
             raise TypeError(f"x looks like a tensor and cannot be read like one: {error}") from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from types import ModuleType
 
-from tinytorch.viz import gettext, gettext_noop, language
+from tinytorch.viz import current_language, gettext, gettext_noop
 
 from ..copying import METHODS, QUESTIONS, Answer, Facts, Source, cell, facts, on_one_line
 from ..doc import Box, Cell, InPage, Items, Paragraph, Table, element, exact
@@ -122,7 +122,7 @@ def page(engine: ModuleType | None = None) -> str:
     title = escape(gettext("Copying tensors: the cheat sheet"))
     # A row to a line, so that a change of one answer is a change of one line.
     return (
-        f'<!doctype html>\n<html lang="{language() or "en"}">\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{current_language() or "en"}">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n"
         f"{sheet.inside()}\n</html>\n".replace("<tr>", "\n<tr>").replace("<d", "\n<d")

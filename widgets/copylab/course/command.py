@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from tinytorch import __version__
-from tinytorch.viz import gettext, use
+from tinytorch.viz import gettext, use_language
 
 from ..safe_files import can_write_in, explain_error, resolve_folder
 from .grading import assign
@@ -145,7 +145,7 @@ def main() -> None:
     try:
         folder = resolve_folder(named)
         language = _choose_language(folder, arguments)
-        use(language)
+        use_language(language)
         if opens:
             _check_jupyter()
         told = _do(folder, language, arguments)

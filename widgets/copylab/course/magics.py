@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
-from tinytorch.viz import Picture, collect, memory
+from tinytorch.viz import Picture, collect_tensors, memory
 
 from ..player import Choice, Steps, step
 from ..run import Limits
@@ -89,7 +89,7 @@ class CopylabMagics(Magics):
         names: dict[str, Any] = self.shell.user_ns
         wanted = [written.strip(",") for written in line.split()]
         if not wanted:
-            if not collect((names,), {}, None):
+            if not collect_tensors((names,), {}, None):
                 print("There is no tensor among the notebook's names.")
                 return None
             return memory(names)

@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
+from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
 
 from ..copying import METHODS, Method, Source
 from ..copying import method as find
@@ -185,7 +185,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
 
     def __repr__(self) -> str:
         done = ngettext("{number} action", "{number} actions", len(self.actions))
-        return summarize(
+        return summarize_text(
             f"CopyLab({self.method!r}, {self.source.kind} of shape {self.source.shape}, {done})"
         )
 

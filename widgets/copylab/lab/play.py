@@ -11,7 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from tinytorch.viz import Blame, Past, Snapshot, blame, changes, describe, gettext
+from tinytorch.viz import (
+    Blame,
+    PastStep,
+    Snapshot,
+    blame_lines,
+    compare_snapshots,
+    describe,
+    gettext,
+)
 
 from ..copying import Facts, Method, Source, facts
 from ..player import Looker, Seen
@@ -112,7 +120,9 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
         output=tuple(
             pair for step in made.steps if step.site.line >= firsts[part] for pair in step.output
         ),
-        changes=describe(changes(after.snapshot, before.snapshot), before.plain, after.plain)
+        changes=describe(
+            compare_snapshots(after.snapshot, before.snapshot), before.plain, after.plain
+        )
         if before and after
         else (),
         before=before.snapshot if before else None,
@@ -156,10 +166,12 @@ def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[int, Blame]:
     """Which earlier line made the last one fail, or made a gradient wrong that was not cleared since; and that line."""
     if start is None or any(step.seen is None for step in steps):
         return 0, Blame()
-    past = [Past(0, "", start.snapshot)]
-    past += [Past(step.site.line, step.site.source, step.seen.snapshot) for step in steps]
+    past = [PastStep(0, "", start.snapshot)]
+    past += [PastStep(step.site.line, step.site.source, step.seen.snapshot) for step in steps]
     for n in range(len(steps) - 1, -1, -1):
-        found = blame(past[: n + 1], steps[n].site.source, steps[n].error, past[n + 1].snapshot)
+        found = blame_lines(
+            past[: n + 1], steps[n].site.source, steps[n].error, past[n + 1].snapshot
+        )
         if found.sentences or steps[n].site.source.endswith(".grad = None"):
             return steps[n].site.line, found
     return 0, Blame()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tinytorch import viz
-from tinytorch.viz import changes, gettext, gettext_noop, graphs_of
+from tinytorch.viz import compare_snapshots, gettext, gettext_noop, graphs_of
 
 from ..copying import Fact, Facts, Source
 from ..doc import (
@@ -335,7 +335,9 @@ def _pictures(result: Result, *, live: bool) -> list[Part]:
         )
     ]
     if result.snapshot.nodes:
-        ((_, drawn),) = graphs_of([changes(result.snapshot, result.before)], [result.wrong])
+        ((_, drawn),) = graphs_of(
+            [compare_snapshots(result.snapshot, result.before)], [result.wrong]
+        )
         made.append(_Drawn(drawn, gettext("Graph"), live=live, data_picture="graph"))
     return made
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any
 
-from tinytorch.viz import gettext, undisturbed, version_of
+from tinytorch.viz import disable_overrides, gettext, version_of
 
 from ..copying import Source
 from ..run import describe_error
@@ -52,7 +52,7 @@ def _weak(thing: Any) -> Callable[[], Any]:
 def _fingerprint(tensor: Any) -> str:
     """What changes when somebody changes the tensor: its counter, its shape, and the values if they are few."""
     try:
-        with undisturbed():
+        with disable_overrides():
             # As text, for NaN is unlike itself.
             return repr((version_of(tensor), tuple(tensor.shape), astuple(Source.of(tensor))))
     except (

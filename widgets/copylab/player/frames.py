@@ -23,18 +23,18 @@ from tinytorch.viz import (
     Blame,
     Changes,
     Document,
-    Past,
+    PastStep,
     Snapshot,
-    blame,
-    changes,
+    blame_lines,
+    compare_snapshots,
     describe,
-    few,
     gettext,
     gettext_noop,
     graphs_of,
+    join_few_names,
     memories_of,
     ngettext,
-    summarize,
+    summarize_text,
 )
 
 from ..run import Run, Site, Step, cut, shown, steady
@@ -118,8 +118,10 @@ class Frame:
     """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
 
     def __repr__(self) -> str:
-        return summarize(
-            gettext("<step {number}, {title}>", number=self.number, title=summarize(self.title, 80))
+        return summarize_text(
+            gettext(
+                "<step {number}, {title}>", number=self.number, title=summarize_text(self.title, 80)
+            )
         )
 
     @property
@@ -178,14 +180,14 @@ def _one_line(source: str) -> str:
 def make(run: Run) -> tuple[Frame, ...]:
     """The frames of a run."""
     looks = _looks(run)
-    past = [] if run.before is None else [Past(0, "", run.before.snapshot)]
+    past = [] if run.before is None else [PastStep(0, "", run.before.snapshot)]
     several = len(run.texts) > 1
     found: dict[int, Blame] = {}
     for number, (_, changed) in looks.items():
         step = run.steps[number - 1]
-        found[number] = blame(past, step.site.source, step.error, changed.now)
+        found[number] = blame_lines(past, step.site.source, step.error, changed.now)
         past.append(
-            Past(
+            PastStep(
                 step.site.line,
                 step.site.source,
                 changed.now,
@@ -222,7 +224,7 @@ def _looks(run: Run) -> dict[int, tuple[Seen, Changes]]:
     before: Seen | None = run.before
     for number, step in enumerate(run.steps, 1):
         if step.seen is not None and before is not None:
-            looks[number] = before, changes(step.seen.snapshot, before.snapshot)
+            looks[number] = before, compare_snapshots(step.seen.snapshot, before.snapshot)
             before = step.seen
     return looks
 
@@ -471,7 +473,7 @@ class _Folder:
         if not inner:
             return list(self._frames[start:end])
         site = self._steps[start].site
-        names = few(f"{self._steps[at].calls[depth]}()" for at in inner)
+        names = join_few_names(f"{self._steps[at].calls[depth]}()" for at in inner)
         parts: list[Part] = [
             *self._frames[start : inner[0]],
             *self.parts(inner[0], inner[-1] + 1, depth + 1, None),
@@ -491,5 +493,7 @@ class _Folder:
         after = self._steps[group.last - 1].seen
         if before is None or after is None:
             return [group]
-        said = describe(changes(after.snapshot, before.snapshot), before.plain, after.plain)
+        said = describe(
+            compare_snapshots(after.snapshot, before.snapshot), before.plain, after.plain
+        )
         return [replace(group, changes=said)]

@@ -12,7 +12,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
-from tinytorch.viz import few, gettext, gettext_noop, language, ngettext, written
+from tinytorch.viz import (
+    current_language,
+    gettext,
+    gettext_noop,
+    join_few_names,
+    list_written_names,
+    ngettext,
+)
 
 from ..doc import spoken
 from ..run import (
@@ -313,7 +320,7 @@ class Steps(Sequence[Frame]):
                 f"cannot save steps as {path.name!r}: the name must end in .html. A picture of one step can be saved "
                 'as SVG, PNG, PDF or text: s[0].pictures["memory"].save("step.svg"), or "graph"'
             )
-        head = f'<!doctype html><html lang="{language() or "en"}"><meta charset="utf-8">'
+        head = f'<!doctype html><html lang="{current_language() or "en"}"><meta charset="utf-8">'
         head += '<meta name="viewport" content="width=device-width">'
         head += f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'
         title = gettext("Step-through")
@@ -382,9 +389,11 @@ def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
                 "There is no statement in this code, so there is nothing to step through."
             )
     if run.before is not None and run.steps:
-        mine = written(run.before.snapshot, run.steps[-1].seen.snapshot)
+        mine = list_written_names(run.before.snapshot, run.steps[-1].seen.snapshot)
         if mine:
-            yield gettext("The code wrote into what was passed in: {names}.", names=few(mine))
+            yield gettext(
+                "The code wrote into what was passed in: {names}.", names=join_few_names(mine)
+            )
     for name in run.hidden:
         yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
     yield from run.effects

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinytorch.viz import collect, snapshot
+from tinytorch.viz import collect_tensors, snapshot
 
 from ..run import Limits, Run, apart, describe_error, execute, steady
 
@@ -28,7 +28,7 @@ def state(values: Mapping[str, Any]) -> Any:
     None where there can be none.
     """
     try:
-        tensors = dict(collect((dict(values),), {}, None))
+        tensors = dict(collect_tensors((dict(values),), {}, None))
         shapes = {
             name: tensor.tolist() for name, tensor in tensors.items() if tensor.numel() <= 10_000
         }

@@ -15,12 +15,12 @@ from typing import Any
 from tinytorch.viz import (
     Snapshot,
     Tensor,
-    collect,
+    collect_tensors,
+    getattr_or_none,
     gettext,
     gettext_noop,
     labels,
     ngettext,
-    quietly,
 )
 
 from .answers import number
@@ -72,7 +72,7 @@ def node(run: Run, y: str, *, at: int | None) -> str:
     return gettext(
         "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.",
         y=y,
-        node=labels.short(made),
+        node=labels.short_node_name(made),
     )
 
 
@@ -86,7 +86,7 @@ def requires_grad(run: Run, y: str, *, at: int | None) -> str:
     return gettext(
         "`{y}.requires_grad` is True, inherited: its node is {node}.",
         y=y,
-        node=labels.short(tensor.grad_fn_name or ""),
+        node=labels.short_node_name(tensor.grad_fn_name or ""),
     )
 
 
@@ -103,7 +103,9 @@ def versions(run: Run, x: str, *, at: int | None) -> str:
     if not named:
         return told
     also = gettext(
-        "{counter} counts for {names} as well.", counter=tensor.counter, names=labels.listed(named)
+        "{counter} counts for {names} as well.",
+        counter=tensor.counter,
+        names=labels.join_names(named),
     )
     return f"{told} {also}"
 
@@ -190,7 +192,7 @@ def _shown_tensors(snapshot: Snapshot) -> dict[str, str]:
 def _shown_storages(snapshot: Snapshot) -> dict[str, str]:
     shown = snapshot.shown_storages
     return {
-        one.id: labels.listed([snapshot.label(tensor.id) for tensor in members])
+        one.id: labels.join_names([snapshot.label(tensor.id) for tensor in members])
         for one, members in shown
     }
 
@@ -199,9 +201,9 @@ def _shown_counters(snapshot: Snapshot) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for which, name in _shown_tensors(snapshot).items():
         tensor = snapshot.tensor(which)
-        if tensor.counter is not None and snapshot.counted(tensor):
+        if tensor.counter is not None and snapshot.shows_counter(tensor):
             found.setdefault(tensor.counter, []).append(name)
-    return {counter: labels.listed(names) for counter, names in found.items()}
+    return {counter: labels.join_names(names) for counter, names in found.items()}
 
 
 @dataclass(frozen=True)
@@ -293,7 +295,7 @@ def each_of(run: Run, what: str | Callable[[Run, str], bool], *names: str, at: i
 
 
 def _live(names: Mapping[str, Any], name: str) -> Any:
-    found = dict(collect((dict(names),), {}, None))
+    found = dict(collect_tensors((dict(names),), {}, None))
     if name not in found:
         raise ValueError(f"the code has no tensor called {name!r}")
     return found[name]
@@ -348,7 +350,7 @@ def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, s
             return False, gettext(
                 "Tried: `{code}` raises an error: {reason}.", code=code, reason=reason
             )
-        arrived = quietly(source, "grad")
+        arrived = getattr_or_none(source, "grad")
     said = gettext_noop("Tried: `{code}`; `{name}.grad` is then {value}. {way}")
     if arrived is None:
         said = gettext_noop("Tried: `{code}`; `{name}.grad` stays None. {way}")
@@ -367,7 +369,7 @@ def _way(snapshot: Snapshot, x: str, of: str) -> str:
     ways, met = [[start]], {start}
     for way in ways:
         if way[-1] in goal:
-            names = [labels.short(snapshot.node(one).name) for one in way]
+            names = [labels.short_node_name(snapshot.node(one).name) for one in way]
             told = ", ".join(names if len(names) < 9 else [*names[:4], "...", *names[-3:]])
             return gettext("The way of the nodes: {nodes}.", nodes=told)
         for end in snapshot.node(way[-1]).ends:

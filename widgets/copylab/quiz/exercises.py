@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
+from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
 
 from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, element, paragraphs
 from ..run import compiled, describe_error, engine_for, meant, notebook_names, steady
@@ -192,7 +192,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return tuple(map(gettext, self._hints))
 
     def __repr__(self) -> str:
-        return summarize(f"Exercise({self.key!r}, {len(self.hints)} hints)")
+        return summarize_text(f"Exercise({self.key!r}, {len(self.hints)} hints)")
 
     # -- for the learner
 

@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tinytorch.viz import gettext, summarize
+from tinytorch.viz import gettext, summarize_text
 
 from .runs import Run
 
@@ -32,7 +32,7 @@ class Misconception:
     refutation: str | Callable[[Run], str]
 
     def __repr__(self) -> str:
-        return summarize(f"Misconception({self.name!r})")
+        return summarize_text(f"Misconception({self.name!r})")
 
     def against(self, run: Run) -> str:
         """The refutation, for this run."""

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop, ngettext, summarize
+from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, element, inline
 from ..run import checked, describe_error, meant, named, tidy
@@ -113,7 +113,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def __repr__(self) -> str:
         named = f"{self.key!r}, " if self.key else ""
-        return summarize(f"Prediction({named}{len(self.questions)} questions)")
+        return summarize_text(f"Prediction({named}{len(self.questions)} questions)")
 
     # -- answering
 

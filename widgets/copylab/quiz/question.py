@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tinytorch.viz import gettext, short, summarize
+from tinytorch.viz import gettext, short_node_name, summarize_text
 
 from .answers import label, looks, names, readable, same, shown, value
 from .misconceptions import MISCONCEPTIONS, Misconception
@@ -73,7 +73,7 @@ class Question:
     like: str = ""
 
     def __repr__(self) -> str:
-        return summarize(f"Question({self.name or self.asks!r})")
+        return summarize_text(f"Question({self.name or self.asks!r})")
 
     @property
     def asks(self) -> str:
@@ -156,7 +156,7 @@ class Question:
         return [
             right,
             *map(shown, self.wrong),
-            *(short(node.name) for node in run.snapshot().nodes),
+            *(short_node_name(node.name) for node in run.snapshot().nodes),
         ]
 
     def holds(self, given: str, right: Any) -> bool:

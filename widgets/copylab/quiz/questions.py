@@ -19,7 +19,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from tinytorch.viz import gettext, gettext_noop, short
+from tinytorch.viz import gettext, gettext_noop, short_node_name
 
 from . import beliefs, evidence
 from .question import Question, Wrong
@@ -165,7 +165,7 @@ def on_graph(run: Run, y: str, *, at: int | None = None) -> bool:
 )
 def node(run: Run, y: str, *, at: int | None = None) -> str:
     """Ask for the name of a tensor's node; `none` where it has none."""
-    return short(run.tensor(y, at).grad_fn_name or "none")
+    return short_node_name(run.tensor(y, at).grad_fn_name or "none")
 
 
 @_asks(

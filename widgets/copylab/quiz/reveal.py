@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinytorch import viz
-from tinytorch.viz import gettext, ngettext, summarize
+from tinytorch.viz import gettext, ngettext, summarize_text
 
 from ..doc import (
     Box,
@@ -52,7 +52,7 @@ class Row:
     against: Sequence[str]
 
     def __repr__(self) -> str:
-        return summarize(f"Row({self.number}, {self.given!r}, right: {self.right!r})")
+        return summarize_text(f"Row({self.number}, {self.given!r}, right: {self.right!r})")
 
     @property
     def is_right(self) -> bool:

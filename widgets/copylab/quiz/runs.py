@@ -14,7 +14,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.viz import collect, quietly, undisturbed
+from tinytorch.viz import collect_tensors, disable_overrides, getattr_or_none
 
 from ..player import Looker, Seen
 from ..run import Limits, tidy
@@ -48,13 +48,13 @@ class _Reader(Looker):
             name: value for name, value in names.items() if type(value) in _PLAIN
         }
         grads: dict[str, Any] = {}
-        with undisturbed(), warnings.catch_warnings(action="ignore"):
-            for name, tensor in collect((names,), {}, None):
+        with disable_overrides(), warnings.catch_warnings(action="ignore"):
+            for name, tensor in collect_tensors((names,), {}, None):
                 if name not in known:
                     continue
                 values[name] = _listed(tensor)
                 if seen.snapshot.tensor(name).grad is not None:
-                    grads[name] = _listed(quietly(tensor, "grad"))
+                    grads[name] = _listed(getattr_or_none(tensor, "grad"))
         return Moment(seen.snapshot, seen.plain, values, grads)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinytorch.viz import gettext, listed, version_of
+from tinytorch.viz import gettext, join_names, version_of
 
 from ..looks import grad, is_tensor, node_of, same_storage, values
 from .answers import number, same
@@ -134,7 +134,7 @@ def apart(**named: Any) -> Fact:
             b=b,
         )
     return Fact(
-        not close, no, gettext("{names} have no cell in common.", names=listed(list(named)))
+        not close, no, gettext("{names} have no cell in common.", names=join_names(list(named)))
     )
 
 

@@ -10,7 +10,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tinytorch.viz import summarize
+from tinytorch.viz import summarize_text
 
 _OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
@@ -60,7 +60,7 @@ class Verification:
         )
 
     def __repr__(self) -> str:
-        return summarize(str(self))
+        return summarize_text(str(self))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": str(self)}

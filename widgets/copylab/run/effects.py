@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tinytorch.viz import few, gettext, gettext_noop, ngettext
+from tinytorch.viz import gettext, gettext_noop, join_few_names, ngettext
 
 from .surroundings import cut, steady
 
@@ -130,12 +130,12 @@ class Effects:
             yield gettext(
                 "The code changed the global random state of {generators} (it drew numbers or set a seed): "
                 "what your session draws next differs.",
-                generators=few(generators),
+                generators=join_few_names(generators),
             )
         if settings := [gettext(about) for about in self._changed]:
             yield gettext(
                 "The code changed a setting of the session, which was put back: {settings}.",
-                settings=few(settings),
+                settings=join_few_names(settings),
             )
 
 
@@ -282,13 +282,13 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
         "The code made the folder {folders}.",
         "The code made the folders {folders}.",
         len(folders),
-        folders=few(folders),
+        folders=join_few_names(folders),
     ),
     "environment": lambda names: gettext(
-        "The code changed environment variables: {names}.", names=few(names)
+        "The code changed environment variables: {names}.", names=join_few_names(names)
     ),
     "programs": lambda names: gettext(
-        "The code started other programs: {names}.", names=few(names)
+        "The code started other programs: {names}.", names=join_few_names(names)
     ),
     "network": lambda _: gettext("The code opened a network connection."),
     "threads": lambda every: ngettext(
@@ -302,5 +302,7 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
 def _files(sentence: str, names: list[str]) -> str:
     if names == [_TEMPORARY]:
         return gettext(sentence, files=gettext(_TEMPORARY))
-    files = ngettext("the file {names}", "the files {names}", len(names), names=few(names))
+    files = ngettext(
+        "the file {names}", "the files {names}", len(names), names=join_few_names(names)
+    )
     return gettext(sentence, files=files)

@@ -52,7 +52,9 @@ class Isolated(Run):
     ) -> None:
         self.limits, self.before, self.steps, self.effects, self.hidden = limits, None, (), (), ()
         self.texts = (Text(code),)
-        job = pickle.dumps((code, engine.__name__, look, into, limits, catalogue.language()))
+        job = pickle.dumps(
+            (code, engine.__name__, look, into, limits, catalogue.current_language())
+        )
         told: queue.SimpleQueue[Any] = queue.SimpleQueue()
         process = _process()
         try:
@@ -133,7 +135,7 @@ def answer() -> None:
         os.open(os.devnull, os.O_WRONLY), 1
     )  # what is printed past Python is not for those who listen
     code, engine, look, into, limits, language = pickle.load(sys.stdin.buffer)
-    catalogue.use(language)
+    catalogue.use_language(language)
     send, mine = pickle.Pickler(out).dump, os.getpid()
 
     def tell(what: object) -> None:

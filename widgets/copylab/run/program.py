@@ -17,7 +17,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from tinytorch.viz import few, gettext
+from tinytorch.viz import gettext, join_few_names
 
 from .scopes import Scopes, scopes
 
@@ -108,9 +108,9 @@ class Program:
     def check(self, into: Into) -> None:
         """Raise ValueError if `into` names a function that is not defined here."""
         if not isinstance(into, bool) and (missing := sorted(into - self.functions)):
-            known = few(sorted(self.functions)) or "none"
+            known = join_few_names(sorted(self.functions)) or "none"
             raise ValueError(
-                f"into names {few(missing)}, but the functions that the code defines are: {known}"
+                f"into names {join_few_names(missing)}, but the functions that the code defines are: {known}"
             )
 
 

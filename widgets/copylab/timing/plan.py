@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal
 
-from tinytorch.viz import gettext, listed, ngettext
+from tinytorch.viz import gettext, join_names, ngettext
 
 from ..copying import Method, method
 from ..doc import Box, Cell, Code, Fold, Paragraph, Table, exact
@@ -130,7 +130,9 @@ class Plan:
     def _engines(self) -> str:
         names = [engine.__name__ for engine in self.engines]
         return (
-            listed(names) if names else gettext("tinytorch, and on PyTorch where it is installed")
+            join_names(names)
+            if names
+            else gettext("tinytorch, and on PyTorch where it is installed")
         )
 
     def _limits(self) -> str:

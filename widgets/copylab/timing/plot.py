@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import cycle
 
-from tinytorch.viz import Canvas, colour, gettext, number, shorten, width
+from tinytorch.viz import Canvas, colour, gettext, number, shorten_text, text_width
 
 from .samples import Timing, certain, ties
 from .words import duration
@@ -83,9 +83,9 @@ class _Plot:
         self.found = {
             (timing.lane.method, timing.lane.size): timing for timing in timings if timing.samples
         }
-        longest = max((len(shorten(name, _NAMES)) for name in self.methods), default=0)
+        longest = max((len(shorten_text(name, _NAMES)) for name in self.methods), default=0)
         self.names = _LEFT + _PLOT + 26
-        self.values = self.names + width("m" * longest, "mono") + 62
+        self.values = self.names + text_width("m" * longest, "mono") + 62
         self.width = self.values + 26
         self.height = _TOP + max(_HEIGHT, _ROW * len(self.methods)) + 62
 
@@ -110,10 +110,10 @@ class _Plot:
             x, text = self.x(size), short(size)
             self.canvas.line([(x, bottom), (x, bottom + 5)], "thin")
             if (
-                x - width(text, "s") / 2 >= room
+                x - text_width(text, "s") / 2 >= room
             ):  # a size without room for its number keeps its tick
                 self.canvas.text(x, bottom + 19, text, "m s c")
-                room = x + width(text, "s") / 2 + 6
+                room = x + text_width(text, "s") / 2 + 6
         self.canvas.text(_LEFT + _PLOT / 2, bottom + 36, gettext("elements"), "m s c")
 
     def lines(self) -> None:

@@ -13,7 +13,7 @@ from statistics import median
 
 import numpy as np
 
-from tinytorch.viz import summarize
+from tinytorch.viz import summarize_text
 
 SURE = 0.99
 """How often an interval holds the true ratio: with many pairs, 19 of 20 would let chance speak too often."""
@@ -46,7 +46,7 @@ class Timing:
 
     def __repr__(self) -> str:
         said = f"error={self.error!r}" if self.error else f"{len(self.samples)} samples"
-        return summarize(
+        return summarize_text(
             f"Timing({self.lane.engine!r}, {self.lane.method!r}, {self.lane.size}, {said})"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from tinytorch.viz import gettext, listed, ngettext
+from tinytorch.viz import gettext, join_names, ngettext
 
 from .samples import Ratio, Timing, certain, ratio, ties
 
@@ -73,7 +73,7 @@ def _findings(timings: Sequence[Timing]) -> Iterator[str]:
             "{methods} takes as long for {many} as for {few}: the elements are not copied.",
             "{methods} take as long for {many} as for {few}: the elements are not copied.",
             len(flat),
-            methods=listed(flat),
+            methods=join_names(flat),
             many=elements(sizes[-1]),
             few=f"{sizes[0]:,}",
         )
@@ -88,7 +88,7 @@ def _findings(timings: Sequence[Timing]) -> Iterator[str]:
 def _at(size: str, timings: Sequence[Timing], *, copying: bool) -> str:
     """What is certain at one size; `copying`: the others copy nothing."""
     first, *others = ties(timings)
-    names, about = listed([one.lane.method for one in first]), duration(first[0].median)
+    names, about = join_names([one.lane.method for one in first]), duration(first[0].median)
     if not certain(first[0]):
         rounds = in_rounds(len(first[0].samples))
         return gettext("At {size} nothing is certain after {rounds}.", size=size, rounds=rounds)
@@ -130,7 +130,7 @@ def duel(timings: Sequence[Timing], one: str, other: str) -> str:
     methods = list(dict.fromkeys(timing.lane.method for timing in timings))
     for name in (one, other):
         if name not in methods:
-            raise ValueError(f"{name!r} was not timed; timed were {listed(methods)}")
+            raise ValueError(f"{name!r} was not timed; timed were {join_names(methods)}")
     mine, its = (
         {t.lane.size: t for t in timings if t.lane.method == name and t.samples}
         for name in (one, other)
@@ -170,5 +170,5 @@ def _among(sizes: Sequence[int], of: Sequence[int]) -> str:
         "at {sizes} element",
         "at {sizes} elements",
         max(sizes),
-        sizes=listed([f"{one:,}" for one in sizes]),
+        sizes=join_names([f"{one:,}" for one in sizes]),
     )

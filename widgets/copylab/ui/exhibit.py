@@ -21,7 +21,7 @@ import traitlets
 from IPython import display as front
 from IPython import get_ipython
 
-from tinytorch.viz import gettext, language
+from tinytorch.viz import current_language, gettext
 
 from ..doc import Told, element
 from .theme import style, web
@@ -164,7 +164,9 @@ class Live(anywidget.AnyWidget):
 
     @traitlets.default("_esm")
     def _script(self) -> str:
-        return web(*self.SCRIPTS, "ui/live.js").replace('lang = ""', f'lang = "{language() or ""}"')
+        return web(*self.SCRIPTS, "ui/live.js").replace(
+            'lang = ""', f'lang = "{current_language() or ""}"'
+        )
 
     @traitlets.default("sheet")
     def _style(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from tinytorch.viz import PALETTE, gettext, known
+from tinytorch.viz import PALETTE, gettext, list_translations
 
 _KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
 _PAGE = ":is(html,body):is([theme={0}],[data-theme={0}],.{0},.quarto-{0})"  # Colab, Sphinx, marimo and MyST, Quarto
@@ -42,7 +42,9 @@ def web(*names: str) -> str:
         return made
     # As it stands in a script: a text in double quotes; and no `<`, for the script may stand in a page.
     words = {
-        text: said for text, said in known().items() if json.dumps(text, ensure_ascii=False) in made
+        text: said
+        for text, said in list_translations().items()
+        if json.dumps(text, ensure_ascii=False) in made
     }
     return _read("ui/say.js").replace("{}", json.dumps(words).replace("<", "\\u003c"), 1) + made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tinytorch.viz import bracket, gettext, ngettext, short
+from tinytorch.viz import format_repr, gettext, ngettext, short_node_name
 
 from ..doc import Alarm, Code, Paragraph, Part, Picture, Told
 from .places import Place
@@ -42,13 +42,13 @@ class Finding(Told):
         return self.text
 
     def __repr__(self) -> str:
-        return bracket(self.title)
+        return format_repr(self.title)
 
     @property
     def title(self) -> str:
         """What is the matter, in one sentence."""
         name = self.names[0] if self.names else gettext("a tensor")
-        values = {"node": short(self.node), "names": name}
+        values = {"node": short_node_name(self.node), "names": name}
         if not self.silent:
             return gettext(
                 "{names}, saved by {node}, was written before backward: PyTorch raises.", **values

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from tinytorch.viz import bracket, collect, gettext, memory, ngettext, snapshot
+from tinytorch.viz import collect_tensors, format_repr, gettext, memory, ngettext, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Told, element, indented
 from ..ui import style
@@ -402,7 +402,7 @@ class Watch(Told):
             said = ngettext("{number} finding", "{number} findings", len(self.findings))
         else:
             said = self._clear() if self.read_count else self._nothing_checked()
-        return bracket(gettext("watch: {said}", said=said))
+        return format_repr(gettext("watch: {said}", said=said))
 
 
 def _can_be_attached(module: Any) -> bool:
@@ -440,7 +440,7 @@ def _seen(saved: Any, frame: FrameType | None) -> dict[str, Any]:
             break
         names, code = _names(frame), frame.f_code
         home = f"in {code.co_name}" if code.co_flags & _FAST_LOCALS else "(global)"
-        for path, tensor in collect((names,), {}, None):
+        for path, tensor in collect_tensors((names,), {}, None):
             low, high = span(tensor)
             if low < stop and start < high:
                 name, dot, inside = path.partition(".")

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from tinytorch.viz import gettext, shorten
+from tinytorch.viz import gettext, shorten_text
 
 from .cells import CELL_NUMBERS
 
@@ -45,7 +45,7 @@ class Place(NamedTuple):
             where = gettext("{cell}, line {line}", cell=cell, line=self.line)
         else:
             where = f"{Path(self.file).name}:{self.line}"
-        return f"{where}  {shorten(self.code, 80)}" if self.code else where
+        return f"{where}  {shorten_text(self.code, 80)}" if self.code else where
 
 
 def place_of(frame: FrameType) -> Place:
