@@ -51,9 +51,6 @@ def looks(torch: ModuleType, part: float) -> dict[str, Callable[[], str]]:
     many, end = [torch.ones(2) for _ in range(tensors)], chain(torch, nodes)
     return {
         f"steps of {lines:,} lines": lambda: copylab.steps(program(lines), engine=torch).text,
-        f"the same in a process of its own, {lines:,} lines": lambda: (
-            copylab.steps(program(lines), engine=torch, isolated=True).text
-        ),
         f"prediction of {lines:,} lines": lambda: (
             copylab.predict(program(lines), engine=torch).text
         ),

@@ -25,7 +25,6 @@ from ..doc import spoken
 from ..run import (
     LIMITS,
     Into,
-    Isolated,
     Limits,
     Program,
     Run,
@@ -67,7 +66,6 @@ def steps(
     rounds: int | None = None,
     max_steps: int = LIMITS.max_steps,
     seconds: float = LIMITS.seconds,
-    isolated: bool = False,
     **kwargs: Any,
 ) -> Steps:
     """Run `code` statement by statement and show, after each, its output, the memory and the graph.
@@ -85,8 +83,6 @@ def steps(
         functions among them are stepped into besides: `into=[models]`, `into=["f", Net]`. They are left as they are.
     rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
     max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
-    isolated: a string runs in a process of its own, which is ended when the time is up, whatever the code does, and may
-        end itself. Nothing of the session is there, so neither `namespace` nor objects in `into` go with it.
 
     Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()`
     gives the same as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown
@@ -95,7 +91,7 @@ def steps(
 
     Raises:
         TypeError: `code` is neither a string nor a function with a source, `engine` is no module with a Tensor,
-            `into` holds what has no source, or what cannot go into a process of its own is to.
+            or `into` has an object without a source.
         ValueError: a limit is not positive, or `into` names a function that the code does not define.
 
     """
@@ -106,7 +102,7 @@ def steps(
         args,
         kwargs,
         caller,
-        Choice(engine, names, into, Limits(max_steps, seconds, rounds), isolated),
+        Choice(engine, names, into, Limits(max_steps, seconds, rounds)),
     )
 
 
@@ -118,7 +114,6 @@ class Choice:
     names: dict[str, Any] | None = None
     into: Stepped | Iterable[Stepped] = True
     limits: Limits = LIMITS
-    isolated: bool = False
 
 
 def step(
@@ -132,14 +127,6 @@ def step(
     into, things = _into(choice.into)
     engine = checked(choice.engine) or engine_for(caller)
     program: str | Program
-    if choice.isolated:
-        if not isinstance(code, str) or args or kwargs or things or choice.names is not None:
-            raise TypeError(
-                "isolated=True is for code given as a string, without namespace and objects in into"
-            )
-        return Steps(
-            Isolated(tidy(code), engine, Looker(), into=into, limits=choice.limits), caller
-        )
     if isinstance(code, str):
         if args or kwargs:
             raise TypeError(
@@ -199,7 +186,7 @@ class Steps(Sequence[Frame]):
 
     @property
     def ended(self) -> str:
-        """How the run ended: finished, error, syntax, steps or time (the limits), interrupted, died (its process)."""
+        """How the run ended: finished, error, syntax, steps or time (the limits) or interrupted."""
         return self._run.ended
 
     @cached_property
@@ -264,7 +251,7 @@ class Steps(Sequence[Frame]):
             self.parts,
             self.summary,
             self.end,
-            self.ended in ("steps", "time", "interrupted", "died"),
+            self.ended in ("steps", "time", "interrupted"),
         )
 
     @cached_property
@@ -365,14 +352,6 @@ def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
         case "interrupted":
             yield ngettext(
                 "Interrupted after {number} step.", "Interrupted after {number} steps.", count
-            )
-            yield gettext("The steps so far are kept.")
-        case "died":
-            yield ngettext(
-                "After {number} step nothing more came from the process of the code (exit status {status}).",
-                "After {number} steps nothing more came from the process of the code (exit status {status}).",
-                count,
-                status=getattr(run, "exit", None),
             )
             yield gettext("The steps so far are kept.")
         case "error" if run.steps:

@@ -4,7 +4,6 @@ May import `tinytorch.viz` and the catalogue of words; knows nothing of widgets,
 """
 
 from .functions import Thing, from_function
-from .isolated import Isolated
 from .program import Into, Program, Site, Text, compiled, tidy
 from .recorder import Step
 from .run import LIMITS, Limits, Run, execute
@@ -27,7 +26,6 @@ from .surroundings import (
 __all__ = [
     "LIMITS",
     "Into",
-    "Isolated",
     "Limits",
     "Program",
     "Run",

@@ -47,10 +47,7 @@ class Step:
 
 
 class Recorder:
-    """Gathers the steps of one run of `program`, at most `max_steps`, and of each loop at most `rounds` rounds.
-
-    tell: hears each step when it is made.
-    """
+    """Gathers the steps of one run of `program`, at most `max_steps`, and of each loop at most `rounds` rounds."""
 
     def __init__(
         self,
@@ -59,7 +56,6 @@ class Recorder:
         watch: Watch,
         max_steps: int,
         rounds: int | None = None,
-        tell: Callable[[Step], None] = lambda _: None,
     ) -> None:
         self.steps: list[Step] = []
         self.output = Output()
@@ -72,7 +68,7 @@ class Recorder:
             program.namespace.keys() - program.scopes.mentioned
         )  # the user's other names: not shown
         self._variables = Variables()
-        self._look, self._watch, self._max, self._tell = look, watch, max_steps, tell
+        self._look, self._watch, self._max = look, watch, max_steps
         self._open_at: tuple[int, int] | None = (
             None  # site and id of the frame of a line that has begun
         )
@@ -332,7 +328,6 @@ class Recorder:
         )
         self._unseen = 0
         self.steps.append(step)
-        self._tell(step)
 
     def _frames(self, frame: FrameType, *, modules: bool = False) -> Iterator[FrameType]:
         """`frame` and those that called it, as far as they are functions of the program."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import ModuleType
@@ -47,7 +47,7 @@ class Run:
     the first step and after each; nothing here knows what a tensor is. names: what a text runs in, and so what it
     leaves; a new dictionary by default. into: which of its functions are stepped into; things: and which modules,
     classes and functions of the user's beside. apart: it runs as in a session of its own, and leaves no trace in this
-    one's random numbers and settings. tell: hears what was seen before the first step, and each step as it is made.
+    one's random numbers and settings.
 
     When a limit is met or the user interrupts, the run ends, and the steps so far are its result. stdout, stderr, the
     warning filters and the SIGINT handler are put back. A text that cannot be read is one step, at the line of the
@@ -68,7 +68,6 @@ class Run:
         things: Sequence[Thing] = (),
         limits: Limits = LIMITS,
         apart: bool = False,
-        tell: Callable[[Any], None] = lambda _: None,
     ) -> None:
         self.limits = limits
         self.steps: tuple[Step, ...] = ()
@@ -92,14 +91,13 @@ class Run:
             program = code
         program.check(into)
         with apart_from_all(engine) if apart else nullcontext():
-            self._run(program, engine, look, tell, random=not apart)
+            self._run(program, engine, look, random=not apart)
 
     def _run(
         self,
         program: Program,
         engine: ModuleType,
         look: Look,
-        tell: Callable[[Any], None],
         *,
         random: bool,
     ) -> None:
@@ -110,11 +108,8 @@ class Run:
         given = tools(engine, stepped=True)
         names.update(__builtins__=given, __name__="__main__", torch=engine)
         with Watch(self.limits.seconds) as watch:
-            recorder = Recorder(
-                program, look, watch, self.limits.max_steps, self.limits.rounds, tell
-            )
+            recorder = Recorder(program, look, watch, self.limits.max_steps, self.limits.rounds)
             self.before = look(recorder.globals(names))
-            tell(self.before)
             effects = Effects(engine, lambda: watch.busy, random=random)
             with capturing(recorder.output), effects:
                 given["open"] = open  # which takes note of what is written
