@@ -27,7 +27,7 @@ sys.path.insert(0, "/own")
 for name in ("tinytorch", "tinytorch.viz", "tinytorch.viz.render", "copylab", "copylab.run"):
     package = sys.modules[name] = types.ModuleType(name)
     package.__path__ = ["/own/" + name.replace(".", "/")]
-from copylab.run.surroundings import Stop, Watch
+from copylab.run.surroundings import Stop, Stopwatch
 from tinytorch.viz.render import layout
 
 start = time.perf_counter()
@@ -38,9 +38,9 @@ try:
 except layout.LayoutError as error:
     refused = str(error)
 try:
-    with Watch(0.1) as watch:
+    with Stopwatch(0.1) as stopwatch:
         while True:
-            watch.check()
+            stopwatch.check()
 except Stop:
     stopped = "stopped in time"
 f"Python {sys.version}: first graph {took:.3f} s\\n{laid_out}{refused}\\n{stopped}"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from copylab.course import cheatsheet
-from copylab.doc import plain
+from copylab.doc import plain_text
 from copylab.quiz.answers import shown
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
@@ -81,7 +81,7 @@ def _prediction(name: str, prediction: Prediction) -> list[dict[str, Any]]:
     run = prediction.run(tinytorch)
     answers = [question.read(shown(question.right(run))) for question in prediction.questions]
     listed = "\n".join(
-        f"        {_double(answer)},  # {plain(q.asks)}"
+        f"        {_double(answer)},  # {plain_text(q.asks)}"
         for q, answer in zip(prediction.questions, answers, strict=True)
     )
     code = "\n".join(f"    {line}" for line in prediction.code.splitlines())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from browser.books import page_of, write
 from browser.conftest import Lab, Watched
-from copylab.ui.theme import style, web
+from copylab.ui.theme import panel_style_sheet, read_web_files
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
@@ -96,7 +96,8 @@ def test_one_of_both_is_seen(
     view = f'<div class="jupyter-widgets {state} cl-live">{inside}</div>'
     page = watched.page
     page.set_content(
-        f"<style>{style()}</style>" + host.format(view, '<div class="copylab-twin">the twin</div>')
+        f"<style>{panel_style_sheet()}</style>"
+        + host.format(view, '<div class="copylab-twin">the twin</div>')
     )
     expect(page.locator(".cl-live")).to_be_visible(visible=seen == "view")
     expect(page.locator(".copylab-twin")).to_be_visible(visible=seen == "twin")
@@ -118,7 +119,7 @@ def test_a_page_that_says_its_theme_is_believed(watched: Watched, said: str) -> 
         page.emulate_media(color_scheme="dark" if other == "dark" else "light")
         mark = said.format(jupyter if "jp-" in said else theme)
         page.set_content(
-            f"<html><body {mark}><style>{style()}</style><div class='cl-panel'>a</div></body></html>"
+            f"<html><body {mark}><style>{panel_style_sheet()}</style><div class='cl-panel'>a</div></body></html>"
         )
         assert page.locator(".cl-panel").evaluate("e => getComputedStyle(e).colorScheme") == theme
 
@@ -143,8 +144,8 @@ def test_a_view_in_a_shadow_tree_follows_the_page(watched: Watched, theme: str) 
         }""",
         [
             "const render = ({ el }) => { el.innerHTML = '<p class=cl-panel></p>'; };\n"
-            + web("ui/live.js"),
-            style(),
+            + read_web_files("ui/live.js"),
+            panel_style_sheet(),
         ],
     )
     assert made == [theme, theme, 1, 0], "one sheet for both views, where they are"

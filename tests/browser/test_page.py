@@ -11,7 +11,7 @@ from browser.conftest import Watched
 from copylab import predict
 from copylab.lessons.clone import seven
 from copylab.quiz.rendering import page
-from copylab.ui.theme import web
+from copylab.ui.theme import read_web_files
 from playwright.sync_api import expect
 from written import KNOWN, MEANT, READ
 
@@ -50,7 +50,7 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
         for one in MEANT
         if isinstance(one[0], str) and type(one[1]) in here and one[1] == one[1]
     ]
-    watched.page.add_script_tag(content="function render() {}\n" + web("quiz/page.js"))
+    watched.page.add_script_tag(content="function render() {}\n" + read_web_files("quiz/page.js"))
     judged = watched.page.evaluate(
         JUDGE, [(given, row(right)) for given, right, _ in [*ask, *READ]]
     )

@@ -9,17 +9,17 @@ from copylab.doc import (
     Box,
     Cell,
     Code,
+    Figure,
     Fold,
     InPage,
     InText,
     Items,
     Paragraph,
     Part,
-    Picture,
     Table,
-    element,
-    exact,
-    paragraphs,
+    html_element,
+    protect_marks,
+    split_paragraphs,
 )
 
 from tinytorch.viz.render.picture import Picture as Drawn
@@ -38,9 +38,9 @@ EVERY: list[Part] = [
     Fold(NASTY, Code(NASTY), open=True),
     Alarm(NASTY, Paragraph(NASTY)),
     Table([NASTY, "b"], [[NASTY, NASTY], ["x", Cell(NASTY, part=Code(NASTY))]], caption=NASTY),
-    Picture(drawn(), NASTY),
-    Picture(drawn(NASTY), NASTY),
-    paragraphs(f"{NASTY}\n\n```\n{NASTY}\n```\n"),
+    Figure(drawn(), NASTY),
+    Figure(drawn(NASTY), NASTY),
+    split_paragraphs(f"{NASTY}\n\n```\n{NASTY}\n```\n"),
     Box(Paragraph(NASTY), kind=NASTY, data_text=NASTY),
 ]
 
@@ -111,7 +111,9 @@ def test_a_column_can_be_hidden_in_the_page() -> None:
 
 
 def test_what_is_exact_has_no_marks() -> None:
-    said = Paragraph(f"**It is** `{exact('x**2 + y**3')}`: {exact('`a` **b** <c>')}")
+    said = Paragraph(
+        f"**It is** `{protect_marks('x**2 + y**3')}`: {protect_marks('`a` **b** <c>')}"
+    )
     assert said.text() == "It is `x**2 + y**3`: `a` **b** <c>"
     assert (
         said.html() == "<p><strong>It is</strong> <code>x**2 + y**3</code>: `a` **b** &lt;c&gt;</p>"
@@ -132,6 +134,6 @@ def test_text_is_put_together() -> None:
 
 def test_attributes() -> None:
     assert (
-        element("p", class_="a", data_key=0, hidden=True, open=False, id=None)
+        html_element("p", class_="a", data_key=0, hidden=True, open=False, id=None)
         == '<p class="a" data-key="0" hidden></p>'
     )

@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from tinytorch.viz import Picture as Drawn
 
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
-_EXACT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
-_MEANT = {ord(meant): chr(mark) for mark, meant in _EXACT.items()}
-_VOID = ("br", "img", "input")
+_PROTECT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
+_UNPROTECT = {ord(meant): chr(mark) for mark, meant in _PROTECT.items()}
+_VOID_ELEMENTS = ("br", "img", "input")
 _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 
 
-def spoken(html: str) -> str:
+def wrap_in_language(html: str) -> str:
     """HTML with its language, by which a browser finds the font: not needed for English."""
-    return element("div", html, lang=current_language()) if current_language() else html
+    return html_element("div", html, lang=current_language()) if current_language() else html
 
 
-def unbroken(text: str) -> str:
+def escape_lines(text: str) -> str:
     """Text as HTML in which no line is blank, for `<pre>`."""
     return re.sub(r"\n(?=[ \t]*(\n|$))", "&#10;", escape(text, quote=False))
 
 
-def element(tag: str, inside: str = "", /, **attributes: Any) -> str:
+def html_element(tag: str, inside: str = "", /, **attributes: Any) -> str:
     """An element of HTML. `class_` and `data_key` are written `class` and `data-key`; None and False are left out."""
     written = "".join(
         f" {key.rstrip('_').replace('_', '-')}"
@@ -46,15 +46,15 @@ def element(tag: str, inside: str = "", /, **attributes: Any) -> str:
         for key, value in attributes.items()
         if value is not None and value is not False
     )
-    return f"<{tag}{written}>" if tag in _VOID else f"<{tag}{written}>{inside}</{tag}>"
+    return f"<{tag}{written}>" if tag in _VOID_ELEMENTS else f"<{tag}{written}>{inside}</{tag}>"
 
 
-def exact(text: str) -> str:
+def protect_marks(text: str) -> str:
     """Text of somebody else's, for a sentence: no star or backtick in it is taken for a mark."""
-    return text.translate(_EXACT)
+    return text.translate(_PROTECT)
 
 
-def inline(text: str) -> str:
+def inline_html(text: str) -> str:
     """Text as HTML on one line: `code` and **bold**, the rest escaped."""
     text, out, at = re.sub(r"\s*\n\s*", " ", text), [], 0
     for mark in _MARKS.finditer(text):
@@ -66,15 +66,15 @@ def inline(text: str) -> str:
             else f"<strong>{escape(bold)}</strong>"
         )
         at = mark.end()
-    return "".join([*out, escape(text[at:])]).translate(_MEANT)
+    return "".join([*out, escape(text[at:])]).translate(_UNPROTECT)
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """The same for reading as text: backticks stay, for they say what is code, and so do the stars in it."""
-    return _MARKS.sub(lambda mark: mark[2] or mark[0], text.strip()).translate(_MEANT)
+    return _MARKS.sub(lambda mark: mark[2] or mark[0], text.strip()).translate(_UNPROTECT)
 
 
-def indented(text: str, by: str = "  ") -> str:
+def indent_text(text: str, by: str = "  ") -> str:
     """Text moved to the right; what is empty stays empty."""
     return "\n".join(by + line if line else "" for line in text.split("\n"))
 
@@ -103,7 +103,7 @@ class Part:
         return summarize_text(self.text())
 
 
-class Told:
+class Presentation:
     """Mixed into what has more to it than what it says: all of that is one tree."""
 
     def tree(self) -> Part:
@@ -118,7 +118,7 @@ class Told:
     @property
     def html(self) -> str:
         """The same as HTML that needs no script."""
-        return spoken(self.tree().html())
+        return wrap_in_language(self.tree().html())
 
     def _repr_mimebundle_(self, **_: object) -> Any:
         return {"text/plain": self.text, "text/html": self.html}
@@ -137,8 +137,8 @@ class Paragraph(Part):
         **attributes: Any,
     ) -> None:
         before = f"<strong>{escape(mark)}</strong> " if mark else ""
-        html = element(tag, before + inline(said), class_=kind, **attributes)
-        super().__init__(plain(f"{mark} {said}" if mark else said), html)
+        html = html_element(tag, before + inline_html(said), class_=kind, **attributes)
+        super().__init__(plain_text(f"{mark} {said}" if mark else said), html)
 
 
 class Code(Part):
@@ -149,14 +149,14 @@ class Code(Part):
     ) -> None:
         source = source.rstrip("\n")
         if numbered:
-            source = "\n".join(_numbered(source.split("\n")))
-        inside = unbroken(source)
+            source = "\n".join(_number_lines(source.split("\n")))
+        inside = escape_lines(source)
         if numbered:  # or the pages of nbconvert show their own font
-            inside = element("code", inside)
-        super().__init__(indented(source, by), element("pre", inside, **attributes))
+            inside = html_element("code", inside)
+        super().__init__(indent_text(source, by), html_element("pre", inside, **attributes))
 
 
-def _numbered(lines: Sequence[str]) -> list[str]:
+def _number_lines(lines: Sequence[str]) -> list[str]:
     wide = len(str(len(lines)))
     return [f"{n:>{wide}}  {line}".rstrip() for n, line in enumerate(lines, 1)]
 
@@ -188,7 +188,7 @@ class Box(Part):
 
     def html(self) -> str:
         """A `<div>`, or another `tag`."""
-        return element(self.tag, self.inside(), **self.attributes)
+        return html_element(self.tag, self.inside(), **self.attributes)
 
 
 class Items(Box):
@@ -208,7 +208,7 @@ class Items(Box):
         """A line for each item, with a bullet before it."""
         by = " " * len(self.bullet)
         return "\n".join(
-            self.bullet + indented(said, by).lstrip()
+            self.bullet + indent_text(said, by).lstrip()
             for part in self.parts
             if (said := part.text())
         )
@@ -224,11 +224,15 @@ class Titled(Box):
     def text(self) -> str:
         """The title, and below it the parts, moved to the right."""
         inside = super().text()
-        return f"{plain(self.title)}:\n{indented(inside)}" if inside else plain(self.title)
+        return (
+            f"{plain_text(self.title)}:\n{indent_text(inside)}"
+            if inside
+            else plain_text(self.title)
+        )
 
     def inside(self) -> str:
         """The title and the parts."""
-        return element("p", inline(self.title), class_="cl-title") + super().inside()
+        return html_element("p", inline_html(self.title), class_="cl-title") + super().inside()
 
 
 class Fold(Titled):
@@ -236,8 +240,10 @@ class Fold(Titled):
 
     def html(self) -> str:
         """A `<details>`."""
-        return element(
-            "details", element("summary", inline(self.title)) + Box.inside(self), **self.attributes
+        return html_element(
+            "details",
+            html_element("summary", inline_html(self.title)) + Box.inside(self),
+            **self.attributes,
         )
 
 
@@ -252,7 +258,7 @@ class Alarm(Titled):
 
     def inside(self) -> str:
         """The title, marked by more than its colour, and the parts."""
-        return f"<p><strong>{self.mark} {inline(self.title)}</strong></p>{Box.inside(self)}"
+        return f"<p><strong>{self.mark} {inline_html(self.title)}</strong></p>{Box.inside(self)}"
 
 
 class Cell:
@@ -280,11 +286,11 @@ class Cell:
         inside = (
             self.part.html()
             if self.part is not None
-            else inline(self.said if self.short is None else self.short)
+            else inline_html(self.said if self.short is None else self.short)
         )
         if scope or self.head:
-            return element("th", inside, scope=scope or "row", **self.attributes)
-        return element("td", inside, **self.attributes)
+            return html_element("th", inside, scope=scope or "row", **self.attributes)
+        return html_element("td", inside, **self.attributes)
 
 
 class Table(Part):
@@ -318,9 +324,9 @@ class Table(Part):
 
     def text(self) -> str:
         """The table in words, as `told` says."""
-        lines = [plain(self.caption)] if self.caption else []
-        head = [plain(name.said) for name in self.head]
-        said = [[plain(cell.said) for cell in row] for row in self.rows]
+        lines = [plain_text(self.caption)] if self.caption else []
+        head = [plain_text(name.said) for name in self.head]
+        said = [[plain_text(cell.said) for cell in row] for row in self.rows]
         if self.told == "rows":
             for row in said:
                 pairs = [f"{name}: {one}" for name, one in zip(head, row, strict=True)]
@@ -336,15 +342,17 @@ class Table(Part):
 
     def html(self) -> str:
         """A `<table>`."""
-        caption = element("caption", inline(self.caption)) if self.caption else ""
+        caption = html_element("caption", inline_html(self.caption)) if self.caption else ""
         # A head that says nothing is none: nobody is told of a column without a name.
         head = "".join(name.html("col" if name.said else "") for name in self.head)
-        body = "".join(element("tr", "".join(cell.html() for cell in row)) for row in self.rows)
-        top = element("thead", element("tr", head)) if head else ""
-        return element("table", caption + top + element("tbody", body), **self.attributes)
+        body = "".join(
+            html_element("tr", "".join(cell.html() for cell in row)) for row in self.rows
+        )
+        top = html_element("thead", html_element("tr", head)) if head else ""
+        return html_element("table", caption + top + html_element("tbody", body), **self.attributes)
 
 
-class Picture(Part):
+class Figure(Part):
     """A picture with its words. `live`: drawn into a page that has the colours; otherwise an image, for any page."""
 
     def __init__(self, drawn: Drawn, title: str, *, live: bool = False, **attributes: Any) -> None:
@@ -363,19 +371,19 @@ class Picture(Part):
             "data_keep": f"picture {self.title}",
         }
         if self.live:
-            made = element("div", self.drawn.svg, class_="cl-holder", **scrolls)
+            made = html_element("div", self.drawn.svg, class_="cl-holder", **scrolls)
         else:
             source = base64.b64encode(self.drawn.svg.encode()).decode()
             alt = gettext("{title}, told in words below", title=self.title)
-            made = element(
+            made = html_element(
                 "div",
-                element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}"),
+                html_element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}"),
                 class_="cl-holder",
             )
         title = gettext("{title} in words", title=self.title)
         told = Fold(title, Code(self.drawn.text), data_keep=self.title).html()
-        head = element("figcaption", inline(self.title), class_="cl-title")
-        return element("figure", head + made + told, **self.attributes)
+        head = html_element("figcaption", inline_html(self.title), class_="cl-title")
+        return html_element("figure", head + made + told, **self.attributes)
 
 
 class InText(Box):
@@ -401,7 +409,7 @@ class InPage(Part):
         return self.markup.html() if isinstance(self.markup, Part) else self.markup
 
 
-class Line(NamedTuple):
+class ListingLine(NamedTuple):
     """A line of a listing: the code, a note that stands behind it, its class in the page."""
 
     code: str
@@ -412,26 +420,26 @@ class Line(NamedTuple):
 class Listing(Part):
     """Lines of code with their numbers, from 1: an `<ol>` that may scroll, and can be reached by key for that."""
 
-    def __init__(self, lines: Iterable[Line], **attributes: Any) -> None:
+    def __init__(self, lines: Iterable[ListingLine], **attributes: Any) -> None:
         lines = tuple(lines)
         rows = (
-            element(
+            html_element(
                 "li",
-                element("code", unbroken(one.code))
-                + (element("small", escape(one.note)) if one.note else ""),
+                html_element("code", escape_lines(one.code))
+                + (html_element("small", escape(one.note)) if one.note else ""),
                 data_line=n,
                 class_=one.kind,
             )
             for n, one in enumerate(lines, 1)
         )
-        said = _numbered([one.code + f"  {one.note}" * bool(one.note) for one in lines])
-        html = element(
+        said = _number_lines([one.code + f"  {one.note}" * bool(one.note) for one in lines])
+        html = html_element(
             "ol", "".join(rows), class_="cl-listing", tabindex=0, role="list", **attributes
         )
-        super().__init__(indented("\n".join(said)), html)
+        super().__init__(indent_text("\n".join(said)), html)
 
 
-def paragraphs(text: str) -> Box:
+def split_paragraphs(text: str) -> Box:
     """A text of several paragraphs, parts of it between lines of three backticks as code."""
     parts: list[Part] = []
     for number, piece in enumerate(_FENCE.split(text.strip())):

@@ -10,8 +10,8 @@ import pytest
 from copylab import METHODS, Comparison, Method, compare
 from copylab.copying.comparison import COLUMNS
 from copylab.copying.fact import QUESTIONS
-from copylab.run.run import execute
-from copylab.ui.theme import style, web
+from copylab.run.run import execute_program
+from copylab.ui.theme import panel_style_sheet, read_web_files
 
 import tinytorch
 
@@ -87,7 +87,7 @@ def test_every_program_prints_what_its_cell_says(engine: ModuleType) -> None:
                 continue
             program, printed = fact.findtext("pre"), fact.findtext("p") or ""
             lines: list[str] = []
-            execute(
+            execute_program(
                 program or "",
                 engine,
                 {"print": lambda *things, lines=lines: lines.append(" ".join(map(str, things)))},
@@ -219,9 +219,11 @@ def test_what_fails_says_so(engine: ModuleType) -> None:
 
 
 def test_the_form_needs_nothing_from_elsewhere() -> None:
-    assert len(web("copying/compare.js").encode()) <= 25_000
+    assert len(read_web_files("copying/compare.js").encode()) <= 25_000
     for forbidden in ("fetch(", "import(", "eval(", "@import", "url(", "http:", "https:"):
-        assert forbidden not in web("copying/compare.js") + style("copying/compare.css")
+        assert forbidden not in read_web_files("copying/compare.js") + panel_style_sheet(
+            "copying/compare.css"
+        )
     made = compare(engine=tinytorch)
     assert not re.findall(r'(?:src|href)\s*=\s*["\']?(?!data:)', made.html.partition("<style>")[0])
     assert len(made.html) < 300_000

@@ -12,7 +12,7 @@ import pytest
 from copylab import CopyLab, Method, Source
 from copylab.copying.methods import METHODS
 from copylab.lab.controls import WRITES
-from copylab.ui.theme import style
+from copylab.ui.theme import panel_style_sheet
 from labs import actions, models, press, seen, source
 
 import tinytorch
@@ -410,7 +410,7 @@ class TestLife:
         lab = CopyLab(engine=tinytorch)
         html = lab.html
         assert "<script" not in html
-        assert style("lab/lab.css") in html
+        assert panel_style_sheet("lab/lab.css") in html
         assert lab.model_id not in html
         assert html.count("data:image/svg+xml;base64,") == 2
         assert "0x" not in lab.text

@@ -4,14 +4,14 @@ import re
 
 import pytest
 from copylab import Steps, steps
-from copylab.player.frames import Group, Part
+from copylab.player.frames import FrameOrGroup, Group
 from copylab.player.static import SCRIPTS
-from copylab.ui.theme import web
+from copylab.ui.theme import read_web_files
 
 import tinytorch
 
 
-def tree(parts: tuple[Part, ...]) -> list[object]:
+def tree(parts: tuple[FrameOrGroup, ...]) -> list[object]:
     """The titles of groups and the numbers of steps, nested as they are."""
     return [
         [part.title, *tree(part.parts)] if isinstance(part, Group) else part.number
@@ -109,7 +109,7 @@ def test_recursion_and_generators_nest() -> None:
 def test_every_step_stands_once_and_in_order(code: str) -> None:
     found = made(code)
 
-    def numbers(parts: tuple[Part, ...]) -> list[int]:
+    def numbers(parts: tuple[FrameOrGroup, ...]) -> list[int]:
         flat: list[int] = []
         for part in parts:
             flat += numbers(part.parts) if isinstance(part, Group) else [part.number]
@@ -119,7 +119,7 @@ def test_every_step_stands_once_and_in_order(code: str) -> None:
     assert re.findall(r"^Step (\d+), ", found.text, re.MULTILINE) == [
         str(n) for n in range(1, len(found) + 1)
     ]
-    html = found.html.replace(web(*SCRIPTS), "")
+    html = found.html.replace(read_web_files(*SCRIPTS), "")
     assert html.count('<details class="cl-step"') == len(found)
     assert html.count("<details") == html.count("</details>")
 

@@ -13,7 +13,7 @@ import copylab
 import pytest
 from copylab import Steps, steps
 from copylab.player.static import SCRIPTS, SHEETS
-from copylab.ui.theme import style, web
+from copylab.ui.theme import panel_style_sheet, read_web_files
 
 import tinytorch
 
@@ -328,14 +328,16 @@ class TestBadInput:
         code += "print('</pre><script>alert(2)</script>\u202e')\n"
         made = steps(code, engine=engine)
         assert made.ended == "finished"
-        outside = made.html.replace(web(*SCRIPTS), "").replace(style(*SHEETS), "")
+        outside = made.html.replace(read_web_files(*SCRIPTS), "").replace(
+            panel_style_sheet(*SHEETS), ""
+        )
         assert "<script>alert" not in outside
         assert "<img src=x" not in outside
         assert "\u202e" not in made.text + made.html
 
     def test_no_script_can_be_ended_early(self) -> None:
-        assert "</script" not in web(*SCRIPTS)
-        assert "</style" not in style(*SHEETS)
+        assert "</script" not in read_web_files(*SCRIPTS)
+        assert "</style" not in panel_style_sheet(*SHEETS)
         code = "".join(f"x{i} = torch.ones(9)\n" for i in range(60)) + "s = '</script><!--'"
         made = steps(code, engine=tinytorch)
         packed = re.search(r'<script type="application/json">(.*?)</script>', made.html, re.DOTALL)
@@ -462,11 +464,13 @@ class TestLive:
         widget.close()
 
     def test_the_script_is_small_and_alone(self) -> None:
-        assert len(web(*SCRIPTS, "ui/live.js").encode()) <= 27_000, (
+        assert len(read_web_files(*SCRIPTS, "ui/live.js").encode()) <= 27_000, (
             "the page's script and the widget's end"
         )
-        assert "import " not in re.sub(r"//.*|/\*.*?\*/", "", web(*SCRIPTS), flags=re.DOTALL)
-        assert "http" not in web(*SCRIPTS)
+        assert "import " not in re.sub(
+            r"//.*|/\*.*?\*/", "", read_web_files(*SCRIPTS), flags=re.DOTALL
+        )
+        assert "http" not in read_web_files(*SCRIPTS)
 
 
 def test_a_frame_prints_as_one_line() -> None:

@@ -672,9 +672,9 @@ def test_a_question_that_fails_is_said_and_loses_nothing() -> None:
 
 
 def test_the_script_is_small_and_asks_for_nothing() -> None:
-    from copylab.ui.theme import style, web
+    from copylab.ui.theme import panel_style_sheet, read_web_files
 
-    both = web("quiz/predict.js") + style("quiz/predict.css")
-    assert len(web("quiz/predict.js").encode()) < 25_000
+    both = read_web_files("quiz/predict.js") + panel_style_sheet("quiz/predict.css")
+    assert len(read_web_files("quiz/predict.js").encode()) < 25_000
     for forbidden in ("http:", "https:", "import(", "eval(", "@import", "url("):
         assert forbidden not in both

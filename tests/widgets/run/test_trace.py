@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from copylab.run.functions import from_function
-from copylab.run.program import tidy
-from copylab.run.run import Limits, Run
+from copylab.run.functions import program_from_function
+from copylab.run.program import dedent_code
+from copylab.run.run import Limits, RecordedRun
 
 ENGINE = types.ModuleType("some_engine")
 
@@ -33,19 +33,21 @@ def trace(
     *,
     max_steps: int = 200,
     seconds: float = 20,
-) -> Run:
-    return Run(code, ENGINE, look, names=dict(namespace or {}), limits=Limits(max_steps, seconds))
+) -> RecordedRun:
+    return RecordedRun(
+        code, ENGINE, look, names=dict(namespace or {}), limits=Limits(max_steps, seconds)
+    )
 
 
-def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
-    return Run(from_function(function, args, kwargs), ENGINE, look)
+def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> RecordedRun:
+    return RecordedRun(program_from_function(function, args, kwargs), ENGINE, look)
 
 
-def lines(made: Run) -> list[tuple[str, int]]:
+def lines(made: RecordedRun) -> list[tuple[str, int]]:
     return [(step.kind, step.site.line) for step in made.steps]
 
 
-def printed(made: Run) -> str:
+def printed(made: RecordedRun) -> str:
     return "".join(text for step in made.steps for _, text in step.output)
 
 
@@ -136,7 +138,7 @@ match a:
 async def f():
     return
 """
-        made = trace(tidy(code))
+        made = trace(dedent_code(code))
         assert made.ended == "finished"
         assert made.steps[-1].seen == {"a": 2, "b": 3, "c": 4}
         assert [line for _, line in lines(made)] == [2, 3, 4, 5, 7, 9, 10, 12, 15]
@@ -191,14 +193,14 @@ async def f():
     @pytest.mark.parametrize("wrong", [lambda: 1, len, 3, "x".join, type])
     def test_what_cannot_be_stepped_is_said(self, wrong: Any) -> None:
         with pytest.raises(TypeError, match=r"steps\(\)"):
-            from_function(wrong, (), {})
+            program_from_function(wrong, (), {})
 
     def test_a_generator_cannot_be_stepped(self) -> None:
         def numbers() -> Any:
             yield 1
 
         with pytest.raises(TypeError, match="generator"):
-            from_function(numbers, (), {})
+            program_from_function(numbers, (), {})
 
 
 class TestOutput:
@@ -355,7 +357,7 @@ class TestLimits:
         assert made.steps[-1].kind in ("stopped", "branch")
 
     def test_the_time_limit_between_steps_in_another_thread(self) -> None:
-        found: list[Run] = []
+        found: list[RecordedRun] = []
         code = "import time\nwhile True:\n    time.sleep(0.05)\n"
         worker = threading.Thread(target=lambda: found.append(trace(code, seconds=0.2)))
         worker.start()
@@ -385,7 +387,7 @@ class TestLimits:
             signal.raise_signal(signal.SIGINT) if len(names) == 1 else None
             looks.append(len(names))
 
-        made = Run("a = 1\nb = 2\n", ENGINE, slow)
+        made = RecordedRun("a = 1\nb = 2\n", ENGINE, slow)
         assert made.ended == "interrupted"
         assert len(looks) >= 2
 

@@ -6,7 +6,7 @@ import ipywidgets
 import pytest
 from copylab import compare, predict, steps
 from copylab.ui.exhibit import Exhibit, Panel
-from copylab.ui.theme import style, web
+from copylab.ui.theme import panel_style_sheet, read_web_files
 
 import tinytorch
 
@@ -44,7 +44,7 @@ def test_a_view_and_below_it_the_twin(shown: list[dict[str, Any]]) -> None:
     assert twin["text/html"] == '<div class="copylab-twin"><p>Keep off the grass.</p></div>'
     assert twin["text/plain"] == sign.text
     assert "cl-live" in sign._dom_classes, "the style that hides the twin looks for it"
-    assert ".cl-live" in style()
+    assert ".cl-live" in panel_style_sheet()
 
 
 def test_a_closed_widget_is_shown_as_its_twin(shown: list[dict[str, Any]]) -> None:
@@ -105,7 +105,9 @@ def test_a_style_sheet_in_a_twin_is_inert(shown: list[dict[str, Any]]) -> None:
         == 1
     )
     assert html.count("</style></noscript>") == 1
-    assert html.endswith(f'<script type="module">{web("ui/seen.js", "ui/sheet.js")}</script></div>')
+    assert html.endswith(
+        f'<script type="module">{read_web_files("ui/seen.js", "ui/sheet.js")}</script></div>'
+    )
 
 
 def test_panel() -> None:
@@ -113,5 +115,5 @@ def test_panel() -> None:
     assert repr(panel) == "Panel(10 characters)"
     assert {"html", "says", "label"} <= set(panel.keys)
     for forbidden in ("http:", "https:", "import(", "eval(", "@import", "url("):
-        assert forbidden not in web("ui/panel.js") + style()
-    assert len(web("ui/panel.js").encode()) < 25_000
+        assert forbidden not in read_web_files("ui/panel.js") + panel_style_sheet()
+    assert len(read_web_files("ui/panel.js").encode()) < 25_000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from copylab.ui import theme
-from copylab.ui.theme import web
+from copylab.ui.theme import read_web_files
 from guards import ROOT
 from pygments.lexers import JavascriptLexer
 from pygments.token import String
@@ -29,9 +29,11 @@ def given(script: str) -> dict[str, str]:
 
 
 def as_script(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
-    real = theme._read
-    monkeypatch.setattr(theme, "_read", lambda name: text if name == "ui/asks.js" else real(name))
-    return web("ui/asks.js")
+    real = theme._read_web_file
+    monkeypatch.setattr(
+        theme, "_read_web_file", lambda name: text if name == "ui/asks.js" else real(name)
+    )
+    return read_web_files("ui/asks.js")
 
 
 def test_in_english_a_script_is_given_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,14 +52,14 @@ def test_a_script_is_given_the_words_that_it_asks_for(monkeypatch: pytest.Monkey
 
 def test_what_says_nothing_is_given_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert as_script(monkeypatch, "const a = 1;\n") == "const a = 1;\n"
-    assert "WORDS" not in web("ui/exhibit.css")
+    assert "WORDS" not in read_web_files("ui/exhibit.css")
 
 
 def test_scripts_that_stand_together_share_one_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        theme, "_read", lambda name: "const WORDS = {};\n" if name == "ui/say.js" else SAYS
+        theme, "_read_web_file", lambda name: "const WORDS = {};\n" if name == "ui/say.js" else SAYS
     )
-    assert web("ui/one.js", "ui/two.js").count("WORDS") == 1
+    assert read_web_files("ui/one.js", "ui/two.js").count("WORDS") == 1
 
 
 def template_literals(script: str) -> str:
@@ -69,7 +71,7 @@ def template_literals(script: str) -> str:
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_no_line_is_blank_and_no_text_loses_one(path: Path) -> None:
-    made = web(f"{path.parent.parent.name}/{path.name}")
+    made = read_web_files(f"{path.parent.parent.name}/{path.name}")
     assert all(map(str.strip, made.splitlines()))
     assert template_literals(path.read_text("utf-8")) == template_literals(made)
 
@@ -87,4 +89,4 @@ def test_lines_are_joined_where_that_changes_nothing(
     (tmp_path / "copylab" / "web" / "a.js").write_text(source)
     monkeypatch.setattr(theme, "files", lambda _: tmp_path)
     joined = "const a = [1, // first,\n2,];const b = () => {return `x;\n${a}`;\n};let c = a\n++c\n"
-    assert theme._read.__wrapped__("copylab/a.js") == joined
+    assert theme._read_web_file.__wrapped__("copylab/a.js") == joined

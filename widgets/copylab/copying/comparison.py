@@ -20,13 +20,13 @@ from ..doc import (
     Paragraph,
     Part,
     Table,
-    element,
-    exact,
-    inline,
-    spoken,
+    html_element,
+    inline_html,
+    protect_marks,
+    wrap_in_language,
 )
-from ..run import checked, engine_for
-from ..ui import Exhibit, Live, style, web
+from ..run import engine_for, require_engine
+from ..ui import Exhibit, Live, panel_style_sheet, read_web_files
 from .fact import QUESTIONS, Answer, CopyQuestion, Fact, Facts, facts
 from .methods import METHODS, Method, method
 from .sources import Source
@@ -92,7 +92,7 @@ Then choose another kind of source and watch which cells change.
         self.methods = tuple(
             {one.name: one for one in map(method, methods or METHODS.values())}.values()
         )
-        self._engine = checked(engine) or engine_for(sys._getframe(1).f_globals)
+        self._engine = require_engine(engine) or engine_for(sys._getframe(1).f_globals)
         self._given = Source.of(source)
         self._known_kind = next((kind for kind in KINDS if Source.of(kind) == self._given), None)
         # All that is shown is a default: a view may be made of what the model has when it is opened.
@@ -132,8 +132,13 @@ Then choose another kind of source and watch which cells change.
     @property
     def html(self) -> str:
         """The table as HTML, with a script that lets it be sorted and filtered, and all programs."""
-        sheet, script = style("copying/compare.css"), web("copying/compare.js")
-        return spoken(f'{self.form}<style>{sheet}</style><script type="module">{script}</script>')
+        sheet, script = (
+            panel_style_sheet("copying/compare.css"),
+            read_web_files("copying/compare.js"),
+        )
+        return wrap_in_language(
+            f'{self.form}<style>{sheet}</style><script type="module">{script}</script>'
+        )
 
     def where(self, **answers: Answer) -> list[str]:
         """The methods that have all of these answers: `c.where(same_storage=True, requires_grad=False)`.
@@ -197,7 +202,7 @@ def told(source: Source, found: Mapping[str, Facts]) -> Box:
         len(found),
     )
     note = (
-        gettext("x stands in for your tensor: {note}.", note=exact(source.note))
+        gettext("x stands in for your tensor: {note}.", note=protect_marks(source.note))
         if source.note
         else ""
     )
@@ -249,8 +254,8 @@ def cell(fact: Fact, **attributes: Any) -> Cell:
     if len(short) > _WIDE:
         short = gettext("yes") if fact.key in ("warns", "raises") else f"{short[:_WIDE]}…"
     return Cell(
-        exact(fact.said),
-        short=exact(short),
+        protect_marks(fact.said),
+        short=protect_marks(short),
         class_=f"{kind(fact)}{' cl-decisive' * (fact.key == 'after_write')}",
         **attributes,
     )
@@ -272,11 +277,16 @@ def _name(found: Facts) -> Cell:
     """The head of a row: why there are no answers stands beside the name; the whole error stands in the cells."""
     how, error = found.method, found["raises"].answer
     small = (
-        "" if error is None else " " + element("small", inline(exact(str(error).partition(":")[0])))
+        ""
+        if error is None
+        else " " + html_element("small", inline_html(protect_marks(str(error).partition(":")[0])))
     )
-    part = InPage(element("code", inline(exact(how.name))) + small)
+    part = InPage(html_element("code", inline_html(protect_marks(how.name))) + small)
     return Cell(
-        exact(f"{how.name}    {on_one_line(how)}"), part=part, head=True, title=on_one_line(how)
+        protect_marks(f"{how.name}    {on_one_line(how)}"),
+        part=part,
+        head=True,
+        title=on_one_line(how),
     )
 
 
@@ -289,18 +299,18 @@ def _proofs(found: Facts) -> Fold:
         else note or how.docs
     )
     return Fold(
-        f"`{exact(how.name)}`: `{exact(on_one_line(how))}`",
-        Paragraph(exact(about), kind="cl-about"),
+        f"`{protect_marks(how.name)}`: `{protect_marks(on_one_line(how))}`",
+        Paragraph(protect_marks(about), kind="cl-about"),
         *(_proof(found[question.key]) for question in COLUMNS),
         kind="cl-way",
     )
 
 
 def _proof(fact: Fact) -> Fold:
-    printed = gettext("It printed: {printed}", printed=exact(fact.printed))
-    why = gettext("No answer: {why}.", why=exact(fact.why))
+    printed = gettext("It printed: {printed}", printed=protect_marks(fact.printed))
+    why = gettext("No answer: {why}.", why=protect_marks(fact.why))
     return Fold(
-        f"{fact.question} **{exact(fact.said)}**",
+        f"{fact.question} **{protect_marks(fact.said)}**",
         Code(fact.proof),
         Paragraph(why if fact.why else printed, kind="cl-printed"),
         kind=f"cl-fact {kind(fact)}",

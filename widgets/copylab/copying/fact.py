@@ -14,7 +14,16 @@ from types import ModuleType
 
 from tinytorch.viz import current_language, gettext, gettext_noop, ngettext, summarize_text
 
-from ..run import Stop, Watch, apart, checked, describe_error, engine_for, execute, steady
+from ..run import (
+    Stop,
+    Stopwatch,
+    describe_error,
+    engine_for,
+    execute_program,
+    repeatable_session,
+    require_engine,
+    stabilize_text,
+)
 from .methods import Method, method
 from .sources import Source
 
@@ -110,7 +119,7 @@ def facts(
     memory the next time. Raises what `method` and `Source.of` raise, and TypeError for an engine that is none; what the
     copy itself raises is a fact, the one called "raises".
     """
-    module = checked(engine) or engine_for(sys._getframe(1).f_globals)
+    module = require_engine(engine) or engine_for(sys._getframe(1).f_globals)
     found = _facts(method(how), Source.of(source), module, tuple(then), current_language())
     if any(
         fact.printed == _late() for fact in found.values()
@@ -127,7 +136,7 @@ def _facts(
     after = (*before, f"{how.code}\n", *(f"{line}\n" for line in then))
     found = []
     failed = ""
-    with apart(engine), Watch(SECONDS) as watch:
+    with repeatable_session(engine), Stopwatch(SECONDS) as watch:
         for question in QUESTIONS:
             program = (
                 *(before if "CODE" in question.program else after),
@@ -149,7 +158,7 @@ def _facts(
     return Facts(how, source, engine.__name__, then, tuple(found))
 
 
-def _run(program: tuple[str, ...], engine: ModuleType, watch: Watch) -> tuple[Answer, str, str]:
+def _run(program: tuple[str, ...], engine: ModuleType, watch: Stopwatch) -> tuple[Answer, str, str]:
     """The answer that a program prints last, what it printed, and why there is no answer."""
     lines: list[str] = []
 
@@ -157,13 +166,13 @@ def _run(program: tuple[str, ...], engine: ModuleType, watch: Watch) -> tuple[An
         lines.append(" ".join(map(str, things)))
 
     try:
-        execute(program, engine, {"print": say}, watch)
+        execute_program(program, engine, {"print": say}, watch)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # whatever the engine raises is the answer
         raised = _late() if isinstance(error, Stop) else describe_error(error)
         return None, raised, gettext("the question cannot be asked: {error}", error=raised)
-    printed = steady(lines[-1]) if lines else ""
+    printed = stabilize_text(lines[-1]) if lines else ""
     return _value(printed), printed, ""
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from tinytorch.viz import disable_overrides, gettext, summarize_text
 
-from ..run import execute
+from ..run import execute_program
 
 Kind = Literal["leaf", "result", "plain"]
 """leaf: requires grad. result: computed from a leaf `a` that does. plain: requires none."""
@@ -169,7 +169,7 @@ class Source:
 
     def make(self, engine: ModuleType) -> Any:
         """Run the code with `engine` as its torch and return the tensor x."""
-        return execute(self.code, engine)["x"]
+        return execute_program(self.code, engine)["x"]
 
     @classmethod
     def of(cls, thing: Any = None) -> Source:

@@ -9,7 +9,7 @@ from types import ModuleType
 from tinytorch.viz import current_language, gettext, gettext_noop
 
 from ..copying import METHODS, QUESTIONS, Answer, Facts, Source, cell, facts, on_one_line
-from ..doc import Box, Cell, InPage, Items, Paragraph, Table, element, exact
+from ..doc import Box, Cell, InPage, Items, Paragraph, Table, html_element, protect_marks
 
 SOURCE = Source("result", (2, 3))
 """What is copied: a tensor that was computed from a leaf, the most telling case."""
@@ -105,16 +105,19 @@ def page(engine: ModuleType | None = None) -> str:
         Paragraph(
             gettext(
                 "What `y` shares with `x`. Every answer was found by running it, with `{code}`.",
-                code=exact(code),
+                code=protect_marks(code),
             )
         ),
         Box(
-            Table([gettext("method"), *map(exact, titles)], map(_row, found.values())),
+            Table([gettext("method"), *map(protect_marks, titles)], map(_row, found.values())),
             kind="wide",
             tabindex=0,
         ),
         Box(
-            Box(Paragraph(gettext("Which one do I want?"), tag="h2"), InPage(element("dl", wants))),
+            Box(
+                Paragraph(gettext("Which one do I want?"), tag="h2"),
+                InPage(html_element("dl", wants)),
+            ),
             Box(Paragraph(gettext("Six rules"), tag="h2"), Items(map(gettext, RULES))),
             kind="two",
         ),
@@ -130,10 +133,10 @@ def page(engine: ModuleType | None = None) -> str:
 
 
 def _row(found: Facts) -> list[Cell]:
-    name = Cell(exact(on_one_line(found.method)), head=True)
+    name = Cell(protect_marks(on_one_line(found.method)), head=True)
     if (error := found["raises"].answer) is None:
         return [name, *(cell(found[question.key]) for question in COLUMNS)]
-    raises = gettext("raises {error}", error=exact(str(error).partition(". ")[0]))
+    raises = gettext("raises {error}", error=protect_marks(str(error).partition(". ")[0]))
     return [name, Cell(raises, colspan=len(COLUMNS))]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from tinytorch.viz import gettext
 
 from ..quiz import Exercise, Prediction
-from ..run import tidy
+from ..run import dedent_code
 from ..safe_files import read_text
 
 _HERE = Path(__file__).resolve().parents[1]  # the package
@@ -95,7 +95,9 @@ def without_answers(notebook: dict[str, Any]) -> dict[str, Any]:
         )
         tagged = _LEFT_OUT.intersection(cell["metadata"].get("tags", ()))
         return bool(
-            tagged or names.intersection(_names(tree)) or programs.intersection(map(tidy, texts))
+            tagged
+            or names.intersection(_names(tree))
+            or programs.intersection(map(dedent_code, texts))
         )
 
     empty: dict[str, Any] = {"outputs": [], "execution_count": None}

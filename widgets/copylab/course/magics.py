@@ -13,7 +13,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from tinytorch.viz import Picture, collect_tensors, memory
 
-from ..player import Choice, Steps, step
+from ..player import StepOptions, Steps, step_program
 from ..run import Limits
 
 _NOTHING = object()
@@ -76,7 +76,7 @@ class CopylabMagics(Magics):
         before = names.get("torch", _NOTHING)
         try:
             limits = Limits(options.max_steps, options.seconds, options.rounds)
-            return step(cell, (), {}, names, Choice(engine, names, into, limits))
+            return step_program(cell, (), {}, names, StepOptions(engine, names, into, limits))
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%steps: {error}") from None
         finally:

@@ -17,7 +17,7 @@ from typing import Any
 
 from tinytorch.viz import gettext, ngettext
 
-from ..doc import Box, Paragraph, Part, Table, Told, exact
+from ..doc import Box, Paragraph, Part, Presentation, Table, protect_marks
 from ..quiz import MISCONCEPTIONS, Exercise, Prediction, load
 from . import lesson as notebooks
 from .lesson import lessons, meant
@@ -55,7 +55,7 @@ def course() -> list[Lesson]:
     return found
 
 
-class Progress(Told):
+class Progress(Presentation):
     """What has been predicted and solved so far, what is left, and which misconceptions were met and settled.
 
     lesson: `"clone"`, `"02_clone"` or `"02"` shows what that lesson asks, by the titles in it; None shows the whole
@@ -128,7 +128,10 @@ class Progress(Told):
         for key, kind in self._kinds.items():
             if key not in self._homes:
                 found.append(
-                    (exact(key), *(self._told(key) if kind == one else "" for one in _KINDS))
+                    (
+                        protect_marks(key),
+                        *(self._told(key) if kind == one else "" for one in _KINDS),
+                    )
                 )
         return found
 
@@ -185,7 +188,9 @@ class Progress(Told):
             return Paragraph(gettext("No misconception was met so far."))
         # One of a teacher's own is known by its name alone.
         said = {
-            name: gettext(MISCONCEPTIONS[name].says) if name in MISCONCEPTIONS else exact(name)
+            name: gettext(MISCONCEPTIONS[name].says)
+            if name in MISCONCEPTIONS
+            else protect_marks(name)
             for name in met
         }
         states = {

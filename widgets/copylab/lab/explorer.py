@@ -15,8 +15,8 @@ from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
 from ..copying import METHODS, Method, Source
 from ..copying import method as find
 from ..doc import Box
-from ..player import wrong_gradient
-from ..run import checked, compiled, cut, describe_error, engine_for
+from ..player import wrong_gradient_title
+from ..run import compile_program, describe_error, engine_for, require_engine, truncate_text
 from ..ui import Exhibit, Panel
 from . import view
 from .controls import WRITES, YOURS, Controls, fitting
@@ -75,7 +75,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         chosen, source = find(method), Source.of(x)
         tensor = hasattr(x, "untyped_storage")
         self._methods = {**METHODS, chosen.name: chosen}
-        self._engine = checked(engine) or engine_for(sys._getframe(1).f_globals, x)
+        self._engine = require_engine(engine) or engine_for(sys._getframe(1).f_globals, x)
         self._yours = Yours(x) if tensor else None
         self._given = self._yours.source if self._yours else source
         self._past: list[tuple[str, ...]] = []
@@ -138,7 +138,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
 
         Raises SyntaxError, and adds nothing, for what is no code.
         """
-        compiled(code)
+        compile_program(code)
         if not self._state.copied:
             self._tell(gettext("There is no y to act on: choose another method or another x."))
             return
@@ -237,7 +237,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
             if name == "source":
                 return Source.of(value)
             for action in value:
-                compiled(action)
+                compile_program(action)
             return tuple(value)
         except (SyntaxError, TypeError, ValueError) as error:
             raise traitlets.TraitError(
@@ -259,7 +259,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
                 "Error on line {number}. {error}", number=made.error_line, error=made.error
             )
         elif made.explanation:
-            told = f"{wrong_gradient()}. {told}"
+            told = f"{wrong_gradient_title()}. {told}"
         self._show(f"{self._notice or self._message} {view.headline(made)} {told}", old)
         self._proofs.html = view.proofs(made).html()
 
@@ -273,7 +273,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         notes = [note for note in (news, self._notice) if note]
         first = notes[0] if notes and notes[0] not in says else ""
         page = view.page(self._state, old, notes=notes, live=True)
-        self._panel.show(page.html(), " ".join(cut(f"{first} {says}", 600).split()))
+        self._panel.show(page.html(), " ".join(truncate_text(f"{first} {says}", 600).split()))
         self._message = self._notice = ""
 
     def _shows_given(self) -> bool:

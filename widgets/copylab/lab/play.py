@@ -22,8 +22,8 @@ from tinytorch.viz import (
 )
 
 from ..copying import Facts, Method, Source, facts
-from ..player import Looker, Seen
-from ..run import Limits, Run, Step
+from ..player import NameObserver, Observation
+from ..run import Limits, RecordedRun, Step
 
 SECONDS = 5.0
 """How long a program may run."""
@@ -87,7 +87,7 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
     parts += [("action", action) for action in actions]
     code = "\n".join(text for _, text in parts)
     begun, worked = time.perf_counter(), time.thread_time()
-    made = Run(code, engine, Looker(), limits=Limits(500, SECONDS), apart=True)
+    made = RecordedRun(code, engine, NameObserver(), limits=Limits(500, SECONDS), apart=True)
     if made.ended == "syntax":
         raise SyntaxError(made.steps[-1].error)
     # Work counts, and not what the machine did besides; but a program that sleeps is slow as well.
@@ -144,8 +144,8 @@ def _lines(parts: Sequence[tuple[str, str]], at: int, part: int) -> list[Line]:
 
 
 def _around(
-    steps: Sequence[Step], start: Seen | None, first: int
-) -> tuple[Seen | None, Seen | None]:
+    steps: Sequence[Step], start: Observation | None, first: int
+) -> tuple[Observation | None, Observation | None]:
     """What was seen before the line `first`, and at the end."""
     seen = [start, *(step.seen for step in steps)]
     earlier = sum(step.site.line < first for step in steps)
@@ -162,7 +162,7 @@ def _error(ended: str, last: Step | None) -> str:
     return (last.error if last else None) or gettext("It was stopped.")
 
 
-def _explained(steps: Sequence[Step], start: Seen | None) -> tuple[int, Blame]:
+def _explained(steps: Sequence[Step], start: Observation | None) -> tuple[int, Blame]:
     """Which earlier line made the last one fail, or made a gradient wrong that was not cleared since; and that line."""
     if start is None or any(step.seen is None for step in steps):
         return 0, Blame()

@@ -14,24 +14,24 @@ from ..doc import (
     Box,
     Cell,
     Code,
+    Figure,
     Fold,
     InPage,
     InText,
     Items,
-    Line,
     Listing,
+    ListingLine,
     Paragraph,
     Part,
-    Picture,
     Table,
     Titled,
-    element,
-    exact,
-    inline,
+    html_element,
+    inline_html,
+    protect_marks,
 )
-from ..player import wrong_gradient
-from ..run import shown
-from ..ui import style
+from ..player import wrong_gradient_title
+from ..run import make_printable
+from ..ui import panel_style_sheet
 from .play import Result
 
 _STRIP = (
@@ -84,14 +84,14 @@ def whole(result: Result) -> Box:
         gettext(
             "CopyLab, {source}; y by {method}.",
             source=about(result.source),
-            method=exact(one_line(result.method.name)),
+            method=protect_marks(one_line(result.method.name)),
         )
     )
     told = Box(Paragraph(headline(result)), *_story(result))
     pictures = _pictures(result, live=False)
     return Box(
         InText(where, _listing(result), told, _verdicts(result), *pictures, apart=True),
-        InPage(element("style", style("lab/lab.css")) + where.html()),
+        InPage(html_element("style", panel_style_sheet("lab/lab.css")) + where.html()),
         InPage(page(result)),
         InPage(proofs(result)),
         kind="cl-panel",
@@ -109,7 +109,9 @@ def page(
     program = Box(Paragraph(gettext("Program, as it ran"), kind="cl-title"), _listing(result))
     return Box(
         *(
-            Paragraph(exact(shown(note)), kind="cl-alarm cl-warning cl-lab-message")
+            Paragraph(
+                protect_marks(make_printable(note)), kind="cl-alarm cl-warning cl-lab-message"
+            )
             for note in notes
         ),
         Paragraph(headline(result), kind="cl-lab-head"),
@@ -175,7 +177,7 @@ def about(source: Source) -> str:
 
 def one_line(code: str) -> str:
     """The first line of code, and a mark that there are more."""
-    first, _, rest = shown(code).partition("\n")
+    first, _, rest = make_printable(code).partition("\n")
     return first[:80] + (" ..." if rest or len(first) > 80 else "")
 
 
@@ -198,7 +200,7 @@ def _listing(result: Result) -> Listing:
             else []
         )
         note = gettext(_STATES[line.state]) if line.state in _STATES else ""
-        lines.append(Line(shown(line.text), note, " ".join(kinds)))
+        lines.append(ListingLine(make_printable(line.text), note, " ".join(kinds)))
     return Listing(lines, aria_label=gettext("Program"), data_keep="program")
 
 
@@ -212,14 +214,18 @@ def _strip(result: Result, old: Result | None) -> Part | None:
             _in_strip(old.facts, key, words) if old is not None and old.facts is not None else said
         )
         changed = gettext("was: {verdict}", verdict=was) if was not in (said, "-") else ""
-        mark = element("span", inline(exact(changed)), class_="cl-lab-was") if changed else ""
+        mark = (
+            html_element("span", inline_html(protect_marks(changed)), class_="cl-lab-was")
+            if changed
+            else ""
+        )
         # The name of a node may break, but not within a word.
-        shown_as = inline(exact(said)).replace("Backward", "<wbr>Backward")
-        field = element("dt", inline(gettext(name))) + element("dd", shown_as + mark)
+        shown_as = inline_html(protect_marks(said)).replace("Backward", "<wbr>Backward")
+        field = html_element("dt", inline_html(gettext(name))) + html_element("dd", shown_as + mark)
         answer = result.facts[key].answer
         kind = "yes" if answer is True else "no" if answer is False else "other"
-        fields.append(element("div", field, class_=f"cl-lab-{kind}", data_verdict=key))
-    return InPage(element("dl", "".join(fields), class_="cl-lab-strip"))
+        fields.append(html_element("div", field, class_=f"cl-lab-{kind}", data_verdict=key))
+    return InPage(html_element("dl", "".join(fields), class_="cl-lab-strip"))
 
 
 def _in_strip(found: Facts, key: str, words: Sequence[str]) -> str:
@@ -241,18 +247,23 @@ def _verdicts(result: Result) -> Part | None:
 
 
 def _verdict_rows(found: Facts) -> list[list[Cell | str]]:
-    return [[exact(fact.question), _verdict(key, fact)] for key, fact in found.items()]
+    return [[protect_marks(fact.question), _verdict(key, fact)] for key, fact in found.items()]
 
 
 def _verdict(key: str, fact: Fact) -> Cell:
     if not fact.why:
-        prints = gettext("prints `{text}`", text=exact(fact.printed))
+        prints = gettext("prints `{text}`", text=protect_marks(fact.printed))
         proof = Fold(
-            exact(fact.said), Code(shown(fact.proof)), Paragraph(prints), data_keep=f"proof {key}"
+            protect_marks(fact.said),
+            Code(make_printable(fact.proof)),
+            Paragraph(prints),
+            data_keep=f"proof {key}",
         )
-        return Cell(exact(fact.said), part=proof)
+        return Cell(protect_marks(fact.said), part=proof)
     return Cell(
-        exact(fact.said if fact.why.startswith("the copy was") else f"{fact.said} ({fact.why})")
+        protect_marks(
+            fact.said if fact.why.startswith("the copy was") else f"{fact.said} ({fact.why})"
+        )
     )
 
 
@@ -260,7 +271,9 @@ def _story(result: Result) -> list[Part]:
     """What the program said, how it ended, what came of it, and remarks."""
     parts: list[Part] = []
     if result.source.note:
-        note = gettext("x is a stand-in for your tensor: {why}.", why=exact(result.source.note))
+        note = gettext(
+            "x is a stand-in for your tensor: {why}.", why=protect_marks(result.source.note)
+        )
         parts.append(Paragraph(note))
     for kind, said in result.output:
         if kind in _OUTPUTS:
@@ -274,18 +287,18 @@ def _story(result: Result) -> list[Part]:
             title = gettext("Line {number}", number=result.error_line)
         parts.append(Alarm(title, _as_it_is(title, result.error)))
     if result.explanation:
-        why = [Paragraph(exact(shown(one))) for one in result.explanation]
+        why = [Paragraph(protect_marks(make_printable(one))) for one in result.explanation]
         parts.append(
             Titled(gettext("Why"), *why, kind="cl-out")
             if result.error
-            else Alarm(wrong_gradient(), *why, kind="wrong")
+            else Alarm(wrong_gradient_title(), *why, kind="wrong")
         )
-    changes = [exact(shown(one)) for one in result.changes]
+    changes = [protect_marks(make_printable(one)) for one in result.changes]
     if changes or not result.error:
         last = result.actions[result.ran - 1] if result.ran else result.method.code
         one = "\n" not in last.strip()
         title = (
-            gettext("What {code} changed", code=exact(one_line(last)))
+            gettext("What {code} changed", code=protect_marks(one_line(last)))
             if one
             else gettext("What the last lines changed")
         )
@@ -303,7 +316,9 @@ def _story(result: Result) -> list[Part]:
 def _as_it_is(title: str, said: str) -> Code:
     """What a program said. A long text scrolls in its place, and can be reached by key for that."""
     long: dict[str, Any] = {"tabindex": 0, "role": "region", "aria_label": title}
-    return Code(shown(said), by="", **(long if len(said) > 500 or said.count("\n") > 9 else {}))
+    return Code(
+        make_printable(said), by="", **(long if len(said) > 500 or said.count("\n") > 9 else {})
+    )
 
 
 def _remarks(result: Result) -> Iterator[str]:
@@ -311,7 +326,7 @@ def _remarks(result: Result) -> Iterator[str]:
     found = result.facts
     if found is not None and result.copied and result.ran and not found.then:
         yield gettext("The program takes long, so the verdicts are those right after the copy.")
-    yield from map(exact, result.effects)
+    yield from map(protect_marks, result.effects)
     if result.effects:
         yield gettext("The program is run anew for each look, and does this again.")
     if (
@@ -342,7 +357,7 @@ def _pictures(result: Result, *, live: bool) -> list[Part]:
     return made
 
 
-class _Drawn(Picture):
+class _Drawn(Figure):
     """A picture that still has its words where it cannot be drawn."""
 
     def html(self) -> str:
@@ -350,5 +365,7 @@ class _Drawn(Picture):
         try:
             return super().html()
         except viz.LayoutError as error:  # the words need no Graphviz
-            why = gettext("This picture cannot be drawn here: {error}", error=exact(str(error)))
+            why = gettext(
+                "This picture cannot be drawn here: {error}", error=protect_marks(str(error))
+            )
             return Titled(self.title, Paragraph(why), Code(self.drawn.text)).html()

@@ -3,7 +3,15 @@
 May import `run`, `ui`, `doc`, `tinytorch.viz`.
 """
 
-from .frames import Looker, Seen, wrong_gradient
-from .player import Choice, Steps, step, steps
+from .frames import NameObserver, Observation, wrong_gradient_title
+from .player import StepOptions, Steps, step_program, steps
 
-__all__ = ["Choice", "Looker", "Seen", "Steps", "step", "steps", "wrong_gradient"]
+__all__ = [
+    "NameObserver",
+    "Observation",
+    "StepOptions",
+    "Steps",
+    "step_program",
+    "steps",
+    "wrong_gradient_title",
+]

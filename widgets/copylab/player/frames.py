@@ -37,51 +37,55 @@ from tinytorch.viz import (
     summarize_text,
 )
 
-from ..run import Run, Site, Step, cut, shown, steady
+from ..run import RecordedRun, Site, Step, make_printable, stabilize_text, truncate_text
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """What a step left behind: a snapshot of its tensors, and short texts of its other variables."""
 
     snapshot: Snapshot
     plain: Mapping[str, str]
 
 
-_NEVER = (ModuleType, FunctionType, type)
+_NOT_SHOWN = (ModuleType, FunctionType, type)
 
 
-class Looker:
+class NameObserver:
     """Looks at the names of a program after each step. What is still alive keeps its id from look to look."""
 
     def __init__(self) -> None:
         self._last: Snapshot | None = None
 
-    def __call__(self, names: Mapping[str, Any]) -> Seen:
+    def __call__(self, names: Mapping[str, Any]) -> Observation:
         """What `names` hold now."""
         # The class is asked, not the value: that may say anything of itself, or raise.
         shown = {
-            name: value for name, value in names.items() if not issubclass(type(value), _NEVER)
+            name: value for name, value in names.items() if not issubclass(type(value), _NOT_SHOWN)
         }
         self._last = viz.snapshot(shown, since=self._last)
         tensors = {name for name, _ in self._last.names}
-        plain = {name: _plain(value) for name, value in shown.items() if name not in tensors}
-        return Seen(self._last, {name: text for name, text in plain.items() if text is not None})
+        plain = {
+            name: _describe_value(value) for name, value in shown.items() if name not in tensors
+        }
+        return Observation(
+            self._last, {name: text for name, text in plain.items() if text is not None}
+        )
 
 
-def _plain(value: object) -> str | None:
+def _describe_value(value: object) -> str | None:
     """A short text for what has one that is the same in every run; None for the rest."""
     if value is None or type(value) in (bool, int, float, complex, str):
         if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
             return f"an int of {value.bit_length():,} bits"
-        return cut(steady(repr(value[:70] if isinstance(value, str) else value)), 60).replace(
-            "\n", " "
-        )
+        return truncate_text(
+            stabilize_text(repr(value[:70] if isinstance(value, str) else value)), 60
+        ).replace("\n", " ")
     return None
 
 
 @dataclass(frozen=True, repr=False)
-class Picture(Document):
+class StepPicture(Document):
     """One picture of a frame: its SVG and its text, and the number of the first step that has the same.
 
     The SVG is empty where it cannot be drawn, and `problem` says why. It shows itself in a notebook, and `save` writes
@@ -107,7 +111,7 @@ class Frame:
     number: int
     step: Step
     changes: tuple[str, ...]
-    pictures: Mapping[str, Picture]
+    pictures: Mapping[str, StepPicture]
     place: str = ""
     """`line 3`; where several functions are stepped, `Net.forward, line 3`."""
     code: int = 0
@@ -153,12 +157,12 @@ class Frame:
     def title(self) -> str:
         """Which line ran, and how it stands with it."""
         note = _NOTES.get(self.step.kind)
-        return f"{self.place}: {_one_line(shown(self.source))}" + (
+        return f"{self.place}: {_shorten_to_line(make_printable(self.source))}" + (
             f"  ({gettext(note)})" if note else ""
         )
 
 
-def wrong_gradient() -> str:
+def wrong_gradient_title() -> str:
     """The title over what explains a gradient that is wrong."""
     return gettext("A wrong gradient, and no error")
 
@@ -172,14 +176,16 @@ _NOTES = {
 }
 
 
-def _one_line(source: str) -> str:
+def _shorten_to_line(source: str) -> str:
     first, _, rest = source.partition("\n")
-    return cut(first, 100).partition("\n")[0] + (" ..." if rest or len(first) > 100 else "")
+    return truncate_text(first, 100).partition("\n")[0] + (
+        " ..." if rest or len(first) > 100 else ""
+    )
 
 
-def make(run: Run) -> tuple[Frame, ...]:
+def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
     """The frames of a run."""
-    looks = _looks(run)
+    looks = _compare_observations(run)
     past = [] if run.before is None else [PastStep(0, "", run.before.snapshot)]
     several = len(run.texts) > 1
     found: dict[int, Blame] = {}
@@ -194,7 +200,7 @@ def make(run: Run) -> tuple[Frame, ...]:
                 step.site.text.name if several else "",
             )
         )
-    pictures = _pictures(
+    pictures = _draw_pictures(
         {number: changed for number, (_, changed) in looks.items() if changed.now.tensors},
         # An error speaks for itself: "wrong" is said of a gradient that was computed.
         {
@@ -209,8 +215,8 @@ def make(run: Run) -> tuple[Frame, ...]:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
         before, changed = looks[number]
-        said = (*_unseen(step), *describe(changed, before.plain, step.seen.plain))
-        pictured = pictures.get(number, Pictured())
+        said = (*_describe_folded_rounds(step), *describe(changed, before.plain, step.seen.plain))
+        pictured = pictures.get(number, StepPictures())
         sentences = found[number].sentences
         frames.append(
             Frame(number, step, said, pictured.pictures, place, code, pictured.changed, sentences)
@@ -218,10 +224,10 @@ def make(run: Run) -> tuple[Frame, ...]:
     return tuple(frames)
 
 
-def _looks(run: Run) -> dict[int, tuple[Seen, Changes]]:
+def _compare_observations(run: RecordedRun) -> dict[int, tuple[Observation, Changes]]:
     """For each step at which the run was looked at what the look before saw, and what changed since."""
-    looks: dict[int, tuple[Seen, Changes]] = {}
-    before: Seen | None = run.before
+    looks: dict[int, tuple[Observation, Changes]] = {}
+    before: Observation | None = run.before
     for number, step in enumerate(run.steps, 1):
         if step.seen is not None and before is not None:
             looks[number] = before, compare_snapshots(step.seen.snapshot, before.snapshot)
@@ -230,22 +236,24 @@ def _looks(run: Run) -> dict[int, tuple[Seen, Changes]]:
 
 
 @dataclass(frozen=True)
-class Pictured:
+class StepPictures:
     """The pictures of a step by their kind, and of each in words the lines that changed."""
 
-    pictures: dict[str, Picture] = field(default_factory=dict)
+    pictures: dict[str, StepPicture] = field(default_factory=dict)
     changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def _pictures(
+def _draw_pictures(
     run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]
-) -> dict[int, Pictured]:
+) -> dict[int, StepPictures]:
     """The pictures of each step, on one stage for all steps; what looks as before is the same picture."""
-    known: dict[tuple[Any, ...], Picture] = {}
-    made = {number: Pictured() for number in run}
+    known: dict[tuple[Any, ...], StepPicture] = {}
+    made = {number: StepPictures() for number in run}
     before = ""
     for number, drawn in zip(run, memories_of(run.values()), strict=True):
-        picture = known.setdefault((drawn.svg, drawn.text), Picture(drawn.svg, drawn.text, number))
+        picture = known.setdefault(
+            (drawn.svg, drawn.text), StepPicture(drawn.svg, drawn.text, number)
+        )
         made[number].pictures["memory"] = picture
         made[number].changed["memory"] = _changed_lines(before, drawn.text)
         before = drawn.unmarked_text()
@@ -257,9 +265,9 @@ def _pictures(
         key = (shows, drawn.text)  # known before it is laid out, which is what takes its time
         if key not in known:
             try:
-                known[key] = Picture(drawn.svg, drawn.text, number)
+                known[key] = StepPicture(drawn.svg, drawn.text, number)
             except viz.LayoutError as error:  # the words need no Graphviz
-                known[key] = Picture("", drawn.text, number, str(error))
+                known[key] = StepPicture("", drawn.text, number, str(error))
         made[number].pictures["graph"] = known[key]
         made[number].changed["graph"] = _changed_lines(
             _renumber_nodes(before, graphs[number]), drawn.text
@@ -286,23 +294,27 @@ def _changed_lines(before: str, now: str) -> tuple[str, ...]:
     """
     known: dict[str, list[str]] = {}
     for block in before.split("\n\n"):
-        known.setdefault(_first_word(block), []).extend(block.split("\n"))
+        known.setdefault(_first_word_of(block), []).extend(block.split("\n"))
     found: list[str] = []
     for block in now.split("\n\n"):
-        old = known.get(_first_word(block), [])
-        items = {_head(line): set(_items(line)) for line in old}
+        old = known.get(_first_word_of(block), [])
+        items = {_head_of_line(line): set(_items_of_line(line)) for line in old}
         parents: list[
             str
         ] = []  # that the next line belongs to, as far as they are not in the result yet
         for line in block.split("\n"):
-            while parents and _indentation(parents[-1]) >= _indentation(line):
+            while parents and _indentation_of(parents[-1]) >= _indentation_of(line):
                 parents.pop()
             if line in old:
-                parents.append(_head(line))
+                parents.append(_head_of_line(line))
                 continue
             head, new = (
-                _head(line),
-                [item for item in _items(line) if item not in items.get(_head(line), ())],
+                _head_of_line(line),
+                [
+                    item
+                    for item in _items_of_line(line)
+                    if item not in items.get(_head_of_line(line), ())
+                ],
             )
             end = "." if line.endswith(".") else ""
             found += [*parents, f"{head} {'; '.join(new)}{end}" if new else head]
@@ -310,27 +322,27 @@ def _changed_lines(before: str, now: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _head(line: str) -> str:
+def _head_of_line(line: str) -> str:
     """The beginning of a line, up to and with its colon."""
     head, colon, _ = line.partition(": ")
     return head + colon.rstrip()
 
 
-def _items(line: str) -> list[str]:
+def _items_of_line(line: str) -> list[str]:
     rest = line.partition(": ")[2].removesuffix(".")
     return rest.split("; ") if rest else []
 
 
-def _first_word(block: str) -> str:
+def _first_word_of(block: str) -> str:
     word = re.match(r"\w+", block)
     return word[0] if word else ""
 
 
-def _indentation(line: str) -> int:
+def _indentation_of(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _unseen(step: Step) -> tuple[str, ...]:
+def _describe_folded_rounds(step: Step) -> tuple[str, ...]:
     if not step.folded:
         return ()
     return (
@@ -377,22 +389,22 @@ class Group:
         )
 
 
-Part = Group | Frame
+FrameOrGroup = Group | Frame
 
 
-def fold(run: Run, frames: Sequence[Frame]) -> tuple[Part, ...]:
+def fold_frames(run: RecordedRun, frames: Sequence[Frame]) -> tuple[FrameOrGroup, ...]:
     """The frames of a run with those of a loop, of a round, of a call put together."""
-    return tuple(_Folder(run, frames).parts(0, len(frames), 0, None))
+    return tuple(_FrameFolder(run, frames).parts(0, len(frames), 0, None))
 
 
-class _Folder:
-    def __init__(self, run: Run, frames: Sequence[Frame]) -> None:
+class _FrameFolder:
+    def __init__(self, run: RecordedRun, frames: Sequence[Frame]) -> None:
         self._run, self._frames = run, frames
         self._steps = [frame.step for frame in frames]
 
-    def parts(self, start: int, end: int, depth: int, within: Site | None) -> list[Part]:
+    def parts(self, start: int, end: int, depth: int, within: Site | None) -> list[FrameOrGroup]:
         """The steps from `start` up to `end`, which run at this depth of calls, in rounds of the loop `within`."""
-        made: list[Part] = []
+        made: list[FrameOrGroup] = []
         at = start
         while at < end:
             step = self._steps[at]
@@ -423,7 +435,7 @@ class _Folder:
                 return at
         return end
 
-    def _loop(self, start: int, end: int, depth: int) -> list[Part]:
+    def _loop(self, start: int, end: int, depth: int) -> list[FrameOrGroup]:
         site = self._steps[start].site
         heads = [at for at in range(start, end) if self._heads(at, site, depth)]
         rounds = len(heads) + sum(
@@ -468,13 +480,13 @@ class _Folder:
         done = at < end and self._steps[at].site is step.site and not step.site.loop
         return min(max(at + done, start + 1), end)
 
-    def _call(self, start: int, end: int, depth: int, within: Site | None) -> list[Part]:
+    def _call(self, start: int, end: int, depth: int, within: Site | None) -> list[FrameOrGroup]:
         inner = [at for at in range(start, end) if len(self._steps[at].calls) > depth]
         if not inner:
             return list(self._frames[start:end])
         site = self._steps[start].site
         names = join_few_names(f"{self._steps[at].calls[depth]}()" for at in inner)
-        parts: list[Part] = [
+        parts: list[FrameOrGroup] = [
             *self._frames[start : inner[0]],
             *self.parts(inner[0], inner[-1] + 1, depth + 1, None),
             *self.parts(inner[-1] + 1, end, depth, within),
@@ -485,7 +497,9 @@ class _Folder:
     def _where(self, site: Site) -> str:
         return site.where(several=len(self._run.texts) > 1)
 
-    def _group(self, kind: str, title: str, site: Site, parts: list[Part]) -> list[Part]:
+    def _group(
+        self, kind: str, title: str, site: Site, parts: list[FrameOrGroup]
+    ) -> list[FrameOrGroup]:
         if len(parts) == 1 and isinstance(parts[0], Frame):
             return parts
         group = Group(kind, title, site.line, tuple(parts), code=self._run.texts.index(site.text))

@@ -41,7 +41,7 @@ class Pack:
     def add(self, kind: str, number: int, text: str) -> None:
         """Put in a text; of each kind, the numbers go up."""
         self._texts.setdefault(kind, {})[number] = [
-            self._known.setdefault(part, part) for part in _cut(text)
+            self._known.setdefault(part, part) for part in _cut_into_parts(text)
         ]
 
     def json(self, room: int, spare: Sequence[str] = ()) -> str:
@@ -56,8 +56,8 @@ class Pack:
             texts = dict(self._texts[kind])
             while True:
                 places = dict(known)
-                rows = _rows(texts, places)
-                cost = len(_written(rows)) + len(_written(list(places)[len(known) :]))
+                rows = _encode_rows(texts, places)
+                cost = len(_dump_json(rows)) + len(_dump_json(list(places)[len(known) :]))
                 if cost <= room or kind not in spare or not texts:
                     break
                 over = sum(map(len, texts.values())) * min(1 - room / cost, 1)
@@ -67,15 +67,15 @@ class Pack:
                         break
             known, room = places, room - cost
             made[kind] = rows
-        return f'{{"parts":{_written(list(known))},"texts":{_written(made)}}}'
+        return f'{{"parts":{_dump_json(list(known))},"texts":{_dump_json(made)}}}'
 
 
-def _rows(texts: Mapping[int, list[str]], places: dict[str, int]) -> dict[int, Row]:
+def _encode_rows(texts: Mapping[int, list[str]], places: dict[str, int]) -> dict[int, Row]:
     """The row of each text; the places of parts that are new are put into `places`."""
     before: list[str] = []
     rows: dict[int, Row] = {}
     for number, parts in texts.items():
-        row = _differing(before, parts)
+        row = _encode_difference(before, parts)
         rows[number] = [
             places.setdefault(one, len(places)) if isinstance(one, str) else one for one in row
         ]
@@ -83,13 +83,13 @@ def _rows(texts: Mapping[int, list[str]], places: dict[str, int]) -> dict[int, R
     return rows
 
 
-def _written(made: list[str] | Mapping[Any, Any]) -> str:
+def _dump_json(made: list[str] | Mapping[Any, Any]) -> str:
     if isinstance(made, list):
         made = [part.translate(SWAP) for part in made]
     return json.dumps(made, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _cut(text: str) -> list[str]:
+def _cut_into_parts(text: str) -> list[str]:
     """The parts of a text, cut where one that differs is followed by one that does not.
 
     Cut into tags and lines alone, a player of 30 steps took 127 kB. Colours of a style sheet, of which pictures of
@@ -103,7 +103,7 @@ def _cut(text: str) -> list[str]:
     return text.split(_MARK)
 
 
-def _differing(before: list[str], now: list[str]) -> list[str | tuple[int, int]]:
+def _encode_difference(before: list[str], now: list[str]) -> list[str | tuple[int, int]]:
     """`now` as parts of its own and stretches of `before`."""
     places = dict(
         zip(reversed(before), range(len(before) - 1, -1, -1), strict=True)

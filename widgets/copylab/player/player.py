@@ -21,21 +21,21 @@ from tinytorch.viz import (
     ngettext,
 )
 
-from ..doc import spoken
+from ..doc import wrap_in_language
 from ..run import (
     LIMITS,
-    Into,
+    FunctionChoice,
     Limits,
     Program,
-    Run,
-    Thing,
-    checked,
+    RecordedRun,
+    Steppable,
+    dedent_code,
     engine_for,
-    from_function,
-    tidy,
+    program_from_function,
+    require_engine,
 )
-from .frames import Frame, Looker, Part, fold, make
-from .static import LEVEL, Sheet, policy, stored_size
+from .frames import Frame, FrameOrGroup, NameObserver, fold_frames, make_frames
+from .static import NOTEBOOK_LIMIT, StaticForm, content_policy, stored_size
 
 _HELP = gettext_noop("""\
 {summary}.
@@ -53,7 +53,7 @@ steps(f, x, into=[models])           more steps: also inside of the functions an
 
 Try first: go to the line that surprises you, and read what it changed before you look at the picture.""")
 
-Stepped = bool | str | Thing
+Stepped = bool | str | Steppable
 """What can be stepped into: all, nothing, a function of the code by its name, or a module, class, or function."""
 
 
@@ -97,17 +97,17 @@ def steps(
     """
     caller = sys._getframe(1).f_globals
     names = None if namespace is None else dict(namespace)
-    return step(
+    return step_program(
         code,
         args,
         kwargs,
         caller,
-        Choice(engine, names, into, Limits(max_steps, seconds, rounds)),
+        StepOptions(engine, names, into, Limits(max_steps, seconds, rounds)),
     )
 
 
 @dataclass(frozen=True)
-class Choice:
+class StepOptions:
     """What a caller of `steps` can choose; see there. `names` is what a text runs in, and so what it leaves."""
 
     engine: ModuleType | None = None
@@ -116,31 +116,31 @@ class Choice:
     limits: Limits = LIMITS
 
 
-def step(
+def step_program(
     code: str | Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     caller: Mapping[str, Any],
-    choice: Choice,
+    choice: StepOptions,
 ) -> Steps:
     """`steps` for those who know the caller's names: see there."""
-    into, things = _into(choice.into)
-    engine = checked(choice.engine) or engine_for(caller)
+    into, things = _split_into(choice.into)
+    engine = require_engine(choice.engine) or engine_for(caller)
     program: str | Program
     if isinstance(code, str):
         if args or kwargs:
             raise TypeError(
                 "code given as a string takes no arguments: pass variables with namespace={'x': x}"
             )
-        program = tidy(code)
+        program = dedent_code(code)
     elif choice.names is not None:
         raise TypeError("a function has its own globals: namespace is for code given as a string")
     else:
-        program = from_function(code, args, kwargs, into, things)
-    run = Run(
+        program = program_from_function(code, args, kwargs, into, things)
+    run = RecordedRun(
         program,
         engine,
-        Looker(),
+        NameObserver(),
         names=choice.names,
         into=into,
         things=things,
@@ -149,13 +149,13 @@ def step(
     return Steps(run, caller)
 
 
-def _into(into: Stepped | Iterable[Stepped]) -> tuple[Into, list[Thing]]:
+def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list[Steppable]]:
     """The functions of the code to step into, and what beside it; TypeError for what is neither name nor thing."""
     several: list[Any] = (
         list(into) if isinstance(into, Iterable) and not isinstance(into, str | type) else [into]
     )
-    things = [one for one in several if isinstance(one, Thing)]
-    rest = [one for one in several if not isinstance(one, Thing)]
+    things = [one for one in several if isinstance(one, Steppable)]
+    rest = [one for one in several if not isinstance(one, Steppable)]
     if len(rest) == 1 and isinstance(rest[0], bool):
         return rest[0], things
     if not all(isinstance(one, str) for one in rest):
@@ -174,9 +174,9 @@ class Steps(Sequence[Frame]):
     `s.save(path)` writes a page, `s.live()` makes the widget.
     """
 
-    def __init__(self, run: Run, caller: Mapping[str, Any]) -> None:
+    def __init__(self, run: RecordedRun, caller: Mapping[str, Any]) -> None:
         self._run = run
-        self.end = " ".join(_ending(run, caller))
+        self.end = " ".join(_describe_end(run, caller))
         """How the run ended, in a sentence or two; empty where it simply finished."""
 
     @property
@@ -192,12 +192,12 @@ class Steps(Sequence[Frame]):
     @cached_property
     def frames(self) -> tuple[Frame, ...]:
         """The frames; their pictures are drawn when they are first asked for."""
-        return make(self._run)
+        return make_frames(self._run)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[FrameOrGroup, ...]:
         """The frames with those of each loop, round and call put together, as a tree."""
-        return fold(self._run, self.frames)
+        return fold_frames(self._run, self.frames)
 
     def __len__(self) -> int:
         return len(self._run.steps)
@@ -242,11 +242,11 @@ class Steps(Sequence[Frame]):
     @cached_property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return spoken(self.shown.page())
+        return wrap_in_language(self.shown.page())
 
     @property
-    def _all(self) -> Sheet:
-        return Sheet(
+    def _all(self) -> StaticForm:
+        return StaticForm(
             self._run.texts,
             self.parts,
             self.summary,
@@ -260,7 +260,7 @@ class Steps(Sequence[Frame]):
         return self._all.how_many()
 
     @cached_property
-    def shown(self) -> Sheet:
+    def shown(self) -> StaticForm:
         """What of the run is shown in a notebook."""
         first = self.last
         if first == len(self):
@@ -272,18 +272,18 @@ class Steps(Sequence[Frame]):
             all=f"{len(self):,}",
             next=first,
         )
-        parts = fold(self._run, self.frames[:first])
+        parts = fold_frames(self._run, self.frames[:first])
         summary = gettext(
             "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
         )
-        return Sheet(
+        return StaticForm(
             self._run.texts, parts, summary, " ".join(filter(None, [self.end, left])), cut=True
         )
 
     @cached_property
     def stored(self) -> str:
         """Each step in words with what it changed: the text that a notebook stores. What it leaves out, it says."""
-        return self.shown.brief_text(room=LEVEL - stored_size(self.html))
+        return self.shown.brief_text(room=NOTEBOOK_LIMIT - stored_size(self.html))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.stored, "text/html": self.html}
@@ -309,7 +309,7 @@ class Steps(Sequence[Frame]):
             )
         head = f'<!doctype html><html lang="{current_language() or "en"}"><meta charset="utf-8">'
         head += '<meta name="viewport" content="width=device-width">'
-        head += f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'
+        head += f'<meta http-equiv="Content-Security-Policy" content="{content_policy()}">'
         title = gettext("Step-through")
         page = f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"
         path.write_bytes(
@@ -324,7 +324,7 @@ class Steps(Sequence[Frame]):
         return StepsWidget(self)
 
 
-def _ending(run: Run, caller: Mapping[str, Any]) -> Iterator[str]:
+def _describe_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
     """What there is to say at the end of a run; nothing where it simply finished.
 
     `caller` are the names of the code that called `steps`, for the advice after a NameError.

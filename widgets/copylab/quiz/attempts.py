@@ -11,7 +11,14 @@ from typing import Any
 
 from tinytorch.viz import collect_tensors, snapshot
 
-from ..run import Limits, Run, apart, describe_error, execute, steady
+from ..run import (
+    Limits,
+    RecordedRun,
+    describe_error,
+    execute_program,
+    repeatable_session,
+    stabilize_text,
+)
 
 STEPS = 5000
 SECONDS = 20.0
@@ -41,7 +48,7 @@ def state(values: Mapping[str, Any]) -> Any:
 def _plain(value: Any) -> Any:
     if isinstance(value, FunctionType):
         return value.__code__.co_code, value.__code__.co_consts, value.__code__.co_names
-    return type(value).__name__, steady(repr(value)[:10_000])
+    return type(value).__name__, stabilize_text(repr(value)[:10_000])
 
 
 def play(start: str, code: str | None, engine: ModuleType) -> tuple[dict[str, Any], str]:
@@ -51,14 +58,14 @@ def play(start: str, code: str | None, engine: ModuleType) -> tuple[dict[str, An
     """
     names: dict[str, Any] = {}
     error = ""
-    with apart(engine):
+    with repeatable_session(engine):
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                names = execute(textwrap.dedent(start), engine)
+                names = execute_program(textwrap.dedent(start), engine)
         except Exception as raised:  # noqa: BLE001  # it is said
             error = describe_error(raised)
         if code is not None:
-            made = Run(
+            made = RecordedRun(
                 textwrap.dedent(code),
                 engine,
                 lambda _: None,

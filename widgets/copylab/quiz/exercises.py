@@ -19,8 +19,15 @@ import traitlets
 
 from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
 
-from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, element, paragraphs
-from ..run import compiled, describe_error, engine_for, meant, notebook_names, steady
+from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, html_element, split_paragraphs
+from ..run import (
+    choose_engine,
+    compile_program,
+    describe_error,
+    engine_for,
+    notebook_names,
+    stabilize_text,
+)
 from ..ui import Panel
 from .attempts import look, play, state
 from .progress import note, recall
@@ -179,7 +186,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self._right, self._engine, self._hinted = right, engine, 0
         self._view: ExerciseView | None = None
         for code in (self.start, self.code, *self.also, *self.wrong):
-            compiled(textwrap.dedent(code))
+            compile_program(textwrap.dedent(code))
 
     @property
     def task(self) -> str:
@@ -251,7 +258,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 said: Any = self._check(**given)
                 for fact in said if isinstance(said, Iterator) else ():
                     if not fact.holds:
-                        return Verdict("wrong", steady(fact.no))
+                        return Verdict("wrong", stabilize_text(fact.no))
                     seen[fact.yes] = None
                 said = (
                     said.item() if hasattr(said, "item") else said
@@ -268,7 +275,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if said is None or said is True or isinstance(said, Iterator):
             why = " ".join(filter(None, [*seen, gettext(self._right) if self._right else ""]))
             return Verdict("right", why or gettext("that is what was asked for."))
-        plain = steady(said) if isinstance(said, str) else ""
+        plain = stabilize_text(said) if isinstance(said, str) else ""
         return Verdict("wrong", plain or gettext("this is not what was asked for."))
 
     def hint(self, number: int | None = None) -> Part:
@@ -287,7 +294,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             count=len(self.hints),
             hint=self.hints[number - 1],
         )
-        return paragraphs(said)
+        return split_paragraphs(said)
 
     def solution(self) -> Part:
         """Show code that solves it, unless the environment says COPYLAB_SOLUTIONS=off."""
@@ -309,7 +316,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         The start is not attempted; each wrong answer gets words of its own; the solution is right; at least one small
         change of the solution is noticed (which ones are not is told in `.notes`); and the check changes nothing.
         """
-        module = meant(engine, self._engine)
+        module = choose_engine(engine, self._engine)
         faults: list[str] = []
         begun = self._try(None, module, faults)
         if begun.state != "not attempted":
@@ -378,7 +385,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         else:
             ask = gettext("(solution() gives the solution, check() looks at yours.)")
         hints = (
-            Fold(gettext("Hint {number}", number=n), paragraphs(hint))
+            Fold(gettext("Hint {number}", number=n), split_paragraphs(hint))
             for n, hint in enumerate(self.hints, 1)
         )
         words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(ask))
@@ -386,7 +393,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
         kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
         title = Paragraph("", mark=self.title)
-        inside = (title, paragraphs(self.task), *hints, Paragraph(kernel))
+        inside = (title, split_paragraphs(self.task), *hints, Paragraph(kernel))
         return Box(words, InPage(Box(*inside, kind="copylab-exercise", style=card)))
 
     def live(self) -> ExerciseView:
@@ -438,11 +445,13 @@ class ExerciseView(View):
 
     def _say(self, what: Part | None = None) -> None:
         sign, word, _, colour, _ = _STATES[self.state]
-        status = element("span", escape(f"{sign} {gettext(word)}"), class_=f"cl-status cl-{colour}")
-        inside = element(
-            "p", element("strong", escape(self._exercise.title)) + status, class_="cl-title"
+        status = html_element(
+            "span", escape(f"{sign} {gettext(word)}"), class_=f"cl-status cl-{colour}"
         )
-        inside += paragraphs(self._exercise.task).html()
+        inside = html_element(
+            "p", html_element("strong", escape(self._exercise.title)) + status, class_="cl-title"
+        )
+        inside += split_paragraphs(self._exercise.task).html()
         names = {
             "check": gettext("Check"),
             "hint": gettext("Hint"),
@@ -452,7 +461,7 @@ class ExerciseView(View):
             del names["hint"]
         primary = {"check": "cl-primary"}
         made = (
-            element(
+            html_element(
                 "button",
                 escape(name),
                 type="button",
@@ -462,9 +471,9 @@ class ExerciseView(View):
             )
             for do, name in names.items()
         )
-        inside += element("div", "".join(made), class_="cl-bar")
+        inside += html_element("div", "".join(made), class_="cl-bar")
         if what is not None:
-            inside += element("div", what.html(), class_="cl-said")
+            inside += html_element("div", what.html(), class_="cl-said")
         self.card.show(
-            element("div", inside, class_="cl-card"), "" if what is None else what.text()
+            html_element("div", inside, class_="cl-card"), "" if what is None else what.text()
         )

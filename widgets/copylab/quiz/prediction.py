@@ -15,9 +15,15 @@ import traitlets
 
 from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
 
-from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, element, inline
-from ..run import checked, describe_error, meant, named, tidy
-from ..run import shown as printable
+from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, html_element, inline_html
+from ..run import (
+    choose_engine,
+    dedent_code,
+    describe_error,
+    find_engine,
+    make_printable,
+    require_engine,
+)
 from ..ui import Live
 from .answers import label
 from .progress import load, note, recall
@@ -87,7 +93,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         super().__init__()
         if not isinstance(code, str):
             raise TypeError(f"code must be a string of Python, not {type(code).__name__}")
-        self.code = tidy(code)
+        self.code = dedent_code(code)
         tree = ast.parse(self.code, "<predict>")
         asked = list(_default(tree)) if questions is None else list(questions)
         if not asked or not all(isinstance(question, Question) for question in asked):
@@ -106,7 +112,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                 f"two questions are called {twice[0]!r}: give one of them another name"
             )
         self.key, self._title = key, title
-        self._engine = checked(engine) or named(sys._getframe(1).f_globals)
+        self._engine = require_engine(engine) or find_engine(sys._getframe(1).f_globals)
         self._runs: dict[str, Run] = {}
         self.reveal: Reveal | None = None  # what the run says to the committed answers
         self._view: PredictionView | None = None
@@ -139,7 +145,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                 "these answers were committed already; p.reset() clears them, p.reveal shows them again"
             )
         texts = self._read(answers)
-        reveal = self._judge(texts, meant(engine, self._engine))
+        reveal = self._judge(texts, choose_engine(engine, self._engine))
         kept = {"answers": texts, "right": reveal.right, "of": len(self.questions)}
         note("predictions", self.key, {**kept, "misconceptions": list(reveal.misconceptions)})
         self._note_beliefs(reveal)
@@ -213,12 +219,12 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def run(self, engine: ModuleType | None = None) -> Run:
         """The run that answers are compared with, under `engine` (by default as said in `predict`)."""
-        module = meant(engine, self._engine)
+        module = choose_engine(engine, self._engine)
         return self._runs.setdefault(module.__name__, Run(self.code, module))
 
     def steps(self, engine: ModuleType | None = None) -> Steps:
         """The program, to step through: what `copylab.steps` shows of it, whether the answers are committed or not."""
-        return self.run(meant(engine, self._engine)).steps
+        return self.run(choose_engine(engine, self._engine)).steps
 
     def restore(self, engine: ModuleType | None = None) -> bool:
         """Take the answers from the progress file, if there are any for these very questions. Say whether it did."""
@@ -227,7 +233,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             with contextlib.suppress(
                 KeyError, ValueError, TypeError
             ):  # of an earlier edition: other questions
-                self._judge(self._read(kept), meant(engine, self._engine))
+                self._judge(self._read(kept), choose_engine(engine, self._engine))
                 return True
         return False
 
@@ -236,7 +242,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
         Returns a Verification: printable, `.faults` empty if all is well. Nothing is raised or noted.
         """
-        run = Run(self.code, meant(engine, self._engine))
+        run = Run(self.code, choose_engine(engine, self._engine))
         faults = [fault for question in self.questions for fault in question.faults(run)]
         listed = sum(len(question.wrong) for question in self.questions)
         asked = ngettext("{number} question", "{number} questions", len(self.questions))
@@ -252,7 +258,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def program(self) -> Part:
         """The program below its title."""
         title = Paragraph("", mark=self.title, kind="cl-title")
-        return Box(title, Code(printable(self.code), numbered=True), kind="cl-program")
+        return Box(title, Code(make_printable(self.code), numbered=True), kind="cl-program")
 
     def rows(self, fields: str = "") -> Part:
         """The rows; for a page that has `fields` to fill in, they get this as the beginning of their ids."""
@@ -280,9 +286,11 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def form(self, ident: str) -> str:
         """The rows to fill in, as a form whose fields have ids that begin with `ident`."""
-        commit = element("button", escape(gettext("Commit")), type="submit", class_="cl-commit")
-        bar = element("div", commit + element("span", class_="cl-count"), class_="cl-bar")
-        return element(
+        commit = html_element(
+            "button", escape(gettext("Commit")), type="submit", class_="cl-commit"
+        )
+        bar = html_element("div", commit + html_element("span", class_="cl-count"), class_="cl-bar")
+        return html_element(
             "form", self.rows(ident).html() + bar, aria_label=self.title, novalidate=True
         )
 
@@ -319,11 +327,13 @@ def _field(question: Question, ident: str) -> tuple[str, str]:
             ("", gettext("choose …")),
             *((choice, label(choice)) for choice in question.options),
         ]
-        menu = "".join(element("option", escape(said), value=choice) for choice, said in options)
-        field = element("select", menu, id=ident, name=question.name)
+        menu = "".join(
+            html_element("option", escape(said), value=choice) for choice, said in options
+        )
+        field = html_element("select", menu, id=ident, name=question.name)
     else:
         plain = {"maxlength": 2000, "autocomplete": "off", "spellcheck": "false"}
-        field = element(
+        field = html_element(
             "input",
             type="text",
             id=ident,
@@ -331,8 +341,10 @@ def _field(question: Question, ident: str) -> tuple[str, str]:
             aria_describedby=f"{ident}-hint",
             **plain,
         )
-        field += element("span", inline(question.takes), class_="cl-hint", id=f"{ident}-hint")
-    return element("label", inline(question.asks), for_=ident), element(
+        field += html_element(
+            "span", inline_html(question.takes), class_="cl-hint", id=f"{ident}-hint"
+        )
+    return html_element("label", inline_html(question.asks), for_=ident), html_element(
         "div", field, class_="cl-answer"
     )
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch.viz import gettext
 
-from ..doc import element, inline
-from ..ui import colours, web
+from ..doc import html_element, inline_html
+from ..ui import colour_rules, read_web_files
 from .answers import label, names, shown
 from .question import Question, Refutation
 from .reveal import Row, headline, result, table
@@ -51,10 +51,12 @@ def page(prediction: Prediction, engine: ModuleType | None = None) -> str:
     hidden = base64.b64encode(
         json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
     ).decode()
-    sheet = web(*_SHEETS)
-    place = element("div", prediction.html, class_="cl-page", data_told=hidden)
-    script = element("script", web("ui/seen.js", "quiz/predict.js", "quiz/page.js"), type="module")
-    return element("style", sheet + colours(".cl-panel", sheet)) + place + script
+    sheet = read_web_files(*_SHEETS)
+    place = html_element("div", prediction.html, class_="cl-page", data_told=hidden)
+    script = html_element(
+        "script", read_web_files("ui/seen.js", "quiz/predict.js", "quiz/page.js"), type="module"
+    )
+    return html_element("style", sheet + colour_rules(".cl-panel", sheet)) + place + script
 
 
 def _row(question: Question, run: Run, texts: dict[str, int]) -> dict[str, Any]:
@@ -68,7 +70,9 @@ def _row(question: Question, run: Run, texts: dict[str, int]) -> dict[str, Any]:
     )
 
     def said(refutation: Refutation) -> list[int]:
-        return [texts.setdefault(inline(one), len(texts)) for one in refutation.sentences(set())]
+        return [
+            texts.setdefault(inline_html(one), len(texts)) for one in refutation.sentences(set())
+        ]
 
     row = {
         "name": question.name,

@@ -13,16 +13,16 @@ from ..doc import (
     Box,
     Cell,
     Code,
+    Figure,
     InPage,
     InText,
     Paragraph,
     Part,
-    Picture,
+    Presentation,
     Table,
-    Told,
-    element,
-    inline,
-    plain,
+    html_element,
+    inline_html,
+    plain_text,
 )
 from .answers import label, shown
 from .evidence import stopped
@@ -68,7 +68,7 @@ class Row:
         said = (
             [gettext("right: {answer}", answer=right)]
             if self.is_right
-            else map(plain, (verdict, *self.against))
+            else map(plain_text, (verdict, *self.against))
         )
         return "\n   ".join([f"{self.number}. {self.question.asks}", *said])
 
@@ -116,13 +116,13 @@ def table(rows: Iterable[Row]) -> Table:
 
 def result(said: str, found: Part, **buttons: str) -> str:
     """What the run says below its headline, and buttons for what can be done then, as HTML."""
-    headline = element("p", inline(said), class_="cl-headline", tabindex=-1)
+    headline = html_element("p", inline_html(said), class_="cl-headline", tabindex=-1)
     bar = "".join(
-        element("button", words, type="button", data_do=do) for do, words in buttons.items()
+        html_element("button", words, type="button", data_do=do) for do, words in buttons.items()
     )
-    return element(
+    return html_element(
         "div",
-        headline + found.html() + element("div", bar, class_="cl-bar"),
+        headline + found.html() + html_element("div", bar, class_="cl-bar"),
         role="group",
         aria_label=said,
     )
@@ -151,7 +151,7 @@ def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tu
     return tuple(rows)
 
 
-class Reveal(Told):
+class Reveal(Presentation):
     """A prediction compared with the run.
 
     `.rows` (each with `.is_right`, `.given`, `.right`, `.refutation`), `.text`, `.html`, `.steps` (the player).
@@ -201,7 +201,7 @@ class Reveal(Told):
     def found(self, *, live: bool) -> Part:
         """What stands below the headline; `live`: in a page that sets the colours of pictures."""
         snapshot = self._run.snapshot()
-        picture = Picture(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live)
+        picture = Figure(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live)
         ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.trace.effects]
         return Box(
             InText(Code("\n\n".join(row.told() for row in self.rows), by="")),

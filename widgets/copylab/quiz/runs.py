@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch.viz import collect_tensors, disable_overrides, getattr_or_none
 
-from ..player import Looker, Seen
-from ..run import Limits, tidy
-from ..run import Run as Trace
+from ..player import NameObserver, Observation
+from ..run import Limits, RecordedRun, dedent_code
 
 if TYPE_CHECKING:
     from tinytorch.viz import Snapshot, Tensor
@@ -31,14 +30,14 @@ _PLAIN = (bool, int, float, complex, str, type(None))
 
 
 @dataclass(frozen=True)
-class Moment(Seen):
+class Moment(Observation):
     """What a line left behind: a snapshot, the values of tensors and plain variables, and gradients, by name."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     grads: Mapping[str, Any] = field(default_factory=dict)
 
 
-class _Reader(Looker):
+class _Reader(NameObserver):
     """Looks as the player of steps does, and notes the values as well."""
 
     def __call__(self, names: Mapping[str, Any]) -> Moment:
@@ -70,16 +69,16 @@ class Run:
     """A program and what came of it, under one engine. Everything is computed when it is first asked for."""
 
     def __init__(self, code: str, engine: ModuleType) -> None:
-        self.code = tidy(code)
+        self.code = dedent_code(code)
         self.engine = engine
 
     def __repr__(self) -> str:
         return f"Run({len(self.code.splitlines())} lines, {self.engine.__name__})"
 
     @cached_property
-    def trace(self) -> Trace:
+    def trace(self) -> RecordedRun:
         """The run, step by step. Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted."""
-        made = Trace(self.code, self.engine, _Reader(), limits=_LIMITS, apart=True)
+        made = RecordedRun(self.code, self.engine, _Reader(), limits=_LIMITS, apart=True)
         if made.ended == "interrupted":  # half a run says nothing, and is not kept
             raise RuntimeError(
                 "the run was interrupted, so there is nothing to compare with: commit again"
@@ -175,7 +174,7 @@ class Run:
         """The names of another run of the same code, up to line `at`: live objects, to write into and to call."""
         names: dict[str, Any] = {}
         code = self.code if at is None else head(self.code, at)
-        Trace(code, self.engine, lambda _: None, names=names, limits=_LIMITS, apart=True)
+        RecordedRun(code, self.engine, lambda _: None, names=names, limits=_LIMITS, apart=True)
         return names
 
 

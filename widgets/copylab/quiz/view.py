@@ -9,11 +9,11 @@ import ipywidgets
 
 from tinytorch.viz import gettext
 
-from ..doc import Part, Told
+from ..doc import Part, Presentation
 from ..ui import Exhibit
 
 
-class Asked(Told):
+class Asked(Presentation):
     """What a learner is asked, shown by its live view. HELP: how to use it; UNTITLED: what stands above it by default.
 
     key: what it is called in the progress file.
@@ -51,7 +51,7 @@ class View(Exhibit, ipywidgets.VBox):
 
     children: Any
 
-    def __init__(self, of: Told, children: Sequence[Any]) -> None:
+    def __init__(self, of: Presentation, children: Sequence[Any]) -> None:
         self._of = of
         super().__init__(list(children))
 

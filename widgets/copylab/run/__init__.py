@@ -3,51 +3,51 @@
 May import `tinytorch.viz` and the catalogue of words; knows nothing of widgets, questions or lessons.
 """
 
-from .functions import Thing, from_function
-from .program import Into, Program, Site, Text, compiled, tidy
+from .functions import Steppable, program_from_function
+from .program import FunctionChoice, Program, Site, SourceText, compile_program, dedent_code
 from .recorder import Step
-from .run import LIMITS, Limits, Run, execute
+from .run import LIMITS, Limits, RecordedRun, execute_program
 from .surroundings import (
     Stop,
-    Watch,
-    apart,
-    checked,
-    cut,
+    Stopwatch,
+    choose_engine,
     describe_error,
     engine_for,
-    meant,
-    named,
+    find_engine,
+    make_builtins,
+    make_printable,
     notebook_names,
-    shown,
-    steady,
-    tools,
+    repeatable_session,
+    require_engine,
+    stabilize_text,
+    truncate_text,
 )
 
 __all__ = [
     "LIMITS",
-    "Into",
+    "FunctionChoice",
     "Limits",
     "Program",
-    "Run",
+    "RecordedRun",
     "Site",
+    "SourceText",
     "Step",
+    "Steppable",
     "Stop",
-    "Text",
-    "Thing",
-    "Watch",
-    "apart",
-    "checked",
-    "compiled",
-    "cut",
+    "Stopwatch",
+    "choose_engine",
+    "compile_program",
+    "dedent_code",
     "describe_error",
     "engine_for",
-    "execute",
-    "from_function",
-    "meant",
-    "named",
+    "execute_program",
+    "find_engine",
+    "make_builtins",
+    "make_printable",
     "notebook_names",
-    "shown",
-    "steady",
-    "tidy",
-    "tools",
+    "program_from_function",
+    "repeatable_session",
+    "require_engine",
+    "stabilize_text",
+    "truncate_text",
 ]

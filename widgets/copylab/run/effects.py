@@ -28,7 +28,7 @@ import numpy as np
 
 from tinytorch.viz import gettext, gettext_noop, join_few_names, ngettext
 
-from .surroundings import cut, steady
+from .surroundings import stabilize_text, truncate_text
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 _TEMPORARY = gettext_noop("a temporary file")
@@ -50,13 +50,13 @@ class Effects:
         self._done: dict[str, dict[str, None]] = {}  # what was done, to which things, in order
 
     def __enter__(self) -> Self:
-        self._before = _states(self._engine)
-        self._settings = [(setting, setting.now()) for setting in _settings(self._engine)]
+        self._before = _read_random_states(self._engine)
+        self._settings = [(setting, setting.now()) for setting in _list_settings(self._engine)]
         self._mended = False
         self._thread = threading.get_ident()
         self._threads = {thread.ident for thread in threading.enumerate()}
         self._stood_in: list[tuple[Any, str, Any, Any]] = []
-        for owner, name, says in _noted():
+        for owner, name, says in _list_observed_functions():
             self._stand_in(owner, name, says)
         self._stand_in(
             threading.Thread,
@@ -64,7 +64,7 @@ class Effects:
             lambda *_: ("threads", str(len(self._done.get("threads", ())))),
         )
         # torch.save writes in compiled code.
-        self._stand_in(self._engine, "save", lambda _, f, *__, **___: _written(f))
+        self._stand_in(self._engine, "save", lambda _, f, *__, **___: _note_written_path(f))
         self._builtins, self._modules = dict(_BUILTINS), dict(sys.modules)
         return self
 
@@ -84,7 +84,7 @@ class Effects:
             if sys.modules.get(name) is not module
         }
         sys.modules.update(gone)
-        self._after = _states(self._engine)
+        self._after = _read_random_states(self._engine)
         self._changed = [gettext_noop("Python's own functions")] * self._mended
         self._changed += [gettext_noop("loaded modules")] * bool(gone)
         for setting, before in self._settings:
@@ -120,7 +120,7 @@ class Effects:
 
     def sentences(self) -> Iterator[str]:
         """What the program did that goes on after it, and what stepping does not show."""
-        for what, say in _SAID.items():
+        for what, say in _SENTENCES.items():
             if things := list(self._done.get(what, ())):
                 yield say(things)
         generators = [
@@ -154,7 +154,7 @@ class Setting(NamedTuple):
             return None
 
 
-def _settings(engine: Any) -> Iterator[Setting]:
+def _list_settings(engine: Any) -> Iterator[Setting]:
     if hasattr(engine, "is_grad_enabled"):  # any module with a Tensor will do
         yield Setting(
             gettext_noop("whether gradients are recorded"),
@@ -173,10 +173,10 @@ def _settings(engine: Any) -> Iterator[Setting]:
     yield Setting(gettext_noop("the recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit)
     yield Setting(gettext_noop("the trace function"), sys.gettrace, sys.settrace)
     yield Setting(gettext_noop("the profile function"), sys.getprofile, sys.setprofile)
-    yield Setting(gettext_noop("signal handlers"), _handlers, _put_handlers)
+    yield Setting(gettext_noop("signal handlers"), _read_handlers, _put_handlers)
 
 
-def _handlers() -> dict[int, Any]:
+def _read_handlers() -> dict[int, Any]:
     return {
         number: signal.getsignal(number)
         for number in (signal.SIGTERM, getattr(signal, "SIGALRM", signal.SIGTERM))
@@ -190,7 +190,7 @@ def _put_handlers(handlers: dict[int, Any]) -> None:
         signal.alarm(0)
 
 
-def _states(engine: Any) -> dict[str, object]:
+def _read_random_states(engine: Any) -> dict[str, object]:
     """The states of the global random generators, to be compared."""
     found: dict[str, object] = {}
     with contextlib.suppress(Exception):
@@ -212,44 +212,48 @@ def _states(engine: Any) -> dict[str, object]:
 _PATHS = (str, bytes, os.PathLike)
 
 
-def _opened(file: Any, mode: str = "r", *_: object, **__: object) -> tuple[str, str] | None:
-    return _written(file) if set(mode) & set("wax+") else None
+def _note_open(file: Any, mode: str = "r", *_: object, **__: object) -> tuple[str, str] | None:
+    return _note_written_path(file) if set(mode) & set("wax+") else None
 
 
-def _os_opened(path: Any, flags: int, *_: object, **__: object) -> tuple[str, str] | None:
-    return _written(path) if flags & _WRITES else None
+def _note_os_open(path: Any, flags: int, *_: object, **__: object) -> tuple[str, str] | None:
+    return _note_written_path(path) if flags & _WRITES else None
 
 
-def _written(path: Any, *_: object) -> tuple[str, str] | None:
+def _note_written_path(path: Any, *_: object) -> tuple[str, str] | None:
     if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull:
         return None
     if Path(os.fsdecode(path)).is_dir():  # a temporary file is made in its folder
         return "wrote", _TEMPORARY
-    return _path("wrote")(path)
+    return _make_path_note("wrote")(path)
 
 
-def _named(path: Any) -> str:
+def _name_of_path(path: Any) -> str:
     text = os.fsdecode(path)
     # Such names differ from run to run, and what is said is stored.
-    return _TEMPORARY if _RANDOM_NAME.search(text) else cut(steady(text), 100)
+    return _TEMPORARY if _RANDOM_NAME.search(text) else truncate_text(stabilize_text(text), 100)
 
 
-def _path(what: str) -> Callable[..., tuple[str, str] | None]:
+def _make_path_note(what: str) -> Callable[..., tuple[str, str] | None]:
     # What Python compiles on import and keeps beside a module is not the program's doing.
-    return lambda path, *_, **__: None if "__pycache__" in str(path) else (what, _named(path))
+    return lambda path, *_, **__: (
+        None if "__pycache__" in str(path) else (what, _name_of_path(path))
+    )
 
 
-def _started(program: Any, *_: object, **__: object) -> tuple[str, str]:
+def _note_program(program: Any, *_: object, **__: object) -> tuple[str, str]:
     first = program if isinstance(program, _PATHS) else program[0]
-    return "programs", cut(steady(os.fsdecode(first)), 60)
+    return "programs", truncate_text(stabilize_text(os.fsdecode(first)), 60)
 
 
-def _connected(database: Any, *_: object, **__: object) -> tuple[str, str] | None:
-    return None if database == ":memory:" else ("wrote", _named(database))
+def _note_database(database: Any, *_: object, **__: object) -> tuple[str, str] | None:
+    return None if database == ":memory:" else ("wrote", _name_of_path(database))
 
 
 @functools.cache
-def _noted() -> tuple[tuple[Any, str, Callable[..., tuple[str, str] | None]], ...]:
+def _list_observed_functions() -> tuple[
+    tuple[Any, str, Callable[..., tuple[str, str] | None]], ...
+]:
     """Where functions stand that do such things, their names, and what is to be said of a call."""
     process, connection, database = map(import_module, ("subprocess", "socket", "sqlite3"))
     with contextlib.suppress(OSError):
@@ -260,24 +264,24 @@ def _noted() -> tuple[tuple[Any, str, Callable[..., tuple[str, str] | None]], ..
         "renamed": ["rename", "replace"],
     }
     return (
-        *((os, name, _path(what)) for what, names in paths.items() for name in names),
-        (builtins, "open", _opened),
-        (import_module("io"), "open", _opened),
-        (os, "open", _os_opened),
-        (os, "mkdir", _path("made")),
+        *((os, name, _make_path_note(what)) for what, names in paths.items() for name in names),
+        (builtins, "open", _note_open),
+        (import_module("io"), "open", _note_open),
+        (os, "open", _note_os_open),
+        (os, "mkdir", _make_path_note("made")),
         (os, "putenv", lambda name, *_: ("environment", os.fsdecode(name))),
         (os, "unsetenv", lambda name: ("environment", os.fsdecode(name))),
-        (os, "system", _started),
-        (process.Popen, "__init__", lambda _, args, *__, **___: _started(args)),
+        (os, "system", _note_program),
+        (process.Popen, "__init__", lambda _, args, *__, **___: _note_program(args)),
         (connection.socket, "connect", lambda *_: ("network", "connection")),
-        (database, "connect", _connected),
+        (database, "connect", _note_database),
     )
 
 
-_SAID: dict[str, Callable[[list[str]], str]] = {
-    "wrote": lambda files: _files(gettext_noop("The code wrote to {files}."), files),
-    "removed": lambda files: _files(gettext_noop("The code removed {files}."), files),
-    "renamed": lambda files: _files(gettext_noop("The code renamed {files}."), files),
+_SENTENCES: dict[str, Callable[[list[str]], str]] = {
+    "wrote": lambda files: _sentence_on_files(gettext_noop("The code wrote to {files}."), files),
+    "removed": lambda files: _sentence_on_files(gettext_noop("The code removed {files}."), files),
+    "renamed": lambda files: _sentence_on_files(gettext_noop("The code renamed {files}."), files),
     "made": lambda folders: ngettext(
         "The code made the folder {folders}.",
         "The code made the folders {folders}.",
@@ -299,7 +303,7 @@ _SAID: dict[str, Callable[[list[str]], str]] = {
 }
 
 
-def _files(sentence: str, names: list[str]) -> str:
+def _sentence_on_files(sentence: str, names: list[str]) -> str:
     if names == [_TEMPORARY]:
         return gettext(sentence, files=gettext(_TEMPORARY))
     files = ngettext(

@@ -18,23 +18,33 @@ from typing import Any
 
 import tinytorch
 
-from .program import Into, Key, Marker, Program, Site, Text, called, defined, functions
-from .scopes import Scopes, scopes
+from .program import (
+    FunctionChoice,
+    FunctionKey,
+    Marker,
+    Program,
+    Site,
+    SourceText,
+    display_name,
+    find_functions,
+    names_of_functions,
+)
+from .scopes import Scopes, find_scopes
 
-_OURS = (Path(__file__).parents[1], Path(tinytorch.__file__).parent)
-_INSTALLED = tuple(
+_OWN_FOLDERS = (Path(__file__).parents[1], Path(tinytorch.__file__).parent)
+_INSTALLED_FOLDERS = tuple(
     {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
-Thing = ModuleType | type | FunctionType | MethodType
+Steppable = ModuleType | type | FunctionType | MethodType
 """What can be named to be stepped into, beside functions of the program itself."""
 
 
-def from_function(
+def program_from_function(
     call: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
-    into: Into = True,
-    things: Iterable[Thing] = (),
+    into: FunctionChoice = True,
+    things: Iterable[Steppable] = (),
 ) -> Program:
     """A call of a function or method, its body to be stepped, and what it calls of its own file and of `things`.
 
@@ -52,14 +62,14 @@ def from_function(
         raise TypeError(
             f"steps() takes code as a string, or a function written with def, not {type(call).__name__}"
         )
-    _refuse(function)
+    _refuse_unsteppable(function)
     home = function.__globals__
     own: list[FunctionType] = []
-    if into is not False and not _installed(function.__code__.co_filename):
+    if into is not False and not _is_installed(function.__code__.co_filename):
         beside = [function, *map(type, (*args, *kwargs.values())), *home.values()]
-        own = [one for value in beside for one in _held(value, home)]
+        own = [one for value in beside for one in _find_held_functions(value, home)]
     sites: list[Site] = []
-    files = _Files(sites, own, into, function, list(_all(things)))
+    files = _FileMarker(sites, own, into, function, list(_find_functions_of_things(things)))
     if function not in files.stepped:
         raise TypeError(
             f"steps() cannot find the source of {function.__name__}(): pass the code as a string"
@@ -71,7 +81,7 @@ def from_function(
 
     def start(marked: Callable[[CodeType], CodeType]) -> object:
         # Its own, with what is in them.
-        cells = tuple([CellType(*_content(cell)) for cell in function.__closure__ or ()])
+        cells = tuple([CellType(*_content_of_cell(cell)) for cell in function.__closure__ or ()])
         made = FunctionType(marked(code), names, name, function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
         if names.get(name) is function:
@@ -91,25 +101,30 @@ def from_function(
     )
 
 
-def also(program: Program, things: Iterable[Thing]) -> Program:
+def add_stepped_functions(program: Program, things: Iterable[Steppable]) -> Program:
     """The program, stepping into functions of these modules and classes as well. Raises TypeError as above."""
-    return replace(program, stepped=_Files(program.sites, (), named=list(_all(things))).stepped)
+    return replace(
+        program,
+        stepped=_FileMarker(
+            program.sites, (), named=list(_find_functions_of_things(things))
+        ).stepped,
+    )
 
 
-class _Files:
+class _FileMarker:
     """Marks functions in the files where they stand; each file is read once.
 
     entry: the function that is called. own: those beside it, of which `into` chooses. named: those that are asked for.
     """
 
-    text: Text
+    text: SourceText
     scopes: Scopes
 
     def __init__(
         self,
         sites: list[Site],
         own: Iterable[FunctionType],
-        into: Into = True,
+        into: FunctionChoice = True,
         entry: FunctionType | None = None,
         named: Iterable[FunctionType] = (),
     ) -> None:
@@ -129,7 +144,7 @@ class _Files:
     def _mark(self, file: str, held: list[FunctionType], *, searched: bool) -> None:
         try:
             source = "".join(inspect.findsource(held[0])[0])
-            marker = Marker(source, Text(source, file=file), self._sites, self._into)
+            marker = Marker(source, SourceText(source, file=file), self._sites, self._into)
         except (
             OSError,
             TypeError,
@@ -137,14 +152,14 @@ class _Files:
             ValueError,
         ):  # no source, or another by now: they run in one go
             return
-        nodes = dict(functions(marker.tree))
-        places = {_key(one.__code__) for one in held}
-        named = {_key(one.__code__) for one in held if one in self._named}
+        nodes = dict(find_functions(marker.tree))
+        places = {_key_of_code(one.__code__) for one in held}
+        named = {_key_of_code(one.__code__) for one in held if one in self._named}
         for key, node in nodes.items():
-            if self._entry in held and key == _key(self._entry.__code__):
+            if self._entry in held and key == _key_of_code(self._entry.__code__):
                 self.text = marker.function(node, whole=True)
-                self.scopes = scopes(source, file, (node.name, node.lineno))
-                self.functions |= defined(node)
+                self.scopes = find_scopes(source, file, (node.name, node.lineno))
+                self.functions |= names_of_functions(node)
         for (
             key,
             node,
@@ -153,29 +168,29 @@ class _Files:
         ):  # the outer ones come first: lines of what stands in them count from theirs
             if key in places:
                 marker.function(node, whole=key in named)
-                self.functions |= {called(key), node.name}
+                self.functions |= {display_name(key), node.name}
             elif searched and node.decorator_list and "<locals>" not in key[0]:
                 self.hidden |= {key[0]}
-        codes = {_key(code): code for code in _codes(marker.code())}
+        codes = {_key_of_code(code): code for code in _walk_codes(marker.code())}
         for one in held:
-            code = codes.get(_key(one.__code__))
+            code = codes.get(_key_of_code(one.__code__))
             if code is not None and code.co_freevars == one.__code__.co_freevars:
                 self.stepped[one] = code
 
 
-def _key(code: CodeType) -> Key:
+def _key_of_code(code: CodeType) -> FunctionKey:
     return code.co_qualname, code.co_firstlineno
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def _walk_codes(code: CodeType) -> Iterator[CodeType]:
     """The code of all functions in compiled code."""
     for one in code.co_consts:
         if isinstance(one, CodeType):
             yield one
-            yield from _codes(one)
+            yield from _walk_codes(one)
 
 
-def _content(cell: CellType) -> tuple[Any, ...]:
+def _content_of_cell(cell: CellType) -> tuple[Any, ...]:
     """What is in a cell; nothing while it is not yet filled: an unbound name in the function, and in its copy."""
     try:
         return (cell.cell_contents,)
@@ -186,7 +201,7 @@ def _content(cell: CellType) -> tuple[Any, ...]:
 # Which functions
 
 
-def _refuse(function: FunctionType) -> None:
+def _refuse_unsteppable(function: FunctionType) -> None:
     """Raise TypeError, with what to do, for a function that cannot be stepped."""
     name = function.__name__
     if name == "<lambda>":
@@ -197,37 +212,41 @@ def _refuse(function: FunctionType) -> None:
         raise TypeError(
             f"steps() cannot step {name}(): a generator or coroutine runs only later, piece by piece"
         )
-    if hasattr(function, "__wrapped__") and _installed(function.__code__.co_filename):
+    if hasattr(function, "__wrapped__") and _is_installed(function.__code__.co_filename):
         raise TypeError(
             f"steps() cannot step {name}() itself, which is decorated: step a function that calls it, "
             f"or steps('{name}(...)', namespace=globals(), into={name})"
         )
 
 
-def _installed(file: str) -> bool:
+def _is_installed(file: str) -> bool:
     """Whether a file is none of the user's: the standard library, an installed package, this one."""
     path = Path(file)
-    return any(folder in path.parents for folder in (*_INSTALLED, *_OURS))
+    return any(folder in path.parents for folder in (*_INSTALLED_FOLDERS, *_OWN_FOLDERS))
 
 
-def _all(things: Iterable[Thing]) -> Iterator[FunctionType]:
+def _find_functions_of_things(things: Iterable[Steppable]) -> Iterator[FunctionType]:
     """The functions of modules, classes with their own bases, and functions. TypeError for one without a source."""
     for thing in things:
         found: list[FunctionType] = []
         if isinstance(thing, ModuleType):
             found = [
-                one for value in list(vars(thing).values()) for one in _held(value, vars(thing))
+                one
+                for value in list(vars(thing).values())
+                for one in _find_held_functions(value, vars(thing))
             ]
         elif isinstance(thing, type):
             for base in thing.__mro__:
                 home = vars(sys.modules.get(base.__module__, sys))
-                if base is thing or not _installed(str(home.get("__file__", ""))):
-                    found += _held(base, home)
+                if base is thing or not _is_installed(str(home.get("__file__", ""))):
+                    found += _find_held_functions(base, home)
         elif isinstance(
             function := inspect.unwrap(getattr(thing, "__func__", thing)), FunctionType
         ):
-            found = list(_held(function, function.__globals__))
-        if not found or any(_OURS[0] in Path(one.__code__.co_filename).parents for one in found):
+            found = list(_find_held_functions(function, function.__globals__))
+        if not found or any(
+            _OWN_FOLDERS[0] in Path(one.__code__.co_filename).parents for one in found
+        ):
             raise TypeError(
                 f"into takes True, False, names of functions of the code, and modules, classes and functions "
                 f"that are written in Python, not {thing!r}"
@@ -235,7 +254,9 @@ def _all(things: Iterable[Thing]) -> Iterator[FunctionType]:
         yield from found
 
 
-def _held(thing: Any, home: dict[str, Any], seen: set[int] | None = None) -> Iterator[FunctionType]:
+def _find_held_functions(
+    thing: Any, home: dict[str, Any], seen: set[int] | None = None
+) -> Iterator[FunctionType]:
     """The functions over the globals `home` that a function, a class or a decorator's work holds."""
     seen = set() if seen is None else seen
     if id(thing) in seen:
@@ -247,7 +268,7 @@ def _held(thing: Any, home: dict[str, Any], seen: set[int] | None = None) -> Ite
         if thing.__globals__ is home:
             yield thing
         # What a decorator calls, for example.
-        held = [one for cell in thing.__closure__ or () for one in _content(cell)]
+        held = [one for cell in thing.__closure__ or () for one in _content_of_cell(cell)]
         inside = [
             thing.__dict__.get("__wrapped__"),
             *(one for one in held if type(one) in (FunctionType, MethodType)),
@@ -264,4 +285,4 @@ def _held(thing: Any, home: dict[str, Any], seen: set[int] | None = None) -> Ite
     else:
         inside = [inspect.getattr_static(thing, "__wrapped__", None)]
     for one in inside:
-        yield from _held(one, home, seen)
+        yield from _find_held_functions(one, home, seen)

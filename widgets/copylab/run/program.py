@@ -19,7 +19,7 @@ from typing import Any
 
 from tinytorch.viz import gettext, join_few_names
 
-from .scopes import Scopes, scopes
+from .scopes import Scopes, find_scopes
 
 FILENAME = "<steps>"
 
@@ -28,17 +28,17 @@ OPEN, DONE, TURN, TEST, OVER, RETURN, CAUGHT, SHOW = (
     for name in ("open", "done", "turn", "test", "over", "return", "caught", "show")
 )
 
-Into = bool | frozenset[str]
+FunctionChoice = bool | frozenset[str]
 """Which functions of the program are stepped into: all, none, or those of these names."""
 
-_QUIET = (ast.Global, ast.Nonlocal)
-_TRIES = (ast.Try, ast.TryStar)
+_UNMARKED = (ast.Global, ast.Nonlocal)
+_TRY_STATEMENTS = (ast.Try, ast.TryStar)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
-class Text:
+class SourceText:
     """Code with lines of its own, from 1: a program, or one function of a file.
 
     name: the function, such as `Net.forward`; empty for a program. file, above: as Python knows it, and how many lines
@@ -63,7 +63,7 @@ class Site:
     end_line: int
     source: str
     function: str | None
-    text: Text
+    text: SourceText
     loop: str = ""
     loops: tuple[Site, ...] = ()
 
@@ -88,7 +88,7 @@ class Program:
     with its marks put in by the function that is given. entry: the function that is stepped, if it is one.
     """
 
-    text: Text
+    text: SourceText
     sites: list[Site]
     scopes: Scopes
     functions: frozenset[str]
@@ -105,7 +105,7 @@ class Program:
         """Where its functions stand."""
         return frozenset({self.text.file, *(code.co_filename for code in self.stepped.values())})
 
-    def check(self, into: Into) -> None:
+    def check(self, into: FunctionChoice) -> None:
         """Raise ValueError if `into` names a function that is not defined here."""
         if not isinstance(into, bool) and (missing := sorted(into - self.functions)):
             known = join_few_names(sorted(self.functions)) or "none"
@@ -114,22 +114,22 @@ class Program:
             )
 
 
-def tidy(code: str) -> str:
+def dedent_code(code: str) -> str:
     """`code` without empty lines around it, and moved to the left: as one writes it between triple quotes."""
     text = re.sub(r"\A(?:[ \t]*\r?\n)+", "", code).rstrip()
     return textwrap.dedent(text) if text[:1] in (" ", "\t") else text
 
 
 @lru_cache(maxsize=512)
-def compiled(code: str) -> CodeType:
+def compile_program(code: str) -> CodeType:
     """The code without marks, compiled once. Raises SyntaxError or ValueError if it is no Python."""
     return compile(code, FILENAME, "exec", dont_inherit=True)
 
 
-def from_code(source: str, names: dict[str, Any], into: Into = True) -> Program:
+def program_from_code(source: str, names: dict[str, Any], into: FunctionChoice = True) -> Program:
     """A program given as text, to run in `names`. Raises SyntaxError, with the line and column, if it is none."""
     sites: list[Site] = []
-    text = Text(source)
+    text = SourceText(source)
     marker = Marker(source, text, sites, into)
     compile(
         source, FILENAME, "exec", dont_inherit=True
@@ -139,15 +139,17 @@ def from_code(source: str, names: dict[str, Any], into: Into = True) -> Program:
     def start(marked: Callable[[CodeType], CodeType]) -> None:
         exec(marked(code), names)  # running the user's code is what this package is for
 
-    return Program(text, sites, scopes(source, FILENAME), defined(marker.tree), names, start)
+    return Program(
+        text, sites, find_scopes(source, FILENAME), names_of_functions(marker.tree), names, start
+    )
 
 
-def with_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeType:
+def put_in_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeType:
     """The compiled code with the functions that its marks call."""
 
     def put(one: object) -> object:
         if isinstance(one, CodeType):
-            return with_marks(one, marks)
+            return put_in_marks(one, marks)
         return marks.get(one, one) if isinstance(one, str) else one
 
     return code.replace(co_consts=tuple(map(put, code.co_consts)))
@@ -156,16 +158,18 @@ def with_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeT
 class Marker:
     """Marks the tree of one file, and notes the site that each mark speaks of."""
 
-    def __init__(self, source: str, text: Text, sites: list[Site], into: Into) -> None:
+    def __init__(
+        self, source: str, text: SourceText, sites: list[Site], into: FunctionChoice
+    ) -> None:
         self._text, self._sites, self._into = text, sites, into
         self._loops: tuple[Site, ...] = ()
-        self._marked: set[Function] = set()
+        self._marked: set[FunctionNode] = set()
         self._lines = re.split(r"\r\n|\r|\n", source)  # what Python takes for lines
         self._bytes = [
             line.encode("utf-8", "replace") for line in self._lines
         ]  # the tree counts columns in bytes
         self.tree = ast.parse(source, text.file)
-        self._names = {node: called(key) for key, node in functions(self.tree)}
+        self._names = {node: display_name(key) for key, node in find_functions(self.tree)}
 
     def code(self) -> CodeType:
         """The marked tree, compiled; the marks are yet to be put in."""
@@ -183,13 +187,13 @@ class Marker:
         self.tree.body = self._module(self.tree.body)
         return self.code()
 
-    def function(self, node: Function, *, whole: bool) -> Text:
+    def function(self, node: FunctionNode, *, whole: bool) -> SourceText:
         """Mark a function, whose lines are counted from its own first; `whole`: whatever `into` says."""
         if node in self._marked:
             return self._text
-        above, name = first_line(node) - 1, self._names[node]
+        above, name = find_first_line(node) - 1, self._names[node]
         lines = "\n".join(self._lines[above : node.end_lineno])
-        self._text = Text(textwrap.dedent(lines) + "\n", name, self._text.file, above)
+        self._text = SourceText(textwrap.dedent(lines) + "\n", name, self._text.file, above)
         self._loops = ()
         if whole:
             self._marked.add(node)
@@ -205,14 +209,16 @@ class Marker:
             return
         rest = self._lines[last.end_lineno - 1].encode()[last.end_col_offset :].decode()
         if not re.match(r"\s*;", rest):
-            last.value = ast.copy_location(_call(SHOW, last.value), last.value)
+            last.value = ast.copy_location(_make_call(SHOW, last.value), last.value)
 
     def _module(self, body: list[ast.stmt]) -> list[ast.stmt]:
         head = 0
-        while head < len(body) and ((_is_text(body[head]) and head == 0) or _is_future(body[head])):
+        while head < len(body) and (
+            (_is_string(body[head]) and head == 0) or _is_future(body[head])
+        ):
             head += 1  # these must stay first
         shown = body[:head]
-        if len(body) == head == 1 and _is_text(body[0]):
+        if len(body) == head == 1 and _is_string(body[0]):
             shown, head = [], 0  # a lone string is the value to show, no docstring
         return shown + self._block(body[head:], None)
 
@@ -221,14 +227,14 @@ class Marker:
     ) -> list[ast.stmt]:
         marked: list[ast.stmt] = []
         for position, stmt in enumerate(body):
-            if isinstance(stmt, _QUIET) or (docstring and position == 0 and _is_text(stmt)):
+            if isinstance(stmt, _UNMARKED) or (docstring and position == 0 and _is_string(stmt)):
                 marked.append(stmt)
             else:
                 marked += self._step(stmt, function)
         return marked
 
     def _step(self, stmt: ast.stmt, function: str | None) -> list[ast.stmt]:
-        if isinstance(stmt, _TRIES):  # `try:` itself does nothing that could be shown
+        if isinstance(stmt, _TRY_STATEMENTS):  # `try:` itself does nothing that could be shown
             self._inside(stmt, function)
             return [stmt]
         site = self._site(stmt, function)
@@ -242,22 +248,22 @@ class Marker:
             ):  # a bare return stays bare: async generators
                 return [start, done, stmt]  # allow no other
             case ast.Return(value=ast.expr() as value):
-                stmt.value = _around(RETURN, site, value)
+                stmt.value = _wrap_value(RETURN, site, value)
                 return [start, stmt]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._body(stmt)
             case ast.ClassDef():  # one step; its methods are stepped through when they are called
                 self._seek(stmt)
             case ast.If():
-                stmt.test = _around(TEST, site, stmt.test)
+                stmt.test = _wrap_value(TEST, site, stmt.test)
                 return [start, self._inside(stmt, function)]
             case ast.Match():
-                stmt.subject = _around(TEST, site, stmt.subject)
+                stmt.subject = _wrap_value(TEST, site, stmt.subject)
                 return [start, self._inside(stmt, function)]
             case ast.While() | ast.For() | ast.AsyncFor():
                 self._inside(stmt, function, self._sites[site])
                 if isinstance(stmt, ast.While):
-                    stmt.test = _around(TEST, site, stmt.test)
+                    stmt.test = _wrap_value(TEST, site, stmt.test)
                 else:
                     stmt.body.insert(0, self._mark(TURN, site, stmt))
                 stmt.orelse.insert(
@@ -270,7 +276,7 @@ class Marker:
                 return [start, stmt]
         return [start, stmt, done]
 
-    def _body(self, stmt: Function) -> None:
+    def _body(self, stmt: FunctionNode) -> None:
         if stmt in self._marked:
             return
         name = self._names[stmt]
@@ -304,11 +310,14 @@ class Marker:
         return stmt
 
     def _site(self, node: ast.stmt | ast.ExceptHandler, function: str | None) -> int:
-        line = first_line(node)
+        line = find_first_line(node)
         above = self._text.above
         inner = [*(getattr(node, "body", None) or []), *getattr(node, "cases", [])]
         first = min(
-            (c.pattern.lineno if isinstance(c, ast.match_case) else first_line(c) for c in inner),
+            (
+                c.pattern.lineno if isinstance(c, ast.match_case) else find_first_line(c)
+                for c in inner
+            ),
             default=None,
         )
         end = (node.end_lineno or line) if first is None else max(first - 1, line)
@@ -317,7 +326,7 @@ class Marker:
                 node.col_offset : node.end_col_offset
             ].decode()  # one of several on its line
         else:
-            text = _tidy(self._lines[line - 1 : end])
+            text = _clean_statement(self._lines[line - 1 : end])
         loop = (
             "for"
             if isinstance(node, ast.For | ast.AsyncFor)
@@ -332,25 +341,25 @@ class Marker:
 
     @staticmethod
     def _mark(name: str, site: int, at: ast.stmt | ast.ExceptHandler) -> ast.stmt:
-        mark = ast.copy_location(ast.Expr(_call(name, ast.Constant(site))), at)
+        mark = ast.copy_location(ast.Expr(_make_call(name, ast.Constant(site))), at)
         return ast.fix_missing_locations(mark)
 
 
-def _call(mark: str, *args: ast.expr) -> ast.Call:
+def _make_call(mark: str, *args: ast.expr) -> ast.Call:
     return ast.Call(ast.Constant(mark), list(args), [])
 
 
-def _around(name: str, site: int, value: ast.expr) -> ast.expr:
-    return ast.copy_location(_call(name, ast.Constant(site), value), value)
+def _wrap_value(name: str, site: int, value: ast.expr) -> ast.expr:
+    return ast.copy_location(_make_call(name, ast.Constant(site), value), value)
 
 
-def first_line(stmt: ast.stmt | ast.ExceptHandler) -> int:
+def find_first_line(stmt: ast.stmt | ast.ExceptHandler) -> int:
     """The line on which a statement begins, with its decorators: what Python takes for a function's first."""
     decorators: list[ast.expr] = getattr(stmt, "decorator_list", [])
     return min([stmt.lineno, *(d.lineno for d in decorators)])
 
 
-def _is_text(stmt: ast.stmt) -> bool:
+def _is_string(stmt: ast.stmt) -> bool:
     return (
         isinstance(stmt, ast.Expr)
         and isinstance(stmt.value, ast.Constant)
@@ -362,33 +371,35 @@ def _is_future(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"
 
 
-Key = tuple[str, int]
+FunctionKey = tuple[str, int]
 """By what a function is found again in its file: its qualified name and first line."""
 
 
-def functions(tree: ast.AST, within: str = "") -> Iterator[tuple[Key, Function]]:
+def find_functions(tree: ast.AST, within: str = "") -> Iterator[tuple[FunctionKey, FunctionNode]]:
     """The functions of a tree, the outer ones before those that stand in them."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, _FUNCTIONS):
-            yield (within + node.name, first_line(node)), node
-            yield from functions(node, f"{within}{node.name}.<locals>.")
+            yield (within + node.name, find_first_line(node)), node
+            yield from find_functions(node, f"{within}{node.name}.<locals>.")
         else:
-            yield from functions(
+            yield from find_functions(
                 node, f"{within}{node.name}." if isinstance(node, ast.ClassDef) else within
             )
 
 
-def called(key: Key) -> str:
+def display_name(key: FunctionKey) -> str:
     """The name that is shown of a function: `f`, `A.m`."""
     return key[0].rpartition("<locals>.")[2]
 
 
-def defined(tree: ast.AST) -> frozenset[str]:
+def names_of_functions(tree: ast.AST) -> frozenset[str]:
     """By which names the functions of a program can be asked for: `f`, `A.m`, `m`."""
-    return frozenset(name for key, node in functions(tree) for name in (called(key), node.name))
+    return frozenset(
+        name for key, node in find_functions(tree) for name in (display_name(key), node.name)
+    )
 
 
-def _tidy(lines: list[str]) -> str:
+def _clean_statement(lines: list[str]) -> str:
     """The lines of a step, moved to the left, without the blank lines and comments that end them."""
     while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
         lines = lines[:-1]

@@ -15,12 +15,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 from . import program as marks
-from .program import FILENAME, Program, Site, with_marks
-from .scopes import Variables
-from .surroundings import Output, Stop, Watch, describe_error
+from .program import FILENAME, Program, Site, put_in_marks
+from .scopes import FrameVariables
+from .surroundings import OutputBuffer, Stop, Stopwatch, describe_error
 
-Look = Callable[[Mapping[str, Any]], Any]
-_PAUSING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+Observe = Callable[[Mapping[str, Any]], Any]
+_PAUSING_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Functions that are left in the middle of their loops and taken up again: those loops are never folded."""
 
 
@@ -52,13 +52,13 @@ class Recorder:
     def __init__(
         self,
         program: Program,
-        look: Look,
-        watch: Watch,
+        look: Observe,
+        watch: Stopwatch,
         max_steps: int,
         rounds: int | None = None,
     ) -> None:
         self.steps: list[Step] = []
-        self.output = Output()
+        self.output = OutputBuffer()
         self.full = False
         self._program = program
         self._sites = program.sites
@@ -67,7 +67,7 @@ class Recorder:
         self._known = (
             program.namespace.keys() - program.scopes.mentioned
         )  # the user's other names: not shown
-        self._variables = Variables()
+        self._variables = FrameVariables()
         self._look, self._watch, self._max = look, watch, max_steps
         self._open_at: tuple[int, int] | None = (
             None  # site and id of the frame of a line that has begun
@@ -99,7 +99,7 @@ class Recorder:
         }
 
         def marked(code: CodeType) -> CodeType:
-            return with_marks(code, called)
+            return put_in_marks(code, called)
 
         stepped = self._program.stepped
         own = {function: function.__code__ for function in stepped}
@@ -195,7 +195,7 @@ class Recorder:
             if (
                 self._rounds is not None
                 and number > self._rounds
-                and not frame.f_code.co_flags & _PAUSING
+                and not frame.f_code.co_flags & _PAUSING_FLAGS
             ):
                 self._folded, self._unseen, self._open_at = (site, frame), 1, None
                 return
@@ -332,7 +332,7 @@ class Recorder:
     def _frames(self, frame: FrameType, *, modules: bool = False) -> Iterator[FrameType]:
         """`frame` and those that called it, as far as they are functions of the program."""
         at: FrameType | None = frame
-        while at is not None and at.f_code is not _BEGUN:
+        while at is not None and at.f_code is not _RUN_CODE:
             code = at.f_code
             function = (
                 code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
@@ -357,7 +357,7 @@ class Recorder:
         A name that the stepped function has as a variable is the variable's; the global is called `x (global)`.
         """
         local = self._program.scopes.variables
-        found = {k: v for k, v in names.items() if k not in self._known and not _private(k)}
+        found = {k: v for k, v in names.items() if k not in self._known and not _is_private(k)}
         return {f"{k} (global)" if k in local else k: v for k, v in found.items()}
 
     def _names(self, frame: FrameType) -> dict[str, Any]:
@@ -376,7 +376,7 @@ class Recorder:
             local = {
                 k: v
                 for k, v in own.items()
-                if not (_private(k) or _is_outer(function.f_code, k, v, outside))
+                if not (_is_private(k) or _is_of_enclosing_function(function.f_code, k, v, outside))
             }
             outside.append((function.f_code.co_qualname, own))
             if place and function.f_code.co_filename != FILENAME:
@@ -387,10 +387,10 @@ class Recorder:
         return names
 
 
-_BEGUN = Recorder.run.__code__
+_RUN_CODE = Recorder.run.__code__
 
 
-def _is_outer(
+def _is_of_enclosing_function(
     code: CodeType, name: str, value: object, outside: Iterable[tuple[str, Mapping[str, Any]]]
 ) -> bool:
     """Return True if a variable is that of an enclosing function that runs, where it has its name.
@@ -405,5 +405,5 @@ def _is_outer(
     )
 
 
-def _private(name: str) -> bool:
+def _is_private(name: str) -> bool:
     return type(name) is not str or name == "_" or name.startswith((".", "__"))

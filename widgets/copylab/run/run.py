@@ -11,11 +11,20 @@ from types import ModuleType
 from typing import Any
 
 from .effects import Effects
-from .functions import Thing, also
-from .program import Into, Program, Site, Text, compiled, from_code
-from .recorder import Look, Recorder, Step
-from .surroundings import Stop, Watch, capturing, cut, fresh, steady, tools, untooled
-from .surroundings import apart as apart_from_all
+from .functions import Steppable, add_stepped_functions
+from .program import FunctionChoice, Program, Site, SourceText, compile_program, program_from_code
+from .recorder import Observe, Recorder, Step
+from .surroundings import (
+    Stop,
+    Stopwatch,
+    capture_output,
+    default_settings,
+    make_builtins,
+    make_builtins_after_run,
+    stabilize_text,
+    truncate_text,
+)
+from .surroundings import repeatable_session as apart_from_all
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Limits:
 LIMITS = Limits()
 
 
-class Run:
+class RecordedRun:
     """A program that was run with `engine` as its `torch`, statement by statement: its steps, and how it ended.
 
     code: a text, or a program that was made of one or of a function. look: what is seen of the program's names, before
@@ -61,11 +70,11 @@ class Run:
         self,
         code: str | Program,
         engine: ModuleType,
-        look: Look,
+        look: Observe,
         *,
         names: dict[str, Any] | None = None,
-        into: Into = True,
-        things: Sequence[Thing] = (),
+        into: FunctionChoice = True,
+        things: Sequence[Steppable] = (),
         limits: Limits = LIMITS,
         apart: bool = False,
     ) -> None:
@@ -75,18 +84,18 @@ class Run:
         """What was seen before the first step."""
         self.effects: tuple[str, ...] = ()
         """Sentences on what it did to files and the like; to random numbers only where they are not put back."""
-        self.texts: tuple[Text, ...] = ()
+        self.texts: tuple[SourceText, ...] = ()
         """The code that ran: the program, or the function that was called, then each other that was stepped into."""
         self.hidden: tuple[str, ...] = ()
         """Functions that it calls and that could not be stepped into, for a decorator hides their code."""
         if isinstance(code, str):
             try:
-                program = from_code(code, {} if names is None else names, into)
+                program = program_from_code(code, {} if names is None else names, into)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-                self.steps, self.ended = (_unreadable(code, error),), "syntax"
+                self.steps, self.ended = (_make_syntax_error_step(code, error),), "syntax"
                 self.texts = (self.steps[0].site.text,)
                 return
-            program = also(program, things) if things else program
+            program = add_stepped_functions(program, things) if things else program
         else:
             program = code
         program.check(into)
@@ -97,7 +106,7 @@ class Run:
         self,
         program: Program,
         engine: ModuleType,
-        look: Look,
+        look: Observe,
         *,
         random: bool,
     ) -> None:
@@ -105,18 +114,18 @@ class Run:
         mine: dict[str, Any] = {
             name: names[name] for name in ("__builtins__", "__name__") if name in names
         }
-        given = tools(engine, stepped=True)
+        given = make_builtins(engine, stepped=True)
         names.update(__builtins__=given, __name__="__main__", torch=engine)
-        with Watch(self.limits.seconds) as watch:
+        with Stopwatch(self.limits.seconds) as watch:
             recorder = Recorder(program, look, watch, self.limits.max_steps, self.limits.rounds)
             self.before = look(recorder.globals(names))
             effects = Effects(engine, lambda: watch.busy, random=random)
-            with capturing(recorder.output), effects:
+            with capture_output(recorder.output), effects:
                 given["open"] = open  # which takes note of what is written
                 recorder.mend = effects.mend
-                self.ended = _ended(recorder, watch)
+                self.ended = _run_to_end(recorder, watch)
                 recorder.finish(names)
-        given.update(untooled())
+        given.update(make_builtins_after_run())
         names.update(mine)
         self.steps, self.effects = tuple(recorder.steps), tuple(effects.sentences())
         self.texts = tuple(dict.fromkeys([program.text, *(step.site.text for step in self.steps)]))
@@ -131,7 +140,7 @@ class Run:
         return self.steps[-1].error if self.steps and self.ended == "error" else None
 
 
-def _ended(recorder: Recorder, watch: Watch) -> str:
+def _run_to_end(recorder: Recorder, watch: Stopwatch) -> str:
     """Run the program, and say how that ended."""
     try:
         recorder.run()
@@ -158,7 +167,7 @@ def _ended(recorder: Recorder, watch: Watch) -> str:
         watch.busy = True
 
 
-def _unreadable(source: str, error: Exception) -> Step:
+def _make_syntax_error_step(source: str, error: Exception) -> Step:
     """The step of a program that cannot be read: at the line of the error, with a caret below it."""
     lines = source.splitlines() or [""]
     line = min(max(getattr(error, "lineno", None) or 1, 1), len(lines))
@@ -168,15 +177,20 @@ def _unreadable(source: str, error: Exception) -> Step:
     if column:
         one_line = getattr(error, "end_lineno", line) in (line, None)
         end = min((getattr(error, "end_offset", None) or 0) if one_line else 0, len(text) + 1)
-        message = f"{cut(text.expandtabs(1), 500)}\n{' ' * (column - 1)}{'^' * max(1, end - column)}\n{message}"
-    return Step("syntax", Site(line, line, text.strip(), None, Text(source)), error=steady(message))
+        caret = " " * (column - 1) + "^" * max(1, end - column)
+        message = f"{truncate_text(text.expandtabs(1), 500)}\n{caret}\n{message}"
+    return Step(
+        "syntax",
+        Site(line, line, text.strip(), None, SourceText(source)),
+        error=stabilize_text(message),
+    )
 
 
-def execute(
+def execute_program(
     code: str | Sequence[str],
     engine: ModuleType,
     names: Mapping[str, Any] | None = None,
-    watch: Watch | None = None,
+    watch: Stopwatch | None = None,
 ) -> dict[str, Any]:
     """Run `code` without steps, in a `fresh` context, and return its names; raises what it raises.
 
@@ -186,16 +200,16 @@ def execute(
     found = {
         "__name__": "__main__",
         "torch": engine,
-        "__builtins__": tools(engine, stepped=False),
+        "__builtins__": make_builtins(engine, stepped=False),
         **(names or {}),
     }
-    with fresh(engine):
+    with default_settings(engine):
         try:
             if watch is not None:
                 watch.busy = False
                 watch.check()
             for part in (code,) if isinstance(code, str) else code:
-                exec(compiled(part), found)
+                exec(compile_program(part), found)
         finally:
             if watch is not None:
                 watch.busy = True

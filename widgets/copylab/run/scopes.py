@@ -25,7 +25,7 @@ class Scopes(NamedTuple):
     variables: frozenset[str] = frozenset()
 
 
-def scopes(source: str, file: str, function: tuple[str, int] | None = None) -> Scopes:
+def find_scopes(source: str, file: str, function: tuple[str, int] | None = None) -> Scopes:
     """The scopes of names in a text, or in its function of that name whose `def` is on that line.
 
     Raises SyntaxError or ValueError if the text is no program, LookupError if it has no such function.
@@ -35,29 +35,29 @@ def scopes(source: str, file: str, function: tuple[str, int] | None = None) -> S
     ):  # what parsing warns of, Marker has heard already
         module = symtable.symtable(source, file, "exec")
     if function is None:
-        return Scopes(frozenset([*module.get_identifiers(), *_globals(module)]))
+        return Scopes(frozenset([*module.get_identifiers(), *_find_globals(module)]))
     bodies = (
-        one for one in _tables(module) if isinstance(one, symtable.Function)
+        one for one in _walk_tables(module) if isinstance(one, symtable.Function)
     )  # and no type parameters
     table = next((one for one in bodies if (one.get_name(), one.get_lineno()) == function), None)
     if table is None:
         raise LookupError(f"{file} has no function {function[0]}() on line {function[1]}")
     own = (symbol.get_name() for symbol in table.get_symbols() if not symbol.is_global())
-    return Scopes(frozenset(_globals(table)), frozenset(own))
+    return Scopes(frozenset(_find_globals(table)), frozenset(own))
 
 
-def _globals(table: symtable.SymbolTable) -> Iterator[str]:
-    for one in _tables(table):
+def _find_globals(table: symtable.SymbolTable) -> Iterator[str]:
+    for one in _walk_tables(table):
         yield from (symbol.get_name() for symbol in one.get_symbols() if symbol.is_global())
 
 
-def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+def _walk_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
     yield table
     for inner in table.get_children():
-        yield from _tables(inner)
+        yield from _walk_tables(inner)
 
 
-class Shadow(NamedTuple):
+class ShadowedVariable(NamedTuple):
     """A variable of a function that a comprehension in it has, too.
 
     start: where the bytecode puts the function's own aside. places: the lines and columns of the comprehension.
@@ -68,7 +68,7 @@ class Shadow(NamedTuple):
     places: dis.Positions
 
 
-class Variables:
+class FrameVariables:
     """The variables of running functions, as the functions themselves have them.
 
     From Python 3.12 on a comprehension runs in the frame of its function. Until it is done, `f_locals` has its
@@ -77,7 +77,7 @@ class Variables:
     """
 
     def __init__(self) -> None:
-        self._shadows: dict[CodeType, tuple[Shadow, ...]] = {}
+        self._shadows: dict[CodeType, tuple[ShadowedVariable, ...]] = {}
         self._noted: dict[int, dict[str, Any]] = {}  # by the id of the frame
 
     def note(self, frame: FrameType) -> None:
@@ -100,13 +100,13 @@ class Variables:
         local = dict(frame.f_locals)
         noted = self._noted.get(id(frame), {})
         for shadow in self._shadows_in(frame.f_code):
-            if frame.f_lasti > shadow.start and _inside(frame, shadow.places):
+            if frame.f_lasti > shadow.start and _is_in_comprehension(frame, shadow.places):
                 local.pop(shadow.name, None)
                 if shadow.name in noted:
                     local[shadow.name] = noted[shadow.name]
         return local
 
-    def _shadows_in(self, code: CodeType) -> tuple[Shadow, ...]:
+    def _shadows_in(self, code: CodeType) -> tuple[ShadowedVariable, ...]:
         if not _SHARES_FRAME:
             return ()
         if code not in self._shadows:
@@ -114,12 +114,14 @@ class Variables:
                 one for one in dis.get_instructions(code) if one.opname == "LOAD_FAST_AND_CLEAR"
             )
             self._shadows[code] = tuple(
-                Shadow(one.argval, one.offset, one.positions) for one in marked if one.positions
+                ShadowedVariable(one.argval, one.offset, one.positions)
+                for one in marked
+                if one.positions
             )
         return self._shadows[code]
 
 
-def _inside(frame: FrameType, places: dis.Positions) -> bool:
+def _is_in_comprehension(frame: FrameType, places: dis.Positions) -> bool:
     """Return True if the call that `frame` is in is written inside of `places`."""
     here = dis.Positions(*[*frame.f_code.co_positions()][frame.f_lasti // 2])
     if None in here or None in places:  # Python was started without positions

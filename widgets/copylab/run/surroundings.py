@@ -24,19 +24,19 @@ import numpy as np
 from tinytorch.viz import engine_name, gettext, gettext_noop, ngettext
 
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
-_TRIGGERED = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
-_TURNING = re.compile(
+_INTERNAL_NOTE = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
+_CONTROL_CHARACTER = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
+_DIRECTION_MARK = re.compile(
     "[\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )  # they would turn the text around them
-_MOST, _MOST_OF_A_STEP = 100_000, 4000  # characters of output that are kept
-_AGAIN = 0.25  # seconds until a program that goes on is stopped once more
+_MAX_OF_RUN, _MAX_OF_STEP = 100_000, 4000  # characters of output that are kept
+_RETRY_SECONDS = 0.25  # seconds until a program that goes on is stopped once more
 
 
 # -- which engine it knows as `torch`, and what holds at its beginning ----------------
 
 
-def checked(engine: object) -> ModuleType | None:
+def require_engine(engine: object) -> ModuleType | None:
     """`engine`, or None for None. Raises TypeError for what is no module with a Tensor."""
     if engine is None or (isinstance(engine, ModuleType) and hasattr(engine, "Tensor")):
         return engine
@@ -48,7 +48,7 @@ def checked(engine: object) -> ModuleType | None:
     )
 
 
-def named(names: Mapping[str, Any]) -> ModuleType | None:
+def find_engine(names: Mapping[str, Any]) -> ModuleType | None:
     """The engine that `names` call `torch`, if they do."""
     torch = names.get("torch")
     return torch if isinstance(torch, ModuleType) and hasattr(torch, "Tensor") else None
@@ -64,7 +64,7 @@ def engine_for(names: Mapping[str, Any], tensor: object = None) -> ModuleType:
     """The engine of a tensor; of code that runs with these names: their `torch`, the notebook's, or else tinytorch."""
     if hasattr(tensor, "untyped_storage"):
         return sys.modules[engine_name(tensor)]
-    found = named(names) or named(notebook_names())
+    found = find_engine(names) or find_engine(notebook_names())
     if found is None:
         import tinytorch
 
@@ -72,26 +72,28 @@ def engine_for(names: Mapping[str, Any], tensor: object = None) -> ModuleType:
     return found
 
 
-def meant(given: object, own: ModuleType | None) -> ModuleType:
+def choose_engine(given: object, own: ModuleType | None) -> ModuleType:
     """The engine of a method: the one it is given, the object's own, or that of the code that called the method."""
-    return checked(given) or own or engine_for(sys._getframe(2).f_globals)
+    return require_engine(given) or own or engine_for(sys._getframe(2).f_globals)
 
 
-def tools(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
+def make_builtins(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
     """The builtins of a program: to its `import`, torch is `engine`; and nobody is there to be asked."""
     return (
         vars(builtins)
-        | {"__import__": _importer(engine)}
-        | (_STEPPED if stepped else {"input": _UNASKED})
+        | {"__import__": _make_import(engine)}
+        | (_BUILTINS_WHILE_STEPPED if stepped else {"input": _REFUSE_INPUT})
     )
 
 
-def untooled() -> dict[str, Any]:
+def make_builtins_after_run() -> dict[str, Any]:
     """What takes the place of those after the run, for functions that live on: Python's own, as they are by then."""
-    return {name: _later(name) for name in ("input", "breakpoint", "__import__", "open")}
+    return {
+        name: _call_builtin_later(name) for name in ("input", "breakpoint", "__import__", "open")
+    }
 
 
-def _later(name: str) -> Callable[..., Any]:
+def _call_builtin_later(name: str) -> Callable[..., Any]:
     """Python's own `input` and the like, as it is when it is called: a notebook exchanges them for each cell."""
 
     def call(*args: Any, **named: Any) -> Any:
@@ -100,29 +102,29 @@ def _later(name: str) -> Callable[..., Any]:
     return call
 
 
-def _refusing(sentence: str) -> Callable[..., Any]:
+def _make_refusal(sentence: str) -> Callable[..., Any]:
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError(gettext(sentence))
 
     return refuse
 
 
-_UNASKED = _refusing(
+_REFUSE_INPUT = _make_refusal(
     gettext_noop("input() cannot be answered here: write the answer into the code instead")
 )
-_STEPPED = {
-    "input": _refusing(
+_BUILTINS_WHILE_STEPPED = {
+    "input": _make_refusal(
         gettext_noop(
             "input() cannot be answered while the code is stepped: write the answer into the code instead"
         )
     ),
-    "breakpoint": _refusing(
+    "breakpoint": _make_refusal(
         gettext_noop("breakpoint() cannot stop code that is stepped: every line is a stop already")
     ),
 }
 
 
-def _importer(engine: ModuleType) -> Callable[..., Any]:
+def _make_import(engine: ModuleType) -> Callable[..., Any]:
     """An `import` to which `torch` is `engine`, so that the same program runs under both."""
 
     def import_(name: str, *rest: Any, **named: Any) -> Any:
@@ -137,7 +139,7 @@ def _importer(engine: ModuleType) -> Callable[..., Any]:
 
 
 @contextmanager
-def fresh(engine: ModuleType) -> Iterator[None]:
+def default_settings(engine: ModuleType) -> Iterator[None]:
     """A context like that of a program that has just begun; afterwards all is as it was.
 
     Gradients are recorded, floats are float32, and warnings are not shown, whatever holds around it.
@@ -155,15 +157,15 @@ def fresh(engine: ModuleType) -> Iterator[None]:
 
 
 @contextmanager
-def apart(engine: ModuleType) -> Iterator[None]:
+def repeatable_session(engine: ModuleType) -> Iterator[None]:
     """The same, and random numbers begin as after `torch.manual_seed(0)`: what is done here can be repeated."""
     drawn, numbers, own = (
         engine.get_rng_state(),
         np.random.get_state(legacy=False),  # noqa: NPY002
         random.getstate(),
     )
-    with fresh(engine):
-        engine.set_rng_state(_beginning(engine))
+    with default_settings(engine):
+        engine.set_rng_state(_initial_random_state(engine))
         try:
             yield
         finally:
@@ -173,23 +175,23 @@ def apart(engine: ModuleType) -> Iterator[None]:
 
 
 @lru_cache(maxsize=4)
-def _beginning(engine: ModuleType) -> Any:
+def _initial_random_state(engine: ModuleType) -> Any:
     return engine.Generator().manual_seed(0).get_state()
 
 
 # -- what it prints and warns, cut to what can be shown --------------------------------
 
 
-def steady(text: str) -> str:
+def stabilize_text(text: str) -> str:
     """`text` without what differs from run to run: addresses of objects; and as `shown`."""
-    return shown(_ADDRESS.sub("0x...", text))
+    return make_printable(_ADDRESS.sub("0x...", text))
 
 
-def shown(text: str) -> str:
+def make_printable(text: str) -> str:
     """`text` without what cannot be shown: control characters, and marks that turn the direction of the text."""
-    text = _CONTROL.sub("", text.replace("\r\n", "\n"))
+    text = _CONTROL_CHARACTER.sub("", text.replace("\r\n", "\n"))
     return (
-        _TURNING.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
+        _DIRECTION_MARK.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
         .encode("utf-8", "replace")
         .decode("utf-8")
     )
@@ -202,30 +204,30 @@ def describe_error(error: BaseException) -> str:
         message = str(error)
     except BaseException:  # noqa: BLE001  # a broken __str__, were it to end the program, is its own business, and is said
         message = gettext("<the message of this exception could not be read>")
-    return cut(steady(f"{name}: {message}" if message else name), _MOST_OF_A_STEP)
+    return truncate_text(stabilize_text(f"{name}: {message}" if message else name), _MAX_OF_STEP)
 
 
-def cut(text: str, limit: int) -> str:
+def truncate_text(text: str, limit: int) -> str:
     """The first `limit` characters, and how many more there were."""
-    return text if len(text) <= limit else text[:limit] + _more(len(text) - limit)
+    return text if len(text) <= limit else text[:limit] + _describe_missing(len(text) - limit)
 
 
-def _more(count: int) -> str:
+def _describe_missing(count: int) -> str:
     return "\n" + ngettext(
         "... {number} more character, not shown", "... {number} more characters, not shown", count
     )
 
 
-class Output:
+class OutputBuffer:
     """Gathers the output of the step that runs, as (kind, text) pairs; kinds: "out", "err", "warning", "value".
 
     Keeps so many characters of a step and of a run, and counts the rest.
     """
 
     def __init__(self) -> None:
-        self._left = _MOST
+        self._left = _MAX_OF_RUN
         self._parts: list[tuple[str, str]] = []
-        self._room = _MOST_OF_A_STEP
+        self._room = _MAX_OF_STEP
         self._dropped = 0
 
     def add(self, kind: str, text: str) -> None:
@@ -243,20 +245,20 @@ class Output:
 
     def take(self) -> tuple[tuple[str, str], ...]:
         """End the step: its output so far; the next step starts empty."""
-        parts = [(kind, steady(text)) for kind, text in self._parts]
+        parts = [(kind, stabilize_text(text)) for kind, text in self._parts]
         if self._dropped:
-            parts.append(("cut", _more(self._dropped).strip()))
+            parts.append(("cut", _describe_missing(self._dropped).strip()))
         self._parts, self._dropped = [], 0
-        self._room = min(_MOST_OF_A_STEP, self._left)
+        self._room = min(_MAX_OF_STEP, self._left)
         return tuple(parts)
 
 
-class _Stream(io.TextIOBase):
+class _CapturedStream(io.TextIOBase):
     """Stands in for sys.stdout; what threads print that were there before goes where it always went."""
 
     encoding = "utf-8"
 
-    def __init__(self, kind: str, output: Output, original: TextIO | None) -> None:
+    def __init__(self, kind: str, output: OutputBuffer, original: TextIO | None) -> None:
         self._kind, self._output, self._original = kind, output, original
         self._others = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
 
@@ -273,7 +275,7 @@ class _Stream(io.TextIOBase):
 
 
 @contextmanager
-def capturing(output: Output) -> Iterator[None]:
+def capture_output(output: OutputBuffer) -> Iterator[None]:
     """Send stdout, stderr and warnings to `output`; afterwards all three are as they were.
 
     A warning is shown as `UserWarning: message`, without the path and the process id that differ everywhere, and
@@ -281,9 +283,12 @@ def capturing(output: Output) -> Iterator[None]:
     """
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        output.add("warning", f"{category.__name__}: {_TRIGGERED.sub('', str(message))}")
+        output.add("warning", f"{category.__name__}: {_INTERNAL_NOTE.sub('', str(message))}")
 
-    stdout, stderr = _Stream("out", output, sys.stdout), _Stream("err", output, sys.stderr)
+    stdout, stderr = (
+        _CapturedStream("out", output, sys.stdout),
+        _CapturedStream("err", output, sys.stderr),
+    )
     with redirect_stdout(stdout), redirect_stderr(stderr), warnings.catch_warnings():
         warnings.resetwarnings()
         warnings.simplefilter("default")
@@ -298,7 +303,7 @@ class Stop(BaseException):
     """Raised inside the program to end it; a BaseException, so that `except Exception` does not hold it up."""
 
 
-class Watch:
+class Stopwatch:
     """Watches one run: `check()` at every step, and a timer for what hangs within a step.
 
     The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the length of the run tells
@@ -362,7 +367,7 @@ class Watch:
                 return
             self.reason = "time"
         while self._hit():
-            time.sleep(_AGAIN)
+            time.sleep(_RETRY_SECONDS)
             with self._lock:
                 if (
                     self._running and not self.busy

@@ -18,7 +18,7 @@ from timeit import Timer
 from types import ModuleType
 
 from ..copying import Method
-from ..run import describe_error, tools
+from ..run import describe_error, make_builtins
 from .plan import Plan
 from .samples import Lane, Timing
 
@@ -43,7 +43,7 @@ class Clocked:
             for part in (before, [n for n in tree if n not in before])
         )
         # It runs many thousand times: nobody reads as many lines.
-        silent = tools(engine, stepped=False) | {"print": lambda *_, **__: None}
+        silent = make_builtins(engine, stepped=False) | {"print": lambda *_, **__: None}
         self._engine, self._names = engine, {"engine": engine, "__builtins__": silent}
         self._timer = Timer(
             body or "pass", f"torch, x = engine, given\n{setup}", time.perf_counter, self._names

@@ -12,8 +12,8 @@ from typing import Literal
 from tinytorch.viz import gettext, join_names, ngettext
 
 from ..copying import Method, method
-from ..doc import Box, Cell, Code, Fold, Paragraph, Table, exact
-from ..run import checked, compiled, execute
+from ..doc import Box, Cell, Code, Fold, Paragraph, Table, protect_marks
+from ..run import compile_program, execute_program, require_engine
 from .words import elements, in_rounds
 
 METHODS = (
@@ -55,7 +55,7 @@ class Plan:
 
     def x(self, engine: ModuleType, size: int) -> object:
         """What is copied."""
-        return execute(SOURCES[self.source].format(size=size), engine)["x"]
+        return execute_program(SOURCES[self.source].format(size=size), engine)["x"]
 
     def found_engines(self) -> tuple[ModuleType, ...]:
         """The engines that were asked for, or that there are."""
@@ -88,7 +88,10 @@ class Plan:
 
     def _details(self) -> tuple[Table, Box]:
         rows: list[list[Cell | str]] = [
-            [exact(one.name), Cell(exact("; ".join(one.code.splitlines())), part=Code(one.code))]
+            [
+                protect_marks(one.name),
+                Cell(protect_marks("; ".join(one.code.splitlines())), part=Code(one.code)),
+            ]
             for one in self.methods
         ]
         lines = SOURCES[self.source].replace("{size}", "size").splitlines()
@@ -154,7 +157,7 @@ def planned(
     if not isinstance(rounds, int) or rounds < 1 or not seconds > 0:
         raise ValueError(f"the limits must be positive, not rounds={rounds} and seconds={seconds}")
     several = engine if isinstance(engine, list | tuple) else (engine,)
-    engines = dict.fromkeys(one for one in map(checked, several) if one is not None)
+    engines = dict.fromkeys(one for one in map(require_engine, several) if one is not None)
     return Plan(_methods(methods), _sizes(sizes), source, tuple(engines), rounds, seconds)
 
 
@@ -170,7 +173,7 @@ def _methods(given: Sequence[str | Method] | Mapping[str, str] | None) -> tuple[
         raise ValueError("a race needs a method")
     for one in made:
         try:
-            compiled(one.code)
+            compile_program(one.code)
         except SyntaxError as error:
             raise ValueError(f"the code of {one.name!r} is not Python: {error}") from None
     return tuple({one.name: one for one in made}.values())

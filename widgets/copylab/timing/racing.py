@@ -25,11 +25,11 @@ from ..doc import (
     Paragraph,
     Part,
     Table,
-    element,
-    exact,
-    inline,
+    html_element,
+    inline_html,
+    protect_marks,
 )
-from ..run import Stop, Watch, describe_error
+from ..run import Stop, Stopwatch, describe_error
 from ..ui import Exhibit, Panel
 from . import plot
 from .clock import Timings
@@ -174,9 +174,9 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         ]
         tables = [_scrolling(name, times(name, self.of(name))) for name in pictures]
         return Box(
-            Paragraph(exact(self._state()), kind="cl-title"),
+            Paragraph(protect_marks(self._state()), kind="cl-title"),
             InPage(Box(*(shown if timed else [_findings(self.results)]), kind="cl-beside")),
-            InText(*(Paragraph(exact(one.text)) for one in pictures.values()), apart=True),
+            InText(*(Paragraph(protect_marks(one.text)) for one in pictures.values()), apart=True),
             InPage(Fold(gettext("All times"), *tables, data_keep="times")) if timed else None,
             InPage(self.plan.fold()),
             apart=True,
@@ -197,9 +197,13 @@ Then look at the brackets: what they join cannot be told apart, however the numb
     def _show_bar(self) -> None:
         done = round(100 * self.progress)
         ready = gettext("Getting ready: a cell that is running comes first")
-        bar = element("progress", aria_label=gettext("Progress of the race"), max=100, value=done)
-        self._bar.html = element(
-            "div", bar + element("span", f"{done} %" if done else inline(ready)), class_="cl-bar"
+        bar = html_element(
+            "progress", aria_label=gettext("Progress of the race"), max=100, value=done
+        )
+        self._bar.html = html_element(
+            "div",
+            bar + html_element("span", f"{done} %" if done else inline_html(ready)),
+            class_="cl-bar",
         )
 
     def run(self) -> Race:
@@ -271,7 +275,7 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         """The race, in portions: one between two yields."""
         ended = "stopped"
         try:
-            with Watch(self.plan.seconds) as watch:
+            with Stopwatch(self.plan.seconds) as watch:
                 self._timings = Timings(self.plan, self.plan.found_engines())
                 yield from self._portions(self._timings, watch)
                 ended = "stopped" if self._halt else "finished"
@@ -284,7 +288,7 @@ Then look at the brackets: what they join cannot be told apart, however the numb
         finally:
             self._finish(ended)
 
-    def _portions(self, timings: Timings, watch: Watch) -> Iterator[None]:
+    def _portions(self, timings: Timings, watch: Stopwatch) -> Iterator[None]:
         portions = timings.take()
         reported = drawn = time.monotonic()
         while not self._halt:
@@ -328,15 +332,16 @@ Then look at the brackets: what they join cannot be told apart, however the numb
 def _figure(picture: Picture, timings: Sequence[Timing]) -> Part:
     scrolls = {"tabindex": 0, "role": "group", "aria_label": gettext("Picture")}
     return InPage(
-        element(
+        html_element(
             "figure",
-            element("div", picture.svg, class_="cl-holder", **scrolls) + _findings(timings).html(),
+            html_element("div", picture.svg, class_="cl-holder", **scrolls)
+            + _findings(timings).html(),
         )
     )
 
 
 def _findings(timings: Sequence[Timing]) -> Items:
-    return Items(map(exact, findings(timings)), kind="cl-says")
+    return Items(map(protect_marks, findings(timings)), kind="cl-says")
 
 
 def _scrolling(name: str, table: Table) -> Box:
@@ -349,7 +354,7 @@ def times(name: str, timings: Sequence[Timing]) -> Table:
     sizes = sorted({one.lane.size for one in timings})
     rows: dict[str, list[Cell | str]] = {}
     for one in timings:
-        method = exact(one.lane.method)
+        method = protect_marks(one.lane.method)
         rows.setdefault(method, [Cell(method, short=f"`{method}`", head=True)]).append(cell(one))
     head: list[Cell | str] = [
         gettext("elements"),

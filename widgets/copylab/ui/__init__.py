@@ -4,6 +4,6 @@ May import `doc` and the colours of `tinytorch.viz`.
 """
 
 from .exhibit import Exhibit, Live, Panel
-from .theme import colours, style, web
+from .theme import colour_rules, panel_style_sheet, read_web_files
 
-__all__ = ["Exhibit", "Live", "Panel", "colours", "style", "web"]
+__all__ = ["Exhibit", "Live", "Panel", "colour_rules", "panel_style_sheet", "read_web_files"]

@@ -23,13 +23,13 @@ from IPython import get_ipython
 
 from tinytorch.viz import current_language, gettext
 
-from ..doc import Told, element
-from .theme import style, web
+from ..doc import Presentation, html_element
+from .theme import panel_style_sheet, read_web_files
 
-_VIEW = "application/vnd.jupyter.widget-view+json"
+_VIEW_TYPE = "application/vnd.jupyter.widget-view+json"
 
 
-class Exhibit(Told):
+class Exhibit(Presentation):
     """Mixed into a widget class: how the widget is shown, live and not.
 
     Its `text` and `html` are deterministic: no time, no address, nothing of the machine or of a learner's progress.
@@ -54,51 +54,51 @@ class Exhibit(Told):
 
     def _ipython_display_(self) -> None:
         """Show the live view, and below it the static twin for where there is no kernel."""
-        _publish(self, [Twin(self.stored, self.html)])
+        _publish_with_twins(self, [StaticTwin(self.stored, self.html)])
 
     def close(self) -> None:
         """Close the view with all that it is made of, so that nothing of it stays behind in the kernel."""
-        parts = _parts(self)
+        parts = _parts_of_widget(self)
         super().close()  # type: ignore[misc]
         for part in parts:
             part.close()
 
 
-class Twin(NamedTuple):
+class StaticTwin(NamedTuple):
     """The static form of a widget: as text, and as HTML."""
 
     text: str
     html: str
 
 
-def _publish(widget: Any, twins: list[Twin]) -> None:
+def _publish_with_twins(widget: Any, twins: list[StaticTwin]) -> None:
     """Show the live view of a widget, and in an output below it its static twins."""
     show: Callable[[dict[str, Any]], None] = front.publish_display_data
     if getattr(widget, "comm", None) is not None:  # it is not closed
         view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         # A page without a kernel shows both outputs: the first one says only why there are two.
         why = gettext("Run this cell to use it here. What it shows at first is told below.")
-        show({"text/plain": why, _VIEW: view})
+        show({"text/plain": why, _VIEW_TYPE: view})
     text, html = "\n\n".join(twin.text for twin in twins), "".join(twin.html for twin in twins)
     quiet = _SHEET.sub(r'<noscript class="cl-sheet">\1</noscript>', html)
     if quiet != html:
-        quiet += f'<script type="module">{web("ui/seen.js", "ui/sheet.js")}</script>'
-    show({"text/plain": text, "text/html": element("div", quiet, class_="copylab-twin")})
+        quiet += f'<script type="module">{read_web_files("ui/seen.js", "ui/sheet.js")}</script>'
+    show({"text/plain": text, "text/html": html_element("div", quiet, class_="copylab-twin")})
 
 
 _SHEET = re.compile(r"(<style>\.cl-panel.*?</style>)", re.DOTALL)
 """One of our style sheets in a page; the style of a picture begins otherwise."""
 
 
-def _twins_in(box: Any) -> Iterator[Twin]:
+def _find_twins(box: Any) -> Iterator[StaticTwin]:
     """The static twins of the widgets in a box, with the titles of tabs and folds above them."""
     for at, child in enumerate(box.children):
-        twins = [Twin(child.stored, child.html)] if isinstance(child, Exhibit) else []
+        twins = [StaticTwin(child.stored, child.html)] if isinstance(child, Exhibit) else []
         if not twins and isinstance(child, ipywidgets.Box):
-            twins = list(_twins_in(child))
+            twins = list(_find_twins(child))
         title = box.get_title(at) if twins and hasattr(box, "get_title") else ""
         if title:
-            yield Twin(title, element("p", element("strong", escape(title))))
+            yield StaticTwin(title, html_element("p", html_element("strong", escape(title))))
         yield from twins
 
 
@@ -111,9 +111,9 @@ def _show_box(box: Any) -> None:
     usual = all(
         getattr(type(box), way, None) is getattr(ipywidgets.Widget, way, None) for way in ways
     )
-    twins = list(_twins_in(box)) if usual else []
+    twins = list(_find_twins(box)) if usual else []
     if twins:
-        _publish(box, twins)
+        _publish_with_twins(box, twins)
     elif hasattr(box, "_ipython_display_"):
         box._ipython_display_()
     else:
@@ -135,7 +135,7 @@ def _show_boxes_with_twins() -> None:
 _show_boxes_with_twins()
 
 
-def _parts(widget: Any) -> list[Any]:
+def _parts_of_widget(widget: Any) -> list[Any]:
     """What a widget is made of: layout and style, which it does not close by itself, and its children with theirs."""
     own = [
         part
@@ -143,7 +143,7 @@ def _parts(widget: Any) -> list[Any]:
         if hasattr(part, "comm")
     ]
     children = list(getattr(widget, "children", ()))
-    return [*own, *children, *(part for child in children for part in _parts(child))]
+    return [*own, *children, *(part for child in children for part in _parts_of_widget(child))]
 
 
 class Live(anywidget.AnyWidget):
@@ -164,13 +164,13 @@ class Live(anywidget.AnyWidget):
 
     @traitlets.default("_esm")
     def _script(self) -> str:
-        return web(*self.SCRIPTS, "ui/live.js").replace(
+        return read_web_files(*self.SCRIPTS, "ui/live.js").replace(
             'lang = ""', f'lang = "{current_language() or ""}"'
         )
 
     @traitlets.default("sheet")
     def _style(self) -> str:
-        return style(*self.SHEETS)
+        return panel_style_sheet(*self.SHEETS)
 
 
 class Panel(Live):

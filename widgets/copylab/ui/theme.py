@@ -31,13 +31,13 @@ _HOSTS = {
 }
 
 
-def web(*names: str) -> str:
+def read_web_files(*names: str) -> str:
     """Return scripts or style sheets of the rooms, one after another, by their names: `player/player.js`.
 
     They are our own, without a dependency. No line is blank, for they stand in HTML that Markdown may read. Before a
     script that calls `say` stands that function, and what the chosen language has for the texts.
     """
-    made = "".join(map(_read, names))
+    made = "".join(map(_read_web_file, names))
     if "say(" not in made:
         return made
     # As it stands in a script: a text in double quotes; and no `<`, for the script may stand in a page.
@@ -46,11 +46,14 @@ def web(*names: str) -> str:
         for text, said in list_translations().items()
         if json.dumps(text, ensure_ascii=False) in made
     }
-    return _read("ui/say.js").replace("{}", json.dumps(words).replace("<", "\\u003c"), 1) + made
+    return (
+        _read_web_file("ui/say.js").replace("{}", json.dumps(words).replace("<", "\\u003c"), 1)
+        + made
+    )
 
 
 @cache
-def _read(name: str) -> str:
+def _read_web_file(name: str) -> str:
     room, file = name.split("/")
     text = files("copylab").joinpath(room, "web", file).read_text("utf-8")
     # Comments are for who reads the file: each output would store them.
@@ -61,7 +64,7 @@ def _read(name: str) -> str:
     return re.sub(r"(?m)^((?!.*(?://|`)).*[{(\[,;])\n", r"\1", text)
 
 
-def style(*names: str) -> str:
+def panel_style_sheet(*names: str) -> str:
     """Return the style sheet of all that is shown in a `.cl-panel`, and after it those of the rooms."""
     lost = gettext(
         "This view has lost its kernel. What you see stays until you run the cell again."
@@ -70,16 +73,18 @@ def style(*names: str) -> str:
         "<", "\\3c "
     )  # a page's style ends at the first `</style`
     told = f".cl-live.jupyter-widgets-disconnected::before{{content:{said}}}"
-    return web("ui/panel.css", "ui/exhibit.css", *names) + colours(".cl-panel") + told
+    return (
+        read_web_files("ui/panel.css", "ui/exhibit.css", *names) + colour_rules(".cl-panel") + told
+    )
 
 
-def colours(root: str, sheet: str = "") -> str:
+def colour_rules(root: str, sheet: str = "") -> str:
     """Return the style that defines `--tt-NAME` for every colour, or for those that a sheet names, below `root`.
 
     A page that says which theme it has is believed, any other follows the system.
     """
     used = [name for name in PALETTE if not sheet or f"--tt-{name}" in sheet]
-    light, dark = _shades(used, 0), _shades(used, 1)
+    light, dark = _colour_properties(used, 0), _colour_properties(used, 1)
     said = {theme: ",".join(f"{host} {root}" for host in hosts) for theme, hosts in _HOSTS.items()}
     return (
         f"{root}{{{light}}}@media (prefers-color-scheme:dark){{{root}{{{dark}}}}}"
@@ -87,7 +92,7 @@ def colours(root: str, sheet: str = "") -> str:
     )
 
 
-def _shades(names: Iterable[str], theme: int) -> str:
+def _colour_properties(names: Iterable[str], theme: int) -> str:
     scheme = ("light", "dark")[theme]
     return f"color-scheme:{scheme};" + "".join(
         f"--tt-{name}:{PALETTE[name][theme]};" for name in names

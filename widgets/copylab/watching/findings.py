@@ -7,7 +7,7 @@ from typing import Any
 
 from tinytorch.viz import format_repr, gettext, ngettext, short_node_name
 
-from ..doc import Alarm, Code, Paragraph, Part, Picture, Told
+from ..doc import Alarm, Code, Figure, Paragraph, Part, Presentation
 from .places import Place
 
 
@@ -16,7 +16,7 @@ class GradientWarning(UserWarning):
 
 
 @dataclass(eq=False, repr=False)
-class Finding(Told):
+class Finding(Presentation):
     """A saved tensor that was written before backward read it."""
 
     silent: bool
@@ -112,7 +112,7 @@ class Finding(Told):
             self.more,
         )
         drawn = (
-            None if self.picture is None else Picture(self.picture, gettext("memory at backward"))
+            None if self.picture is None else Figure(self.picture, gettext("memory at backward"))
         )
         return Alarm(
             self.title.rstrip("."),

@@ -14,8 +14,8 @@ from typing import Any, Literal, Protocol, Self
 
 from tinytorch.viz import collect_tensors, format_repr, gettext, memory, ngettext, snapshot
 
-from ..doc import Box, InPage, Paragraph, Part, Told, element, indented
-from ..ui import style
+from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
+from ..ui import panel_style_sheet
 from . import scope
 from .cells import CELL_NUMBERS
 from .findings import Finding, GradientWarning
@@ -68,7 +68,7 @@ class Engine(Protocol):
         """Tell it no more."""
 
 
-class Watch(Told):
+class Watch(Presentation):
     """A watch, and what it found. Made by `watch`."""
 
     def __init__(self, silent: Literal["warn", "raise", "record"] = "warn") -> None:
@@ -265,7 +265,7 @@ class Watch(Told):
             with self._lock:
                 self.read_count += 1
             finding, _ = self._found(kept, node, silent=False)
-            error.add_note(gettext("Seen by copylab.watch:") + "\n" + indented(finding.lines))
+            error.add_note(gettext("Seen by copylab.watch:") + "\n" + indent_text(finding.lines))
 
     def take_from_other_threads(self) -> list[Finding]:
         """The findings that were raised in other threads than the one that entered, each once."""
@@ -311,7 +311,7 @@ class Watch(Told):
 
     def tree(self) -> Part:
         """Each finding; without any, what was looked at; and what was not."""
-        sheet = InPage(element("style", style()))
+        sheet = InPage(html_element("style", panel_style_sheet()))
         missed = self.not_attached()
         if not self.findings:
             return Box(sheet, Paragraph(" ".join([self._clear(), *missed])), kind="cl-panel")
