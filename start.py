@@ -247,7 +247,7 @@ def main(arguments: list[str]) -> None:
     """Do what the command line says; see the top of this file."""
     if arguments[:1] == ["test"]:
         set_up("course", "test")
-        become(str(ROOT / "tests" / "run_all.py"), *arguments[1:])
+        become(str(ROOT / "tools" / "run_all.py"), *arguments[1:])
     elif "-h" in arguments or "--help" in arguments:
         print(__doc__.strip())
     elif arguments and arguments[0] != "reset" and not arguments[0].startswith("-"):

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = map(str, (ROOT, ROOT / "widgets", ROOT / "tests"))
+sys.path[:0] = map(str, (ROOT, ROOT / "widgets", ROOT / "tests", ROOT / "tools"))
 
 from browser.books import stepping, write  # noqa: E402
 from browser.conftest import Lab, Watched, serving  # noqa: E402

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guards import ROOT
+from project_files import ROOT
 
 FOLDER = ROOT / "benchmarks"
 RESULTS = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))

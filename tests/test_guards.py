@@ -11,7 +11,7 @@ from types import ModuleType
 
 import guards
 import pytest
-from guards import ROOT
+from project_files import ROOT, project_files, prose, read_notebook
 
 from tinytorch.ops.define import op
 
@@ -314,7 +314,7 @@ def test_no_path_of_this_machine() -> None:
     folders = {str(folder) for folder in (ROOT, ROOT.parent, Path.home(), sys.prefix)} - ordinary
     found = {
         path.relative_to(ROOT).as_posix(): lines
-        for path in guards.project_files()
+        for path in project_files()
         if not path.name.startswith(("guards", "test_guards"))
         and (lines := guards.local_paths(path.read_text(encoding="utf-8"), folders))
     }
@@ -338,7 +338,7 @@ def test_sh_blocks_are_found() -> None:
     assert guards.sh_blocks(text) == ["one\n", "two\nlines\n"]
 
 
-PAGES = [path for path in guards.project_files() if path.suffix == ".md"]
+PAGES = [path for path in project_files() if path.suffix == ".md"]
 
 
 def test_every_link_of_a_page_leads_somewhere() -> None:
@@ -350,7 +350,7 @@ def test_every_link_of_a_page_leads_somewhere() -> None:
         translated = (
             page.parents[1].name == "translations"
         )  # what they hold is shown beside the others
-        text = guards.prose(page) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
+        text = prose(page) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
         folder = page.parents[2] if translated else page.parent
         if broken := guards.broken_links(
             text, folder, notebook=translated or page.suffix == ".ipynb"
@@ -383,7 +383,7 @@ def test_there_are_lessons() -> None:
 
 @pytest.mark.parametrize("path", LESSONS)
 def test_lesson_carries_its_whole_run(path: Path) -> None:
-    assert guards.notebook_faults(guards.read_notebook(path)) == []
+    assert guards.notebook_faults(read_notebook(path)) == []
 
 
 def code_cell(source: str, count: int | None, *tags: str, **rest: object) -> dict:

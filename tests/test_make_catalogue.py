@@ -152,7 +152,7 @@ def test_what_is_not_translated_is_noticed(tmp_path: Path) -> None:
         "utf-8",
     )
     assert wrong(root, template) == [
-        "de: copylab.mo is not made of copylab.po: run tests/make_catalogue.py"
+        "de: copylab.mo is not made of copylab.po: run tools/make_catalogue.py"
     ]
     renew(path)
     assert wrong(root, template) == []

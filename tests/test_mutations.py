@@ -1,11 +1,11 @@
-"""The mutations can still be made, and what is to notice them is there; tests/mutations.py makes them."""
+"""The mutations can still be made, and what is to notice them is there; tools/mutations.py makes them."""
 
 import ast
 from pathlib import Path
 
 import pytest
-from guards import ROOT
 from mutations import MUTATIONS, Mutation, failing, mutated, noticed
+from project_files import ROOT
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.breaks)

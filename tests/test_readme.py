@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from browser.books import write
 from execute_notebooks import execute
-from guards import ROOT
+from project_files import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(

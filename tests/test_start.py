@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from guards import ROOT
+from project_files import ROOT
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from guards import ROOT
 from hatchling.build import build_sdist, build_wheel
+from project_files import ROOT
 
 import tinytorch
 

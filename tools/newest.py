@@ -57,7 +57,7 @@ def main() -> int:
         newer = list_newer(python)
         print(f"not as in constraints.txt: {', '.join(newer) or 'nothing'}", flush=True)
         variables = os.environ | {"COPYLAB_PYTEST_OPTIONS": "-W default"}
-        command = [python, ROOT / "tests" / "run_all.py", *options.stages]
+        command = [python, ROOT / "tools" / "run_all.py", *options.stages]
         return subprocess.run(command, env=variables, check=False).returncode
 
 

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    ROOT = Path(__file__).resolve().parents[2]
+    sys.path[:0] = map(str, (ROOT / "tests", ROOT / "tools"))
 
 from engine.prelude import OWN_WORDS, PRELUDE
 from engine.statements import Choose, Writer, safely, tensors

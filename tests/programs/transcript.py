@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    ROOT = Path(__file__).resolve().parents[2]
+    sys.path[:0] = map(str, (ROOT / "tests", ROOT / "tools"))
 
 from releases import FOLLOWED, Release, installed_release, read_release
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import wasmtime
-from guards import ROOT
+from project_files import ROOT
 
 from tinytorch.viz.render import layout
 

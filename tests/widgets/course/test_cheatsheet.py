@@ -15,7 +15,7 @@ STORED = Path(__file__).resolve().parents[3] / "notebooks" / "cheat_sheet.html"
 
 
 def test_the_stored_sheet_is_what_the_runs_say() -> None:
-    assert STORED.read_text("utf-8") == sheet.page(tinytorch), "python tests/make_solutions.py"
+    assert STORED.read_text("utf-8") == sheet.page(tinytorch), "python tools/make_solutions.py"
 
 
 @pytest.mark.torch

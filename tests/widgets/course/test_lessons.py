@@ -74,7 +74,7 @@ def test_outputs_are_the_same_for_everybody(path: Path) -> None:
 @each_lesson
 def test_stored_form(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == normalise(read(path)), (
-        "run: python tests/execute_notebooks.py"
+        "run: python tools/execute_notebooks.py"
     )
 
 
@@ -164,7 +164,7 @@ def test_stored_exercises_are_not_attempted_and_predictions_not_answered(path: P
     outputs = {c.source.strip(): c.outputs for c in code(path)}
     for name, thing in defined(path).items():
         told = "".join(data(output, "text/plain") for output in outputs[name])
-        assert thing.text in told, "run: python tests/execute_notebooks.py"
+        assert thing.text in told, "run: python tools/execute_notebooks.py"
         if isinstance(thing, Exercise):
             (verdict,) = outputs[f"{name}.check()"]
             assert data(verdict, "text/plain").startswith("Not attempted: ")

@@ -12,7 +12,7 @@ each = pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 @each
 def test_it_is_up_to_date(path: Path) -> None:
     assert unrun(read(FOLDER / path.name)) == unrun(solved(path)), (
-        f"python tests/make_solutions.py {path.stem}"
+        f"python tools/make_solutions.py {path.stem}"
     )
 
 

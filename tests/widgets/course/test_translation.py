@@ -110,7 +110,7 @@ def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
     lesson = opened(original)
     entries = read(path.read_text("utf-8"))
     assert faults(lesson, entries) == [], (
-        f"python tests/translations.py {path.parent.name} {path.stem}"
+        f"python tools/translations.py {path.parent.name} {path.stem}"
     )
     made = translate(lesson, entries)
     code = [cell for cell in made["cells"] if cell["cell_type"] == "code"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import FrameType
 
 from copylab import steps
-from guards import ROOT
+from project_files import ROOT
 
 import tinytorch
 

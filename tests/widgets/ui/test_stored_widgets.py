@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from browser.books import write
 from execute_notebooks import execute, normalise
-from guards import ROOT
+from project_files import ROOT
 
 pytestmark = pytest.mark.slow
 

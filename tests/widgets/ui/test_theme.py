@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from copylab.ui import theme
 from copylab.ui.theme import read_web_files
-from guards import ROOT
+from project_files import ROOT
 from pygments.lexers import JavascriptLexer
 from pygments.token import String
 

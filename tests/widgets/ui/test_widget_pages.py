@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guards import ROOT
+from project_files import ROOT
 
 FOLDER = ROOT / "docs" / "widgets"
 PAGES = sorted(FOLDER.glob("*.md"))

@@ -46,4 +46,7 @@ def browser_missing() -> str | None:
     """Return why browser tests cannot run, or None if they can."""
     if find_browser():
         return None
-    return "no Chromium or Chrome was found (on Debian: apt install chromium libatomic1; or name yours in COPYLAB_BROWSER)"
+    return (
+        "no Chromium or Chrome was found (on Debian: apt install chromium libatomic1; "
+        "or name yours in COPYLAB_BROWSER)"
+    )

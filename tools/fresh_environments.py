@@ -1,7 +1,7 @@
 """Does what is published work where nothing else is installed? To be run by hand; it downloads what a user would.
 
-    python tests/fresh_environments.py                     in environments of this Python
-    python tests/fresh_environments.py PYTHON [PYTHON...]  in environments of others, given by their paths
+    python tools/fresh_environments.py                     in environments of this Python
+    python tools/fresh_environments.py PYTHON [PYTHON...]  in environments of others, given by their paths
 
 The source distribution is built, and the wheel from it. Each of both is installed into an environment of its own, and
 used in an empty folder: pictures, a graph, every widget, the lessons, the command.

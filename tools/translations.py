@@ -1,7 +1,7 @@
 """Catalogues of the lessons' prose: written for a translator, and looked through for what is missing or out of date.
 
-python tests/translations.py zh 02_clone      write the file for a translator, or bring it up to date
-python tests/translations.py zh               say what is missing or out of date in that language
+python tools/translations.py zh 02_clone      write the file for a translator, or bring it up to date
+python tools/translations.py zh               say what is missing or out of date in that language
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where do pictures and widgets work? Each host is installed, started, and used with Chromium. To be run by hand.
 
-    python tests/hosts.py                      all hosts; a line of docs/hosts.md for each
-    python tests/hosts.py voila marimo         some of them
-    python tests/hosts.py --dark marimo        in a dark browser
+    python tools/hosts.py                      all hosts; a line of docs/hosts.md for each
+    python tools/hosts.py voila marimo         some of them
+    python tools/hosts.py --dark marimo        in a dark browser
 
 Each host gets an environment of its own in a temporary folder, with what a user would download. A line says for each
 column what came out: `live` asks Python, `page` works without, `static` is there to be read. After it stands what is

@@ -1,8 +1,8 @@
 """Run the lessons and store what they print, in one form that does not change from run to run.
 
-    python tests/execute_notebooks.py               all lessons
-    python tests/execute_notebooks.py 02_clone      those whose name holds this
-    python tests/execute_notebooks.py --check       say which are not in the stored form; change nothing
+    python tools/execute_notebooks.py               all lessons
+    python tools/execute_notebooks.py 02_clone      those whose name holds this
+    python tools/execute_notebooks.py --check       say which are not in the stored form; change nothing
 
 Times, the kernel's version and other people's metadata are left out; cell ids stay as they are. A lesson in which a
 cell raises an error (without the tag ``raises-exception``) is not written.
@@ -111,7 +111,7 @@ def main(argv: list[str] | None = None) -> int:
             continue
         if options.check:
             print(
-                f"{path.name} is not in the stored form; run: python tests/execute_notebooks.py {path.stem}"
+                f"{path.name} is not in the stored form; run: python tools/execute_notebooks.py {path.stem}"
             )
             status = 1
         else:

@@ -1,6 +1,6 @@
 """Spelling of what people read: prose, docstrings and comments; of the notebooks what was written, not what was run.
 
-    python tests/spelling.py             says what is misspelt, and ends with 1 if anything is
+    python tools/spelling.py             says what is misspelt, and ends with 1 if anything is
 
 codespell knows common misspellings of English words. Those that it shall leave alone stand in pyproject.toml; for one
 line, write `codespell:ignore WORD` in a comment on it.
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from guards import ROOT, project_files, read_notebook
+from project_files import ROOT, project_files, read_notebook
 
 KINDS = {".cfg", ".css", ".js", ".md", ".mjs", ".py", ".toml", ".txt"}
 AS_THEY_WRITE = "tests/programs"  # what people write, as they write it

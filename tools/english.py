@@ -1,6 +1,6 @@
 """Patterns of English that this project keeps out of what people read, each with what to write instead.
 
-    python tests/english.py             says where one is, and ends with 1 if there is any
+    python tools/english.py             says where one is, and ends with 1 if there is any
 
 They are correct words in an order that no good technical author would choose: "shall", "for" in place of "because",
 "stands" in place of "is". What is read: the lessons, the catalogue (texts of widgets, tasks of lessons), README,
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from babel.messages.pofile import read_po
-from guards import ROOT, prose
+from project_files import ROOT, prose
 
 VERBS = "is|are|was|were|has|have|had|does|do|did|can|cannot|could|may|might|must|will|would|shares?|needs?|stays?"
 PLACES = "in(?! for)|on|at|there|here|beside|between|below|above|behind|under|around|outside|inside|with|for itself"

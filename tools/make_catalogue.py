@@ -1,7 +1,7 @@
 """Read the texts for people out of the code, and hold the template of the catalogue to them.
 
-    python tests/make_catalogue.py             writes template, languages and what is read at run time anew
-    python tests/make_catalogue.py --check     says what is wrong or not translated, and ends with 1 if anything is
+    python tools/make_catalogue.py             writes template, languages and what is read at run time anew
+    python tools/make_catalogue.py --check     says what is wrong or not translated, and ends with 1 if anything is
 
 The template is tinytorch/locale/copylab.pot. A translator copies it to LANGUAGE/LC_MESSAGES/copylab.po beside it; from
 then on this brings that file up to date, and makes of it copylab.mo, which is read at run time. A text that has changed
@@ -21,7 +21,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
-from guards import ROOT
+from project_files import ROOT
 
 TEMPLATE = ROOT / "tinytorch" / "locale" / "copylab.pot"
 FOLDERS = ("tinytorch", "widgets/copylab")
@@ -186,7 +186,7 @@ def wrong(root: Path = ROOT, template: Path = TEMPLATE) -> list[str]:
     if not template.exists():
         return [
             *found.faults,
-            f"{template.name} is not there: write it with tests/make_catalogue.py",
+            f"{template.name} is not there: write it with tools/make_catalogue.py",
         ]
     stored = written(template)
     lines = [
@@ -201,7 +201,7 @@ def wrong(root: Path = ROOT, template: Path = TEMPLATE) -> list[str]:
         for text, places in found.texts.items()
         if places != stored.get(text, places)
     ]
-    again = ["Write it anew with tests/make_catalogue.py"] if lines else []
+    again = ["Write it anew with tools/make_catalogue.py"] if lines else []
     return [
         *found.faults,
         *sorted(lines),
@@ -265,7 +265,7 @@ def untranslated(path: Path) -> list[str]:
     if not lines and (
         not compiled.exists() or _said(compiled) != {text: _told(there[text]) for text in there}
     ):
-        lines.append(f"{compiled.name} is not made of {path.name}: run tests/make_catalogue.py")
+        lines.append(f"{compiled.name} is not made of {path.name}: run tools/make_catalogue.py")
     return [f"{path.parts[-3]}: {line}" for line in sorted(lines)]
 
 

