@@ -13,7 +13,7 @@ from typing import Any
 
 from copylab.course.lesson import lessons
 from copylab.course.translation import FOLDER, Entry, digest, files, opened, prose, read
-from guards import ROOT
+from project_files import ROOT
 
 PAGES = ROOT / "docs" / "pages"
 """Pages of the site that can be translated."""
