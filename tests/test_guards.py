@@ -59,10 +59,6 @@ DOORS = {"copylab": "copylab.course", "copylab.questions": "copylab.quiz.questio
 
 UPWARD = {
     "tinytorch.base.random imports tinytorch.tensor, which is above it",
-    "tinytorch.graph.history imports tinytorch.ops, which is above it",
-    "tinytorch.graph.hooks imports tinytorch.ops, which is above it",
-    "tinytorch.graph.saved imports tinytorch.tensor, which is above it",
-    "tinytorch.tensor imports tinytorch.ops, which is above it",
 }
 """Imports inside of functions that run up."""
 

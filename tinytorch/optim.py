@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .base import ShownAs, check_overlap, lacking, warn_user
-from .graph import bump, enable_grad, no_grad, run_silenced
+from .graph import count_write, enable_grad, no_grad, run_silenced
 from .nn import forget_grads, typename
 from .ops import zeros_like
 from .tensor import Tensor, fresh
@@ -136,7 +136,7 @@ def _add_scaled(t: Tensor, a: np.ndarray, factor: float, writes: int = 1) -> Non
         check_overlap(data)
     np.add(data, a if factor == 1 else np.multiply(a, factor), data)
     for _ in range(writes):
-        bump(t)
+        count_write(t)
 
 
 class SGD(Optimizer):

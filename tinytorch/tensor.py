@@ -31,10 +31,11 @@ from .base import (
 )
 from .graph import (
     MODES,
-    DetachedCounter,
+    OPERATIONS,
     InferenceCounter,
     Node,
     TensorBase,
+    VersionCounter,
     exchanged,
     expectation,
     hooks,
@@ -167,9 +168,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Make a tensor as `torch.Tensor(...)` does."""
-        from .ops import legacy_constructor
-
-        return legacy_constructor(cls, *args, **kwargs)
+        return OPERATIONS.construct_tensor(cls, *args, **kwargs)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -199,8 +198,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         t._storage = self._own_storage() if storage is None else storage
         t._counter = counter = self._counter
         t._edge = t._meta = t._view = None
-        if type(counter) is InferenceCounter and not MODES.here.inference:
-            t._counter = DetachedCounter()
+        if counter.is_inference:
+            t._counter = counter.counter_of_detached()
         return t
 
     def _looking(self, data: np.ndarray, counter: Any = None) -> Tensor:
@@ -210,7 +209,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
         if counter is None:
-            counter = self._counter if type(self._counter) is list else InferenceCounter()
+            counter = self._counter.counter_of_view()
         t._counter = counter
         t._edge = t._meta = t._view = None
         return t
@@ -332,16 +331,13 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     def is_inference(self) -> bool:
         """Whether of inference mode."""
-        return type(self._counter) is not list
+        return self._counter.is_inference
 
     # versions and views ----------------------------------------------------------------------------
 
     @readonly
     def _version(self) -> int:
-        counter = self._counter
-        if type(counter) is InferenceCounter:
-            raise RuntimeError("Inference tensors do not track version counter.")
-        return counter[0] if type(counter) is list else len(counter)
+        return self._counter.version_shown()
 
     _base: readonly[Tensor | None] = readonly(
         lambda self: None if self._view is None else self._view[0], doc="What this is a view of."
@@ -431,13 +427,13 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, with a version counter of its own: autograd does not see its writes."""
-        if type(self._counter) is not list:
+        if self._counter.is_inference:
             return self.detach()
         t = _new(Tensor)
         t._data = self._data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
-        t._counter = [0]
+        t._counter = VersionCounter()
         t._edge = t._meta = t._view = None
         return t
 
@@ -453,7 +449,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         self._storage, self._data = value._own_storage(), value._data
         exchanged(self, before)
         if value.is_inference() != self.is_inference():
-            self._counter = value._counter if value.is_inference() else [0]
+            self._counter = value._counter if value.is_inference() else VersionCounter()
 
     register_hook = hooks.register_hook
     register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
@@ -579,7 +575,7 @@ def over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
     """A leaf tensor over an array as it is, of which no other tensor knows."""
     t = _new(Tensor)
     t._data = data
-    t._counter = [version] if not MODES.here.inference else InferenceCounter()
+    t._counter = InferenceCounter() if MODES.here.inference else VersionCounter(version)
     t._storage = t._edge = t._meta = t._view = None
     if device is not CPU:
         t._own_storage().device = device

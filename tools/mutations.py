@@ -34,15 +34,15 @@ _PROGRAM = "tests/test_programs.py::test_tinytorch_prints_what_torch_prints[{}]"
 MUTATIONS = (
     Mutation(
         "a write in place is counted",
-        "tinytorch/graph/modes.py",
-        "counter[0] += 1",
-        "counter[0] += 0",
+        "tinytorch/graph/version_counter.py",
+        "self.version += 1",
+        "self.version += 0",
         _PROGRAM.format("rules/r28_what_bumps_the_version"),
     ),
     Mutation(
         ".data has a version counter of its own",
         "tinytorch/tensor.py",
-        "t._counter = [0]",
+        "t._counter = VersionCounter()",
         "t._counter = self._counter",
         _PROGRAM.format("rules/r01_counters_of_detach_and_data"),
     ),
@@ -63,8 +63,8 @@ MUTATIONS = (
     Mutation(
         "a saved tensor is compared with the version that was saved",
         "tinytorch/graph/saved.py",
-        "    if now != version:",
-        "    if False:",
+        "        if tensor._counter.version != self.version:",
+        "        if False:",
         _PROGRAM.format("rules/r09_names_in_the_error"),
     ),
     Mutation(
@@ -77,8 +77,8 @@ MUTATIONS = (
     Mutation(
         "views share the version counter",
         "tinytorch/ops/calling.py",
-        "    out._counter = counter",
-        "    out._counter = [*counter]",
+        "view    |    out._counter = counter",
+        "view    |    out._counter = VersionCounter(counter.version)",
         _PROGRAM.format("views/v03_in_place"),
     ),
     Mutation(

@@ -28,9 +28,9 @@ from ..graph import (
     expectation,
     explain,
     get_errors,
-    hold,
     hooks,
     set_errors,
+    set_saved_tensor_hooks,
     shown_edge,
 )
 from .gradients import (  # fmt: skip
@@ -143,7 +143,7 @@ def go(task: Task, fn: Any, nr: int, first: Any) -> None:
         if raw and errors is not None:
             set_errors(errors)
         if here.saving is not saving:
-            hold(saving)
+            set_saved_tensor_hooks(saving)
         for said in task.warnings:
             warn_in_torch(*said)
 
@@ -163,7 +163,7 @@ def _walk(here: Any, task: Task, fn: Any, nr: int, first: Any) -> None:
             here.node = fn
             here.grad = not raw  # whatever hooks of the node before have set
             if here.saving is not saving:
-                hold(saving)
+                set_saved_tensor_hooks(saving)
             if fn._leaf:
                 _at_leaf(
                     fn, grads[0], resolved(given[0], grads[0], (*buffers.values(), *heap)), task

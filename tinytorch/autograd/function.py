@@ -16,26 +16,26 @@ import numpy as np
 from ..base import lacking, type_name, warn_in_torch
 from ..graph import (
     ALONE,
-    FREED,
+    FREED_MESSAGE,
     IN_FUNCTION,
     MODES,
     MULTI_OUTPUT,
     MultiNode,
     NotImplementedNode,
     Outputs,
-    as_object,
-    bump,
+    Saved,
     call_user,
     check_inplace,
+    count_write,
     edge_of,
     expectation,
-    kept,
-    kept_result,
     needs_grad,
     no_grad,
-    read,
     rebase_history,
     replace_history,
+    save_result,
+    save_tensor,
+    show_saved,
 )
 from ..tensor import Tensor, as_result, over
 from .gradients import devices, through
@@ -92,34 +92,38 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
-        return self._each(lambda i: read(self, i, for_formula=False))
+        return self._each(self._read_saved)
 
     @property
     def _raw_saved_tensors(self) -> tuple:
         """The saved tensors as objects, which know the tensor, its version and its hooks."""
-        return self._each(lambda i: as_object(self, i))
+        return self._each(lambda index: show_saved(self, index))
+
+    def _read_saved(self, index: int) -> Any:
+        saved = self._saved[index]
+        return saved.unpack(self) if isinstance(saved, Saved) else saved
 
     def _each(self, look: Callable) -> tuple:
         if self._saved is None:
-            raise RuntimeError(FREED)
-        return tuple(map(look, range(len(self._saved) // 2)))
+            raise RuntimeError(FREED_MESSAGE)
+        return tuple(map(look, range(len(self._saved))))
 
     def _keep(self) -> None:
         """Save what forward asked for, with the versions the tensors have once forward is through."""
-        pairs: list[Any] = []
+        saved: list[Any] = []
         for i, t in enumerate(self.to_save or ()):
             if t is None:
-                pairs += None, None
+                saved.append(None)
             elif not isinstance(t, Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}")  # fmt: skip
             elif (t._edge and t._edge[0] is self) or (
                 t._view and any(t is d for d in self.dirty_tensors or ())
             ):
                 self._results[i] = t._edge[1]
-                pairs += kept_result(t, t._edge[1])
+                saved.append(save_result(t, t._edge[1]))
             else:
-                pairs += kept(t)
-        self._saved = tuple(pairs)
+                saved.append(save_tensor(t))
+        self._saved = tuple(saved)
 
     def release(self) -> None:
         """Free what was saved; what the user put on `ctx` stays."""
@@ -227,7 +231,7 @@ def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: b
     given = {id(x) for x in inputs}
     dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
     for t in ctx.dirty_tensors or ():
-        bump(t)
+        count_write(t)
     plain = _marked(
         ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got "
     )

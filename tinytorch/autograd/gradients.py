@@ -24,10 +24,11 @@ from ..graph import (
     VIEW,
     Outputs,
     TensorBase,
-    bump,
+    count_write,
     edge_of,
     expectation,
     hooks,
+    saved_arrays,
     view_of,
 )
 from ..ops import clone, contiguous_format, copied, copy_, new_empty_strided
@@ -54,8 +55,7 @@ def state_of(fn: Any, grads: list, states: list[int], outputs: list, i: int) -> 
             if any(o is grad for o in rest):
                 return state | TWICE
             return state - ALONE + VIEW if rest and state % TWICE == ALONE else state
-    saved = [v for v in (fn._saved or ())[::2] if isinstance(v, TensorBase)]
-    if any(owner(v._data) is memory for v in saved) or (
+    if any(owner(saved) is memory for saved in saved_arrays(fn._saved or ())) or (
         type(grad.base) is ndarray and grad.base.ndim > grad.ndim > 0
     ):
         return VIEW  # of what was saved, or of a sum without its leading dimensions
@@ -70,7 +70,7 @@ def laid(fn: Any, grad: Any, outputs: list) -> list:
         if type(o) is ndarray and o is not grad:
             arrays = [
                 grad,
-                *[v._data for at in wanted if isinstance(v := fn._saved[2 * at], TensorBase)],
+                *saved_arrays([fn._saved[at] for at in wanted]),
             ]
             if 1 in o.shape or not all(a.flags.c_contiguous or 0 in a.strides for a in arrays):
                 found[i] = result_layout(o, *[a for a in arrays if a.shape == o.shape])
@@ -178,7 +178,7 @@ def through(call: Callable, grads: list, states: list[int], places: list, raw: b
     for i, (most, counter, tensor, storage) in looks.items():
         held = VIEW if storage is not None and storage() is not None else ALONE
         kind = min(most, held) if tensor() is None else SHARED
-        found[i] = kind + VERSION * (counter[0] if type(counter) is list else 0)
+        found[i] = kind + VERSION * (0 if counter.is_inference else counter.version)
     return Outputs(arrays, found)
 
 
@@ -275,10 +275,10 @@ def _add_to_grad(leaf: Any, old: Any, grad: Any, warnings: list) -> None:
     a, recorded = old._data, type(grad) is not ndarray
     if (
         not recorded and a.dtype is grad.dtype and a.shape == grad.shape and a.flags.forc
-        and type(old._counter) is list and (old._storage is leaf._storage or device_of(old) is device_of(leaf))
+        and not old._counter.is_inference and (old._storage is leaf._storage or device_of(old) is device_of(leaf))
     ):  # fmt: skip
         np.add(a, grad, a)
-        bump(old)
+        count_write(old)
     elif recorded:
         leaf._meta.grad = old = old + as_tensor(grad, leaf.device)
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import lacking
-from ..graph import InferenceCounter, Node, bump, saved_tensors_hooks
+from ..graph import InferenceCounter, Node, count_write, saved_tensors_hooks
 from ..tensor import Tensor, fresh
 
 
@@ -30,7 +30,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
                 "increment_version expects each element of the iterable to be a tensor"
             )
         if type(t._counter) is not InferenceCounter:
-            bump(t)
+            count_write(t)
 
 
 def unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
@@ -39,7 +39,7 @@ def unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int
     Source: `torch._C._autograd._unsafe_set_version_counter`.
     """
     for t, version in zip(tensors, versions, strict=True):
-        t._counter[0] = version
+        t._counter.version = version
 
 
 class save_on_cpu(saved_tensors_hooks):

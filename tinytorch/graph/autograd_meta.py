@@ -23,7 +23,7 @@ class TensorBase:
 
     __slots__ = (
         "__dict__", "__weakref__",
-        "_counter",  # the version counter: a list of one number, shared by views and `detach()`
+        "_counter",  # the version counter, shared by views and `detach()`
         "_data",     # the ndarray: shape, strides and dtype come from it
         "_edge",     # None, or (the node that made the tensor, which of its outputs it is)
         "_meta",     # None, or an AutogradMeta

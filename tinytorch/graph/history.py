@@ -12,7 +12,8 @@ from .autograd_meta import needs_grad
 from .hooks import moved
 from .modes import MODES
 from .node import ALONE, VERSION, Edge, Node, Outputs
-from .saved import FREED, short_name
+from .operations import OPERATIONS
+from .saved import FREED_MESSAGE, short_name
 
 # How a view came about; it decides what an in-place write to it, or under it, says.
 DEFAULT, IN_FUNCTION, MULTI_OUTPUT, NO_GRAD, INFERENCE = range(5)
@@ -32,14 +33,12 @@ def edge_of(t: Any) -> Edge | None:
 def refresh(t: Any) -> None:
     """Make the history of a view anew from its base, if its memory was written to since it was made."""
     base, seen, creation = t._view
-    version = t._counter[0]
+    version = t._counter.version
     if version == seen or (t._edge is None and not needs_grad(base)):
         return
     check_view(t, indirect=True)
-    from ..ops import as_strided  # whose backward this is
-
     old = t._edge
-    fn = as_strided.node_for((base, t.shape, t.stride(), t.storage_offset()))
+    fn = OPERATIONS.as_strided.node_for((base, t.shape, t.stride(), t.storage_offset()))
     fn.describe(t)
     t._edge, t._view = (fn, 0), (base, version, creation)
     if t._meta is not None:
@@ -52,19 +51,19 @@ def view_of(out: Any, source: Any, creation: int | None = None) -> None:
     Inference tensors have no views: nothing is ever recorded about them.
     """
     counter = out._counter
-    if type(counter) is not list:
+    if counter.is_inference:
         return
     if creation is None:
         here = MODES.here
         creation = DEFAULT if here.grad else INFERENCE if here.inference else NO_GRAD
     view = source._view
     if view is None:
-        out._view = (source, counter[0], creation)
+        out._view = (source, counter.version, creation)
     else:
         outer = view[2]
         out._view = (
             view[0],
-            counter[0],
+            counter.version,
             outer if creation == DEFAULT or outer == INFERENCE else creation,
         )
 
@@ -123,7 +122,7 @@ def replace_history(t: Any, fn: Node) -> None:
     """
     t._edge = (fn, 0)
     if t._view is not None:
-        t._view = (t._view[0], t._counter[0], t._view[2])
+        t._view = (t._view[0], t._counter.version, t._view[2])
 
 
 def rebase_history(t: Any, fn: Node) -> None:
@@ -171,25 +170,23 @@ class CopySlices(Node):
 
     def apply(self, grads: list, raw: bool) -> list:
         """The gradients for the inputs, from those of the outputs."""
-        from ..ops import as_strided, clone, contiguous_format, copy_, new_empty_strided, zero_
-
         grad = grads[0]
         if grad is None:
             return [None] * len(self._edges)
         if self.fn is None:
-            raise RuntimeError(FREED)
-        whole = new_empty_strided(grad, self.base.shape, self.base.stride)
-        copy_(whole, grad)
-        here = as_strided(
+            raise RuntimeError(FREED_MESSAGE)
+        whole = OPERATIONS.new_empty_strided(grad, self.base.shape, self.base.stride)
+        OPERATIONS.copy_(whole, grad)
+        here = OPERATIONS.as_strided(
             whole, self.view.shape, self.view.stride, self.view.offset - self.base.offset
         )
-        inner = self.fn.apply([clone(here, contiguous_format)], raw)
+        inner = self.fn.apply([OPERATIONS.clone_contiguous(here)], raw)
         if self._edges[0] is None:
             return [None, *inner[1:]]
         if inner[0] is None:
-            zero_(here)
+            OPERATIONS.zero_(here)
         else:
-            copy_(here, inner[0])
+            OPERATIONS.copy_(here, inner[0])
         # torch writes into the gradient twice, and what the write's node gave is nobody else's
         return Outputs([whole, *inner[1:]], [ALONE + 2 * VERSION, *[ALONE] * (len(inner) - 1)])
 

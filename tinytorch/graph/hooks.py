@@ -16,6 +16,7 @@ from typing import Any, Self
 from ..base import type_name, warn_user
 from .autograd_meta import TensorBase, meta
 from .modes import call_user
+from .operations import OPERATIONS
 
 
 class RemovableHandle:
@@ -133,10 +134,8 @@ def before(held: NodeHooks, grads: Any) -> tuple:
     for nr, who in held.retain.items():
         tensor, grad = who(), out[nr]
         if tensor is not None and grad is not None:
-            from ..ops import clone, contiguous_format
-
             m = tensor._meta
-            m.grad = clone(grad, contiguous_format) if m.grad is None else m.grad + grad
+            m.grad = OPERATIONS.clone_contiguous(grad) if m.grad is None else m.grad + grad
     return tuple(out)
 
 

@@ -88,44 +88,6 @@ def call_user(function: Callable, *args: Any) -> Any:
         set_errors(IGNORED)
 
 
-class InferenceCounter(list):
-    """Stands where other tensors have their version counter: an inference tensor has no version.
-
-    Reading it is what saving a tensor does, so the error is that of saving one; `bump` says what a write says.
-    """
-
-    def __getitem__(self, i: Any) -> Any:
-        raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")  # fmt: skip
-
-
-class DetachedCounter(InferenceCounter):
-    """The counter of what `detach()` and `.data` give of an inference tensor outside inference mode: a list as long as its writes.
-
-    Such a tensor cannot be saved either.
-    """
-
-
-WRITES: list[
-    Callable[[Any], None]
-] = []  # told of each tensor that was written, before its version says so
-
-
-def bump(t: Any) -> None:
-    """Count a write to a tensor. RuntimeError for an inference tensor outside of inference mode.
-
-    torch counts after it has written, so the write has happened by the time the error is raised; so it has here.
-    """
-    for told in WRITES:
-        told(t)
-    counter = t._counter
-    if type(counter) is list:
-        counter[0] += 1
-    elif type(counter) is DetachedCounter:
-        counter.append(1)
-    elif not MODES.here.inference:
-        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")  # fmt: skip
-
-
 class _Switch(ContextDecorator):
     """A mode that holds inside a `with` block or inside a decorated function."""
 

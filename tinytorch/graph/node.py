@@ -18,7 +18,7 @@ import numpy as np
 from .autograd_meta import LAST, meta
 from .hooks import RemovableHandle, hooks_of
 from .modes import MADE
-from .saved import GONE, NUMBER, OBJECT, SavedTensor, kept_result, objects, read
+from .saved import Saved, save_result, show_saved
 
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
@@ -68,7 +68,7 @@ class Node:
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         self._edges = edges
-        self._saved = saved  # pairs, one after the other: a value and its version
+        self._saved = saved  # see `saved`
         self._seq = next_number()
         self._hooks = None
         for note in MADE:
@@ -132,24 +132,15 @@ class Node:
     def keep_results(self, outputs: tuple) -> None:
         """Save the node's own outputs, where formulas read them."""
         saved = list(self._saved)
-        for at, nr in self._results.items():
-            saved[2 * at : 2 * at + 2] = kept_result(outputs[nr], nr)
+        for index, output_nr in self._results.items():
+            saved[index] = save_result(outputs[output_nr], output_nr)
         self._saved = tuple(saved)
 
     def release(self) -> None:
-        """Free the tensors that were saved; numbers and sizes stay readable, as in torch."""
-        versions = self._saved[1::2]
-        if OBJECT not in versions and None not in versions:
-            self._saved = (None, GONE) * len(versions)
-        elif versions != (None,):
-            saved = list(self._saved)
-            for at, version in enumerate(versions):
-                if version == OBJECT:
-                    for one in objects(saved[2 * at]):
-                        one.release()
-                elif version is not None:
-                    saved[2 * at], saved[2 * at + 1] = None, GONE
-            self._saved = tuple(saved)
+        """Free the tensors that were saved; sizes and flags stay readable, as in torch."""
+        for saved in self._saved:
+            if isinstance(saved, Saved):
+                saved.release()
 
     def __call__(self, *grads: Any) -> Any:
         """Run the node alone. TypeError for another number of gradients than outputs."""
@@ -255,33 +246,23 @@ def _as_torch_shows(value: Any) -> Any:
     return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
 
 
-def _shown(name: str, at: int) -> tuple[property, property]:
-    """The attributes of a kind of node under which saved value number `at` is read: `_saved_other`, `_raw_saved_other`."""
+def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
+    """The attributes under which saved value number `index` of a kind of node is read: `_saved_other`, `_raw_saved_other`."""
 
-    def saved(fn: Any) -> Any:
-        value = read(fn, at, for_formula=False)
+    def read_value(node: Any) -> Any:
+        saved = node._saved[index]
+        value = saved.unpack(node) if isinstance(saved, Saved) else saved
         return _as_torch_shows(value) if name in _INTS else value
 
-    def raw(fn: Any) -> Any:
-        if fn._saved[2 * at] is not None and fn._saved[2 * at + 1] is None:
+    def read_object(node: Any) -> Any:
+        saved = node._saved[index]
+        if saved is not None and not isinstance(saved, Saved):
             raise AttributeError(
-                f"'{type(fn).__name__}' object has no attribute '_raw_saved_{name}'"
+                f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'"
             )
-        return as_object(fn, at)
+        return show_saved(node, index)
 
-    return property(saved), property(raw)
-
-
-def as_object(fn: Any, at: int) -> Any:
-    """A saved tensor, or several, as objects of their own, which from now on stand in the node."""
-    saved = list(fn._saved)
-    value, version = saved[2 * at : 2 * at + 2]
-    found = value if version == OBJECT else SavedTensor(value, version, nr=fn._results.get(at))
-    for one in objects(found):
-        one.node = weakref.ref(fn)
-    saved[2 * at : 2 * at + 2] = found, OBJECT
-    fn._saved = tuple(saved)
-    return found
+    return property(read_value), property(read_object)
 
 
 def kind_of_node(
@@ -324,25 +305,13 @@ def kind_of_node(
     }
     for at, n in enumerate(names):
         if n[0] != "_":
-            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _shown(n, at)
+            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _properties_of_saved(n, at)
     return type(name, (base,), body)
 
 
 def _values(node: Any, saved: tuple, raw: bool) -> list:
     """What formulas read of what a node saved: arrays if `raw`."""
-    values: list = []
-    pairs = iter(saved)
-    for value, version in zip(pairs, pairs):  # noqa: B905 - one iterator, for pairs
-        if version is None:
-            values.append(value)
-        elif (
-            raw and 0 <= version == value._counter[0]
-            and ((m := value._meta) is None or not m.detached)
-        ):  # fmt: skip
-            values.append(value._data)
-        else:
-            values.append(read(node, len(values), raw))
-    return values
+    return [v.read_for_formula(node, raw) if isinstance(v, Saved) else v for v in saved]
 
 
 def _apply(self: Any, grads: list, raw: bool) -> list:
@@ -376,20 +345,14 @@ def _apply_two(rules: list) -> Callable:
         if grad is None:
             return [None, None]
         left, right = self._edges
-        x, seen, y, other = self._saved
-        b = None
+        for_left, for_right = self._saved
+        grad_right = None
         if left is not None:
-            if raw and 0 <= seen == x._counter[0] and ((m := x._meta) is None or not m.detached):
-                x = x._data
-            elif seen != NUMBER:
-                x = read(self, 0, raw)
-        if right is not None:  # its name goes before the other's
-            if raw and 0 <= other == y._counter[0] and ((m := y._meta) is None or not m.detached):
-                y = y._data
-            else:
-                y = read(self, 1, raw)
-            b = second(grad, y)
-        return [None if left is None else first(grad, x), b]
+            for_left = for_left.read_for_formula(self, raw)
+        # torch computes the gradient of `other` before that of `self`: by the names of the inputs.
+        if right is not None:
+            grad_right = second(grad, for_right.read_for_formula(self, raw))
+        return [None if left is None else first(grad, for_left), grad_right]
 
     return apply
 
@@ -401,6 +364,9 @@ def _apply_one(self: Any, grads: list, raw: bool) -> list:
         return [None]
     if not saved:
         return [self.rules[0][0](grad)]
-    if saved[1] is None and len(saved) == 2:
-        return [self.rules[0][0](grad, saved[0])]
+    if len(saved) == 1:
+        value = saved[0]
+        if isinstance(value, Saved):
+            value = value.read_for_formula(self, raw)
+        return [self.rules[0][0](grad, value)]
     return [self.rules[0][0](grad, *_values(self, saved, raw))]

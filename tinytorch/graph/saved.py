@@ -1,279 +1,398 @@
-"""Saved tensors: what a node keeps for backward, with the version it saw.
+"""Saved tensors: what a node keeps for backward, with the version that each tensor had.
 
-A node keeps pairs: a value, and the version that a tensor had when it was saved. Where somebody looks at a saved tensor
-as such, or hooks hold, the value is a `SavedTensor`. A result is kept as an alias without history, so that node and
-result do not hold each other, and is given its `grad_fn` back when it is read. Source: torch's `SavedVariable`.
+A node's `_saved` is a tuple with an entry for each saved value: a `SavedTensor`; a `SavedNumber`, for a Python number
+that torch saves as a 0-d tensor; a `SavedList` of an argument that is a list of tensors; else the value itself (a size,
+a flag, None). A node's own result is saved as an alias without history, so that node and result do not keep each other
+alive; it gets its `grad_fn` back when it is read. Source: torch's `SavedVariable` (`torch/csrc/autograd/saved_variable.cpp`).
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import of_number, type_name
+from ..base import type_name
 from .autograd_meta import TensorBase, meta, needs_grad
 from .modes import MODES, call_user, no_grad
+from .operations import OPERATIONS
 
-FREED = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
+FREED_MESSAGE = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
 
-DETACHED = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead"
+DETACHED_MESSAGE = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead"
 
-# What stands in place of a version: for a value that is no tensor, or that no formula that runs would read (None), for a
-# number that torch saves as a 0-d tensor, for a `SavedTensor` or a tuple of them, for a tensor that was let go.
-NUMBER, OBJECT, GONE = -1, -2, -3
+THREADS_WITH_HOOKS: set[int] = set()
+"""Threads with active hooks on saved tensors. Saving a tensor only checks whether this is empty."""
 
-
-HOOKS: set = (
-    set()
-)  # the threads in which hooks hold: mostly empty, which is all that saving a tensor has to look at
+_new = object.__new__
 
 
-def hold(pairs: tuple) -> None:
-    """Have these hooks on what is saved hold in this thread, and no others."""
+def set_saved_tensor_hooks(pairs: tuple) -> None:
+    """Make these pairs of pack hook and unpack hook, the innermost last, the active ones of this thread."""
     here = MODES.here
     here.saving = pairs
-    (HOOKS.add if pairs else HOOKS.discard)(id(here))
+    (THREADS_WITH_HOOKS.add if pairs else THREADS_WITH_HOOKS.discard)(id(here))
 
 
-# keeping -----------------------------------------------------------------------------------------------------------------
+# the entries of a node ---------------------------------------------------------------------------------------------------
 
 
-def kept(value: Any) -> tuple[Any, Any]:
-    """A value as a node keeps it, and its version: tensors, sequences of tensors, and what is no tensor."""
+class Saved:
+    """Base of the entries of a node that backward frees. All other entries are read as they are."""
+
+    __slots__ = ()
+
+    def read_for_formula(self, node: Any, raw: bool) -> Any:
+        """Return what a formula of `node` computes with: arrays if `raw`, else tensors."""
+        raise NotImplementedError
+
+    def unpack(self, node: Any = None) -> Any:
+        """Return what the user sees as `grad_fn._saved_*`."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what is saved; reading it afterwards raises."""
+        raise NotImplementedError
+
+
+class PackedTensor(NamedTuple):
+    """What a pack hook made of a saved tensor, and the place in the graph that the tensor had."""
+
+    value: Any
+    unpack_hook: Callable
+    edge: Any
+    required_grad: bool
+
+
+_UNPACKED: Any = (
+    object()
+)  # value of a `PackedTensor` whose pack hook has not returned: it may raise
+_FORBIDDEN: Any = object()
+
+
+class SavedTensor(Saved):
+    """A tensor saved for backward, as `grad_fn._raw_saved_*` shows it.
+
+    Reading it checks that the tensor was not written to. `tensor` is None once it is freed, or packed by a hook;
+    `version` is None if there was nothing to save; `output_nr` is None unless the tensor is a result of the node.
+    """
+
+    __slots__ = ("node", "output_nr", "packed", "tensor", "version")
+    __module__ = "torch._C._autograd"
+
+    tensor: Any
+    version: int | None
+    output_nr: int | None
+    packed: PackedTensor | None
+    node: weakref.ref | None  # of the node; set when the user gets hold of this object
+    is_number = (
+        False  # read by pictures, which do not show a wrapped number as a tensor that may go stale
+    )
+
+    def __init__(self, tensor: Any = _FORBIDDEN) -> None:
+        if tensor is _FORBIDDEN:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+        self.tensor = tensor
+        self.version = None if tensor is None else tensor._counter.version
+        self.output_nr = self.packed = self.node = None
+
+    def read_for_formula(self, node: Any, raw: bool) -> Any:
+        """Return the tensor or its array. RuntimeError if it was freed, written to or detached in place since."""
+        tensor = self.tensor
+        if tensor is not None:
+            detached = 0 if tensor._meta is None else tensor._meta.detached
+            # The usual case. It is worth a branch, as it takes a third of the time of `unpack`.
+            if raw and not detached and self.version == tensor._counter.version:
+                return tensor._data
+            if self.output_nr is None and node._seq < detached:
+                raise RuntimeError(DETACHED_MESSAGE)
+        tensor = self.unpack(node)
+        return tensor._data if raw and tensor is not None else tensor
+
+    def unpack(self, node: Any = None) -> Any:
+        """Return the saved tensor. RuntimeError, in torch's words, if it was freed or written to since."""
+        if node is None and self.node is not None:
+            node = self.node()
+        if self.packed is not None:
+            return self._unpack_by_hook(node)
+        tensor = self.tensor
+        if tensor is None:
+            if self.version is None:
+                return None
+            raise RuntimeError(FREED_MESSAGE)
+        if tensor._counter.version != self.version:
+            raise RuntimeError(describe_stale(node, tensor, self.version, self.output_nr))
+        if tensor._view is not None:
+            tensor.grad_fn  # noqa: B018 - raises for a view whose base was written to so that it has no history
+        if self.output_nr is None or node is None:
+            return tensor
+        return as_output(tensor, node, self.output_nr)
+
+    def release(self) -> None:
+        """Free the tensor, and what a hook made of it."""
+        self.tensor = self.packed = None
+
+    @property
+    def data(self) -> Any:
+        """The saved tensor, or what a pack hook made of it; None once it is freed."""
+        return self.tensor if self.packed is None else self.packed.value
+
+    @property
+    def unpack_hook(self) -> Callable | None:
+        """The hook by which the tensor is read, if there is one."""
+        return None if self.packed is None else self.packed.unpack_hook
+
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        """Save `pack_hook(tensor)` in place of the tensor; backward reads `unpack_hook` of that.
+
+        RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
+        """
+        if self.version is None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor with value None is forbidden"
+            )
+        if self.packed is not None:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")  # fmt: skip
+        if self.tensor is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after calling backward.")  # fmt: skip
+        self.pack((pack_hook, unpack_hook), self.tensor.detach())
+
+    def pack(self, hooks: tuple[Callable, Callable], shown: Any) -> None:
+        """Save `pack_hook(shown)` in place of the tensor. `hooks`: pack hook and unpack hook."""
+        pack_hook, unpack_hook = hooks
+        tensor, self.tensor = self.tensor, None
+        is_leaf = tensor._meta is not None and tensor._meta.requires_grad
+        edge = (tensor, 0) if is_leaf else None
+        if tensor.grad_fn is not None:
+            edge = tensor._edge
+        # If the pack hook raises, torch calls the unpack hook with nothing.
+        packed = PackedTensor(_UNPACKED, unpack_hook, edge, needs_grad(tensor))
+        self.packed = packed
+        version = tensor._counter.version
+        here = MODES.here
+        here.packing = self
+        try:
+            with no_grad():
+                self.packed = packed._replace(value=call_user(pack_hook, shown))
+        finally:
+            here.packing = None
+        if tensor._counter.version != version:
+            raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")  # fmt: skip
+
+    def _unpack_by_hook(self, node: Any) -> Any:
+        packed: Any = self.packed
+        arguments = () if packed.value is _UNPACKED else (packed.value,)
+        tensor = call_user(packed.unpack_hook, *arguments)
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(tensor)}")  # fmt: skip
+        if self.output_nr is not None:
+            return tensor if node is None else as_output(tensor, node, self.output_nr)
+        if not (packed.required_grad or needs_grad(tensor)):
+            return tensor
+        alias = tensor._alias()
+        if packed.edge is not None:
+            # Gradients flow to where the saved tensor was in the graph, even if that is a leaf.
+            alias._edge = packed.edge
+        elif packed.required_grad:
+            # The saved tensor was a view that requires grad by its base alone, and has no edge of its own.
+            meta(alias).requires_grad = True
+        return alias
+
+
+class SavedTensorOfNumber(SavedTensor):
+    """The tensor of a `SavedNumber`, once the user looked at it; no other code can write to it."""
+
+    __slots__ = ()
+    __module__ = "torch._C._autograd"
+    __qualname__ = "SavedTensor"
+
+    is_number = True
+
+
+SavedTensorOfNumber.__name__ = "SavedTensor"  # torch has one class for both, and prints its name
+
+
+class SavedNumber(Saved):
+    """A Python number that torch saves as a 0-d tensor; the tensor is made only when somebody looks at it."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: float) -> None:
+        self.number: float | None = number
+
+    def read_for_formula(self, node: Any, raw: bool) -> Any:
+        """Return the number, which NumPy and operations take as it is. RuntimeError if it was freed."""
+        if self.number is None:
+            raise RuntimeError(FREED_MESSAGE)
+        return self.number
+
+    def unpack(self, node: Any = None) -> Any:
+        """Return the 0-d tensor. RuntimeError if it was freed."""
+        return OPERATIONS.tensor_of_number(self.read_for_formula(node, True))
+
+    def release(self) -> None:
+        """Free the number, as torch frees the tensor."""
+        self.number = None
+
+    def as_saved_tensor(self) -> SavedTensor:
+        """Return the object that `grad_fn._raw_saved_*` shows."""
+        saved = SavedTensorOfNumber(OPERATIONS.tensor_of_number(self.number or 0))
+        if self.number is None:
+            saved.release()
+        return saved
+
+
+class SavedList(tuple[SavedTensor, ...], Saved):
+    """The saved tensors of an argument that is a list, as the indices of `x[i, j]`."""
+
+    __slots__ = ()
+
+    def read_for_formula(self, node: Any, raw: bool) -> tuple:
+        """Return the tensors or their arrays; None for an entry of the list that is None."""
+        tensors = self.unpack(node)
+        return tuple([t if t is None else t._data for t in tensors]) if raw else tensors
+
+    def unpack(self, node: Any = None) -> tuple:
+        """Return the tensors. RuntimeError if one was freed or written to since."""
+        return tuple([saved.unpack(node) for saved in self])
+
+    def release(self) -> None:
+        """Free all of them."""
+        for saved in self:
+            saved.release()
+
+
+# saving ------------------------------------------------------------------------------------------------------------------
+
+
+def save_tensor(tensor: TensorBase) -> SavedTensor:
+    """Return a tensor as a node saves it. RuntimeError for an inference tensor."""
+    saved = _new(
+        SavedTensor
+    )  # `SavedTensor(tensor)`, at half of its cost: each node makes one or two
+    saved.tensor = tensor
+    saved.version = tensor._counter.version
+    saved.output_nr = saved.packed = saved.node = None
+    if THREADS_WITH_HOOKS and (pairs := MODES.here.saving):
+        saved.pack(pairs[-1], tensor)
+    return saved
+
+
+def save_tensor_or_number(value: Any) -> Saved:
+    """Return an operand that may be a Python number as a node saves it."""
+    return save_tensor(value) if isinstance(value, TensorBase) else SavedNumber(value)
+
+
+def save_value(value: Any) -> Any:
+    """Return a value as a node saves it: a tensor, a sequence with tensors, or anything else."""
     if isinstance(value, TensorBase):
-        version = value._counter[0]  # which says that an inference tensor cannot be saved
-        if HOOKS and (pairs := MODES.here.saving):
-            return SavedTensor(value, version, pairs[-1]), OBJECT
-        return value, version
+        return save_tensor(value)
     if type(value) in (tuple, list) and any([isinstance(v, TensorBase) for v in value]):
-        pairs = [kept(v) for v in value]
-        return tuple(
-            [v if version == OBJECT else SavedTensor(v, version) for v, version in pairs]
-        ), OBJECT
-    return value, None
+        return SavedList([SavedTensor(None) if v is None else save_tensor(v) for v in value])
+    return value
 
 
-def objects(value: Any) -> tuple:
-    """The `SavedTensor`s that stand for one saved value: for a sequence of tensors as many as it has."""
-    return value if type(value) is tuple else (value,)
+def save_result(result: TensorBase, output_nr: int = 0) -> SavedTensor:
+    """Return a node's own result as the node saves it. `result` must have its history, as pack hooks see that."""
+    alias = result._alias()
+    if result._view is not None:
+        # It was written to in place. Its `grad_fn` is that of a view, and not the node that saves it.
+        alias.source = weakref.ref(result._edge[0])  # type: ignore[attr-defined]
+    saved = SavedTensor(alias)
+    saved.output_nr = output_nr
+    if THREADS_WITH_HOOKS and (pairs := MODES.here.saving):
+        saved.pack(pairs[-1], result)
+    return saved
 
 
-def kept_result(out: TensorBase, nr: int = 0) -> tuple[Any, Any]:
-    """A node's own output as it keeps it. Called when `out` has its history, which is what hooks are to see."""
-    alias = out._alias()
-    if out._view is not None:  # it was written to, and has the history of a view
-        alias.source = weakref.ref(out._edge[0])  # type: ignore[attr-defined]
-    if HOOKS and (pairs := MODES.here.saving):
-        return SavedTensor(alias, out._counter[0], pairs[-1], nr, shown=out), OBJECT
-    return alias, out._counter[0]
+def show_saved(node: Any, index: int) -> Any:
+    """Return the saved tensor number `index` of a node, or the list of them, as objects that the user may hold."""
+    saved = node._saved[index]
+    if isinstance(saved, SavedNumber):
+        saved = saved.as_saved_tensor()
+    elif not isinstance(saved, Saved):
+        saved = SavedTensor(saved)
+    for part in saved if isinstance(saved, SavedList) else (saved,):
+        part.node = weakref.ref(node)
+    # From now on it is in the node itself, where hooks registered on it have effect.
+    node._saved = (*node._saved[:index], saved, *node._saved[index + 1 :])
+    return saved
+
+
+def saved_arrays(entries: Iterable[Any]) -> list[np.ndarray]:
+    """Return the arrays of those entries of a node that are saved tensors, and neither freed nor packed."""
+    tensors = [saved.tensor for saved in entries if isinstance(saved, SavedTensor)]
+    return [tensor._data for tensor in tensors if tensor is not None]
 
 
 # reading -----------------------------------------------------------------------------------------------------------------
 
 
-def read(node: Any, at: int, raw: bool = False, for_formula: bool = True) -> Any:
-    """The kept value number `at`: the tensor, or its array if `raw`. RuntimeError if it was freed or written to since."""
-    value, version = node._saved[2 * at : 2 * at + 2]
-    if version is None or (version == NUMBER and for_formula):
-        return value
-    nr = node._results.get(at)
-    if type(value) is tuple:
-        tensors = [v.unpack(node) for v in value]
-        return tuple([t if t is None else t._data for t in tensors] if raw else tensors)
-    if for_formula and nr is None:
-        was = (
-            value
-            if version >= 0
-            else value._kept
-            if version == OBJECT and value._hooks is None
-            else None
-        )
-        if isinstance(was, TensorBase) and (m := was._meta) is not None and node._seq < m.detached:
-            raise RuntimeError(DETACHED)
-    t = checked(node, value, version, nr)
-    return t._data if raw and t is not None else t
+def as_output(tensor: Any, node: Any, output_nr: int) -> Any:
+    """Return an alias of a saved result, which is the output of its node again."""
+    alias = tensor._alias()
+    if tensor._data.dtype.kind == "f":  # the indices of `max` have no history
+        alias._edge = (source_shown(node, tensor), output_nr)
+    return alias
 
 
-def number_tensor(number: Any) -> Any:
-    """A number as the 0-d tensor that torch saves."""
-    from ..tensor import fresh
-
-    return fresh(
-        np.array(number, np.float64 if isinstance(number, float) else of_number(number).np)
-    )
+def source_shown(node: Any, tensor: Any) -> Any:
+    """Return the `grad_fn` that torch shows for a saved result of `node`."""
+    return (tensor.__dict__ and tensor.source()) or node
 
 
-def checked(node: Any, t: Any, version: Any, nr: int | None) -> Any:
-    """What was saved at a version, as it is read now; `nr`: which output of the node it is, None for an input."""
-    if version is None:
-        return t
-    if version == NUMBER:
-        return number_tensor(t)
-    if version == GONE:
-        raise RuntimeError(FREED)
-    if version == OBJECT:
-        return t.unpack(node)
-    now = t._counter[0]
-    if now != version:
-        raise RuntimeError(stale(node, t, version, now, nr))
-    if t._view is not None:
-        t.grad_fn  # noqa: B018 - a view whose base was written to may not have one any more, and says so
-    return t if nr is None or node is None else as_output(t, node, nr)
-
-
-def as_output(t: Any, node: Any, nr: int) -> Any:
-    """An alias of a kept result, which is the output of its node again."""
-    out = t._alias()
-    if t._data.dtype.kind == "f":  # the indices of `max` have no history
-        out._edge = (shown_source(node, t), nr)
-    return out
-
-
-def shown_source(node: Any, t: Any) -> Any:
-    """The node that a kept result of `node` is shown to come from."""
-    return (t.__dict__ and t.source()) or node
-
-
-def stale(node: Any, t: Any, version: int, now: int, nr: int | None) -> str:
-    """torch's error for a saved tensor that was written since."""
-    if nr is not None:
-        fn, at = shown_source(node, t), nr
+def describe_stale(node: Any, tensor: Any, version: int | None, output_nr: int | None) -> str:
+    """Return torch's error for a saved tensor that was written to since it was saved."""
+    if output_nr is not None:
+        grad_fn, number = source_shown(node, tensor), output_nr
     else:
-        fn, at = t.grad_fn, 0  # torch says 0 for any input, whichever output of its node it is
-        if fn is None and node is not None and t._meta is not None and node._seq < t._meta.detached:
-            fn = node  # detached since; torch then names the node that saved it
-    kind = f"torch.{'cuda.' if t.is_cuda else ''}{t.dtype.tensor_type}"
-    if t.dtype.called == "bool":  # which has no legacy type there
-        kind = f"{t.device.type.upper()}{t.dtype.scalar_name}Type"
-    return stale_text(kind, t.shape, fn, at, now, version, MODES.anomaly)
+        grad_fn = tensor.grad_fn
+        number = 0  # torch says 0 for any input, whichever output of its node it is
+        m = tensor._meta
+        if grad_fn is None and node is not None and m is not None and node._seq < m.detached:
+            grad_fn = (
+                node  # for a tensor that was detached in place torch names the node that saved it
+            )
+    kind = f"torch.{'cuda.' if tensor.is_cuda else ''}{tensor.dtype.tensor_type}"
+    if tensor.dtype.called == "bool":  # torch has no legacy type for bool, and prints the scalar's
+        kind = f"{tensor.device.type.upper()}{tensor.dtype.scalar_name}Type"
+    current = tensor._version
+    return stale_text(kind, tensor.shape, grad_fn, number, current, version, MODES.anomaly)
 
 
 def stale_text(
-    kind: str, shape: Any, fn: Any, nr: int, now: int, version: int, anomaly: bool
+    kind: str,
+    shape: Any,
+    grad_fn: Any,
+    output_nr: int,
+    current: int,
+    version: int | None,
+    anomaly: bool,
 ) -> str:
-    """torch's words for it. `fn`: the node of which the tensor is output `nr`, None for a leaf."""
-    origin = "" if fn is None else f", which is output {nr} of {short_name(fn.name())},"
+    """Return torch's message. `grad_fn`: the node of which the tensor is output `output_nr`, None for a leaf."""
+    origin = ""
+    if grad_fn is not None:
+        origin = f", which is output {output_nr} of {short_name(grad_fn.name())},"
     hint = "enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
     if anomaly:
         hint = "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
-    return f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(shape)}]{origin} is at version {now}; expected version {version} instead. Hint: {hint}"
+    return f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(shape)}]{origin} is at version {current}; expected version {version} instead. Hint: {hint}"
 
 
 def short_name(name: str) -> str:
-    """A node's name without its suffix, as torch's in-place errors say it (`Mul`)."""
-    head, found, number = name.rpartition("Backward")
-    return head + number.removeprefix("0") if found and not number.strip("0123456789") else name
-
-
-# saved tensors as objects ----------------------------------------------------------------------------------------------
-
-_NOTHING: Any = object()  # in place of what a pack hook that raised has made
-
-
-class SavedTensor:
-    """One tensor kept for backward, as `grad_fn._raw_saved_*` shows it; reading it checks that it was not written to."""
-
-    __slots__ = ("_hooks", "_kept", "_nr", "_origin", "_version", "node")
-    __module__ = "torch._C._autograd"
-
-    def __init__(
-        self,
-        tensor: Any = _NOTHING,
-        version: int = 0,
-        pair: Any = None,
-        nr: int | None = None,
-        shown: Any = None,
-    ) -> None:
-        if tensor is _NOTHING:
-            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
-        self._kept, self._version, self._nr, self._hooks = tensor, version, nr, None
-        self.node: Any = lambda: (
-            None
-        )  # weak reference to the node, for those who read it by this object
-        if pair is not None:
-            self._pack(pair, shown if shown is not None else tensor)
-
-    def unpack(self, node: Any = None) -> Any:
-        """The saved tensor. RuntimeError, in torch's words, if it was freed or changed in place since."""
-        node = node or self.node()
-        if self._hooks is not None:
-            return self._unpack_hook(node)
-        return checked(node, self._kept, self._version, self._nr)
-
-    def release(self) -> None:
-        """Let the tensor go; reading it afterwards says that it was freed."""
-        if self._version is not None:
-            self._kept, self._version, self._hooks = None, GONE, None
-
-    @property
-    def data(self) -> Any:
-        """What is kept: the tensor, or what a pack hook made of it; None once it was freed."""
-        return number_tensor(self._kept) if self._version == NUMBER else self._kept
-
-    @property
-    def unpack_hook(self) -> Callable | None:
-        """The hook by which the tensor is read, if there is one."""
-        return None if self._hooks is None else self._hooks[1]
-
-    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
-        """Replace what is kept by `pack_hook(tensor)`; `unpack_hook` of that is what backward reads.
-
-        RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
-        """
-        if self._version is None:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor with value None is forbidden"
-            )
-        if self._hooks is not None:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")  # fmt: skip
-        if self._version == GONE:
-            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after calling backward.")  # fmt: skip
-        if self._version == NUMBER:
-            self._kept, self._version = number_tensor(self._kept), 0
-        self._pack((pack_hook, unpack_hook), self._kept.detach())
-
-    def _pack(self, pair: tuple[Callable, Callable], shown: Any) -> None:
-        """Keep `pack_hook(shown)` in place of the tensor, and where the tensor stood in the graph."""
-        t = self._kept
-        leaf = (t, 0) if t._meta is not None and t._meta.requires_grad else None
-        self._origin = (t._edge if t.grad_fn is not None else leaf), needs_grad(t)
-        self._kept, self._hooks = _NOTHING, pair  # which stays so if the pack hook raises
-        version = t._counter[0]
-        here = MODES.here
-        here.packing = self
-        try:
-            with no_grad():
-                self._kept = call_user(pair[0], shown)
-        finally:
-            here.packing = None
-        if t._counter[0] != version:
-            raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")  # fmt: skip
-
-    def _unpack_hook(self, node: Any) -> Any:
-        out = call_user(self._hooks[1], *(() if self._kept is _NOTHING else (self._kept,)))
-        if not isinstance(out, TensorBase):
-            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(out)}")  # fmt: skip
-        if self._nr is not None:
-            return as_output(out, node, self._nr) if node is not None else out
-        edge, wanted = self._origin
-        if not (wanted or needs_grad(out)):
-            return out
-        alias = out._alias()
-        if edge is not None:  # gradients flow to where the tensor stood, a leaf included
-            alias._edge = edge
-        elif wanted:  # of a view by its base alone
-            meta(alias).requires_grad = True
-        return alias
+    """Return a node's name without its suffix, as torch's in-place errors have it (`Mul`)."""
+    head, suffix, number = name.rpartition("Backward")
+    is_numbered = suffix and not number.strip("0123456789")
+    return head + number.removeprefix("0") if is_numbered else name
 
 
 # hooks on all that is saved ----------------------------------------------------------------------------------------------
 
 
 class saved_tensors_hooks:
-    """Inside, every tensor saved for backward goes through `pack_hook`, and through `unpack_hook` when read.
+    """Context manager: every tensor saved inside goes through `pack_hook`, and through `unpack_hook` when it is read.
 
     Source: `torch.autograd.graph.saved_tensors_hooks`.
     """
@@ -284,7 +403,7 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        hold((*MODES.here.saving, (self.pack_hook, self.unpack_hook)))
+        set_saved_tensor_hooks((*MODES.here.saving, (self.pack_hook, self.unpack_hook)))
 
     def __exit__(self, *exc: object) -> None:
-        hold(MODES.here.saving[:-1])
+        set_saved_tensor_hooks(MODES.here.saving[:-1])

@@ -1,5 +1,10 @@
 """The operations: how they are declared, and the lists of them."""
 
+import numpy as np
+
+from ..base import of_number
+from ..graph import provide_operations
+from ..tensor import Tensor, fresh
 from . import copies, creation, filling, indexing, linalg, memory, pointwise, reductions, views
 from .copies import (
     MemoryFormat,
@@ -65,3 +70,21 @@ __all__ = [
     "zero_",
     "zeros_like",
 ]
+
+
+def _tensor_of_number(number: float) -> Tensor:
+    """Return the 0-d tensor that torch saves for a Python number: a float as float64, whatever the default dtype."""
+    return fresh(
+        np.array(number, np.float64 if isinstance(number, float) else of_number(number).np)
+    )
+
+
+provide_operations(
+    as_strided=as_strided,
+    clone_contiguous=lambda tensor: clone(tensor, contiguous_format),
+    construct_tensor=legacy_constructor,
+    copy_=copy_,
+    new_empty_strided=new_empty_strided,
+    tensor_of_number=_tensor_of_number,
+    zero_=zero_,
+)

@@ -21,20 +21,22 @@ import numpy as np
 from ..base import CPU, broadcast_error, owner, result_layout
 from ..graph import (
     DEFAULT,
-    HOOKS,
     IGNORED,
     INFERENCE,
     MADE,
     MODES,
     NO_GRAD,
-    NUMBER,
     InferenceCounter,
-    bump,
+    SavedNumber,
+    VersionCounter,
+    count_write,
     edge_of,
     get_errors,
     needs_grad,
     next_number,
     run_silenced,
+    save_result,
+    save_tensor,
     set_errors,
     view_of,
 )
@@ -152,8 +154,8 @@ short   |    a = x._data
 made    |    fn = None
 one     |    storage = x._storage
 view    |    counter, source, creation = x._counter, x._view, DEFAULT
-view    |    if type(counter) is not list:
-one     |    if type(x._counter) is not list or (storage is not None and storage.device is not CPU):
+view    |    if counter.is_inference:
+one     |    if x._counter.is_inference or (storage is not None and storage.device is not CPU):
 pair    |    b = y._data if pair else y
 pair    |    if ((storage := x._storage) is not None and storage.device is not CPU) or (
 pair    |        pair and (storage := y._storage) is not None and storage.device is not CPU
@@ -161,12 +163,12 @@ pair    |    ):
 short   |        return run({values})
 into    |    kind = a.dtype
 into    |    alike = b.dtype is kind and b.shape == a.shape if pair else type(b) is float or -1 << 53 < b < 1 << 53
-into    |    if not alike or kind.kind != "f" or kind.num not in straight or not a.flags.forc or type(x._counter) is not list:
+into    |    if not alike or kind.kind != "f" or kind.num not in straight or not a.flags.forc or x._counter.is_inference:
 into    |        return run({values})
 into    |    if (pair and x is not y and owner(a) is owner(b)) or (here.grad and (needs_grad(x) or (pair and needs_grad(y)))):
 into    |        return run({values})
 into    |    here.run_ufunc(function, a, b, a)
-into    |    bump(x)
+into    |    count_write(x)
 into    |    return x
 node    |    if here.grad:
 node    |        edge = x._edge
@@ -215,17 +217,21 @@ view    |    storage = x._storage
 view    |    out._storage = storage = x._own_storage() if storage is None else storage
 view    |    out._counter = counter
 view    |    if source is None:
-view    |        out._view = (x, counter[0], creation)
+view    |        out._view = (x, counter.version, creation)
 view    |    else:
 view    |        view_of(out, x)
 fresh   |    out._storage = out._view = None
-fresh   |    out._counter = InferenceCounter() if here.inference else [0]
+fresh   |    if here.inference:
+fresh   |        out._counter = InferenceCounter()
+fresh   |    else:
+fresh   |        out._counter = counter = _new(VersionCounter)
+fresh   |        counter.version = 0
 node    |    if fn is not None:
 node    |        fn._seq = next_number()
 node    |        fn._hooks = None
 node    |        fn._expects = ((data.shape, data.dtype, {device}),)
 node    |        out._edge = (fn, 0)
-result  |        fn._saved = (out._alias(), 0)
+result  |        fn._saved = (save_result(out),)
 results |        fn.keep_results((out,))
 made    |    return out
 """
@@ -370,7 +376,7 @@ def _parts(o: Any, forms: dict) -> dict[str, str]:
         "not_in_row": "not isinstance(n, Tensor)" if o.lists else "type(n) is not int",
         "unlike": " or ".join(unlike), "values": ", ".join(every), "rest": "".join([f", {v}" for v in every[first:]]),
         "wanted": "edge is not None" + " or second is not None" * pair,
-        "unusual": "HOOKS or " * (not view) + "MADE or edge is _NOWHERE" + " or second is _NOWHERE" * pair,
+        "unusual": "MADE or edge is _NOWHERE" + " or second is _NOWHERE" * pair,
         "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if forms["node"] else "",
         "operands": "a, b if pair else _NUMBER" if pair else "a", "arrays": "a, b" if pair else "a",
         "device": "storage.device" if view else "CPU", "quiet": "here.run_ufunc" if forms["ufunc"] else "run_silenced",
@@ -378,28 +384,26 @@ def _parts(o: Any, forms: dict) -> dict[str, str]:
 
 
 def _saved(o: Any, values: list[str]) -> str:
-    """What the node of a plain call saves, pairs one after the other, as `Op.save` finds it."""
-    pairs = []
+    """What the node of a plain call saves, as `Op.save` finds it."""
+    entries = []
     for name, read, user, holds in o.saves:
         at = o.schema.names.index(name) if name in o.schema.names else None
         if name == "self_sym_sizes":
-            pairs += ["a.shape", "None"]
+            entries.append("a.shape")
         elif read is None:  # a result, which comes later
-            pairs += ["None", "None"]
+            entries.append("None")
         elif at is None:
             return f"save(({', '.join(values)},), fn._edges)"
         elif not holds:
-            pairs += [values[at], "None"]
+            entries.append(values[at])
         else:
-            pair = [
-                values[at],
-                f"({values[at]}._counter[0]{' if pair else NUMBER' * (at == 1 and o.numbers)})",
-            ]
+            entry = f"save_tensor({values[at]})"
+            if at == 1 and o.numbers:
+                entry += f" if pair else SavedNumber({values[at]})"
             if user is not None:
-                needed = f" if {('edge', 'second')[user]} is not None else "
-                pair = [pair[0] + needed + "None", pair[1] + needed + "None"]
-            pairs += pair
-    return f"{', '.join(pairs)}," if pairs else "()"
+                entry = f"({entry}) if {('edge', 'second')[user]} is not None else None"
+            entries.append(entry)
+    return f"{', '.join(entries)}," if entries else "()"
 
 
 __all__ = ["Overloads", "plain_call"]

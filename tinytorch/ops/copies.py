@@ -30,8 +30,9 @@ from ..base import (
 from ..graph import (
     MODES,
     Node,
-    bump,
+    VersionCounter,
     check_inplace,
+    count_write,
     edge_of,
     meta,
     needs_grad,
@@ -91,8 +92,8 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
 
 def counted(made: Tensor, source: Tensor) -> Tensor:
     """A new tensor. torch counts that it was written to, if an inference tensor was copied outside of inference mode."""
-    if type(source._counter) is not list and not MODES.here.inference:
-        made._counter = [1]
+    if source._counter.is_inference and not MODES.here.inference:
+        made._counter = VersionCounter(1)
     return made
 
 
@@ -154,7 +155,7 @@ def _copy_from(self: Any, src: Any, non_blocking: bool = False) -> Any:
             store(a, b)
         else:
             run_silenced(store, a, b)
-    bump(self)
+    count_write(self)
     if fn is not None:
         rebase_history(self, fn)
     return self
@@ -200,7 +201,7 @@ def converted(
         here if where is None else where,
     )
     if (
-        type(self._counter) is list
+        not self._counter.is_inference
         and MODES.here.grad
         and out._data.dtype.kind == "f"
         and needs_grad(self)
@@ -309,8 +310,8 @@ def over_storage(
     d, shape, strides, offset = like
     out = over(storage.look(shape, np.dtype(d.char), strides, offset))  # not one that pickle made
     out._storage = storage
-    if type(out._counter) is list:
-        out._counter = [1]  # torch makes an empty tensor and then sets its storage
+    if not out._counter.is_inference:
+        out._counter = VersionCounter(1)  # torch makes an empty tensor and then sets its storage
     if requires_grad:
         meta(out).requires_grad = True
     if kind is not Tensor:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import as_device, convert, dtypes, empty_like_strides, fma64, store
-from ..graph import MODES, bump, needs_grad, run_silenced
+from ..graph import MODES, VersionCounter, count_write, needs_grad, run_silenced
 from ..tensor import Tensor, device_of
 from .copies import strides_of_copy
 from .define import op
@@ -65,11 +65,11 @@ class factory(composite):
         if MODES.here.grad and needs_grad(out):
             raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
         data, counter = self.function(out.dtype, *self.split(args)[0]), out._counter
-        out._counter = [0]
+        out._counter = VersionCounter()
         resized(out, data.shape)
         out._counter = counter  # the write alone counts
         store(out._data, data)
-        bump(out)
+        count_write(out)
         return out
 
 

@@ -37,21 +37,22 @@ from ..base import strides as layout
 from ..graph import (
     MODES,
     MULTI_OUTPUT,
-    NUMBER,
     MultiNode,
     Node,
+    SavedNumber,
     TensorBase,
-    bump,
+    VersionCounter,
     check_inplace,
+    count_write,
     edge_of,
     exchanged,
     expectation,
-    kept,
     kind_of_node,
     needs_grad,
     rebase_history,
     replace_history,
     run_silenced,
+    save_value,
     view_of,
 )
 from ..tensor import Tensor, device_of, fresh
@@ -160,13 +161,13 @@ class Op:
         for name, read, user, holds in self.saves:
             x = None if read is None else read(values)
             if not holds or x is None:
-                saved += (x, None)
+                saved.append(x)
             elif user is not None and edges[user] is None and type(x) is not list:
-                saved += (None, None)
+                saved.append(None)
             elif self.numbers and not isinstance(x, TensorBase):
-                saved += (x, NUMBER)
+                saved.append(SavedNumber(x))
             else:
-                saved += kept(x.clone() if name == rewritten else x)
+                saved.append(save_value(x.clone() if name == rewritten else x))
         return tuple(saved)
 
     def recorded(self, fn: Any, out: Any) -> None:
@@ -220,7 +221,7 @@ class Op:
         if fn is not None:
             self.recorded(fn, out)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
-            out._counter = [1]  # torch counts that it was written to
+            out._counter = VersionCounter(1)  # torch counts that it was written to
         return out
 
     def _run_view(self, *values: Any) -> Any:
@@ -233,19 +234,19 @@ class Op:
             for out in outs:
                 view_of(out, source, creation)
         made = self.result_type(outs) if self.several else outs[0]
-        if fn is not None and type(source._counter) is list:
+        if fn is not None and not source._counter.is_inference:
             self.recorded(fn, made)
         return made
 
     def _turn(self, *values: Any) -> Any:
         """Have the tensor itself look at its memory in another way."""
         target = values[0]
-        fn = self.begin(values, [target], True) if type(target._counter) is list else None
+        fn = None if target._counter.is_inference else self.begin(values, [target], True)
         data, before = self.compute(*_arrays(values)), expectation(target)
         target._own_storage()
         target._data = data
         exchanged(target, before)
-        bump(target)
+        count_write(target)
         if fn is not None:
             fn.describe(target)
             replace_history(target, fn)
@@ -277,7 +278,7 @@ class Op:
                 run_silenced(store, a, data)
             else:
                 run_silenced(layout.store_in_turn, a, data, lambda: self.kernel.written(*arrays))
-        bump(target)
+        count_write(target)
         if fn is not None:
             fn.describe(target)
             rebase_history(target, fn)
@@ -345,7 +346,7 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
             warn_in_torch(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).", "aten/src/ATen/native/Resize.cpp:30")  # fmt: skip
         from .memory import resized
 
-        counter, out._counter = out._counter, [0]  # the write alone counts
+        counter, out._counter = out._counter, VersionCounter()  # the write alone counts
         resized(out, data.shape)
         out._counter = counter
         if layout_too and data.ndim > 1:
@@ -353,7 +354,7 @@ def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
             out._data = layout.restride(out._data, data.shape, steps)
     check_overlap(out._data, *others)
     run_silenced(store, out._data, data)
-    bump(out)
+    count_write(out)
 
 
 def _arrays(values: tuple) -> list:

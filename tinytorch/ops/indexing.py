@@ -369,7 +369,7 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
         ):
             out = unsqueeze(out, d)
             chosen = fresh(np.zeros(int(bool(item)), np.int64))
-            chosen._counter[0] = int(bool(item))  # torch fills it
+            chosen._counter.version = int(bool(item))  # torch fills it
             use(chosen)
             d += 1
         elif isinstance(item, Tensor) and (item._data.ndim or item._data.dtype.kind not in "iu"):

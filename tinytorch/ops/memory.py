@@ -10,8 +10,8 @@ import numpy as np
 from ..base import contiguous_strides, cpp_name, reach
 from ..graph import (
     MODES,
-    bump,
     check_inplace,
+    count_write,
     edge_of,
     exchanged,
     expectation,
@@ -43,7 +43,7 @@ def resized(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     before = expectation(self)
     _look_at(self, storage, shape, strides, offset)
     exchanged(self, before)
-    bump(self)
+    count_write(self)
     return self
 
 
@@ -94,7 +94,7 @@ def _set(
     exchanged(
         self, before, True
     )  # what is recorded from now on flows to another node, even if the shape is the same
-    bump(self)
+    count_write(self)
     if fn is not None:
         fn.describe(self)
         rebase_history(self, fn)

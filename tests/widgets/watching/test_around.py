@@ -129,11 +129,11 @@ def test_what_the_program_has_set_neither_sees_nor_changes_the_words_asked_for()
 
 
 def test_nothing_is_left_behind() -> None:
-    from tinytorch.graph.modes import WRITES
+    from tinytorch.graph import WRITE_LISTENERS
 
     with pytest.raises(ZeroDivisionError), copylab.watch():
         raise ZeroDivisionError
-    assert not WRITES
+    assert not WRITE_LISTENERS
     node: Any = tinytorch.ones(3, requires_grad=True).exp().grad_fn
     assert node._raw_saved_result.unpack_hook is None
 

@@ -128,11 +128,11 @@ def inner_tensors(tensor: Any) -> list[tuple[str, Any]]:
 def is_number(tensor: Any, raw: Any) -> bool:
     """Whether a saved 0-d tensor is a number of Python's that the engine wrapped, which no other code can write to.
 
-    tinytorch saves it at a version that no tensor has. torch does not say so; but a wrapped number never decides the
+    tinytorch says so. torch does not; but a wrapped number never decides the
     dtype of a result, as a tensor does.
     """
     engine = sys.modules.get(engine_name(tensor))
-    if getattr_or_none(raw, "_version") == -1:
+    if getattr_or_none(raw, "is_number"):
         return True
     smaller = {
         "torch.float64": "float32",

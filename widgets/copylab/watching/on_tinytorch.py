@@ -5,7 +5,13 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.graph import DETACHED, MODES, WRITES, hold, stale
+from tinytorch.graph import (
+    DETACHED_MESSAGE,
+    MODES,
+    WRITE_LISTENERS,
+    describe_stale,
+    set_saved_tensor_hooks,
+)
 
 from .kept import Kept
 
@@ -22,20 +28,20 @@ class TinyTorch:
 
     def attach(self) -> None:
         """Tell the watch of this thread, and of the writes of all threads, from now on."""
-        hold((*MODES.here.saving, self.hooks))
+        set_saved_tensor_hooks((*MODES.here.saving, self.hooks))
         if self.watch.entered_here():
-            WRITES.append(self.wrote)
+            WRITE_LISTENERS.append(self.wrote)
 
     def leave(self) -> None:
         """Take the hooks off this thread, wherever in its stack they are."""
-        if self.wrote in WRITES:
-            WRITES.remove(self.wrote)
+        if self.wrote in WRITE_LISTENERS:
+            WRITE_LISTENERS.remove(self.wrote)
         if self.hooks is None:
             return  # already off
         pairs = MODES.here.saving
         others = tuple(pair for pair in pairs if pair is not self.hooks)
         # Where a block of the program's own that began earlier has ended earlier, it took ours: this takes its own.
-        hold(others if len(others) < len(pairs) else pairs[:-1])
+        set_saved_tensor_hooks(others if len(others) < len(pairs) else pairs[:-1])
         self.hooks = None
 
     def wrote(self, tensor: Any) -> None:
@@ -46,7 +52,7 @@ class TinyTorch:
         """Called with each tensor that a node saves; what is returned stands in its place."""
         if self.watch.ended:  # and its thread goes on
             self.leave()
-        nr = MODES.here.packing._nr
+        nr = MODES.here.packing.output_nr
         held = (
             tensor if nr is None else tensor.detach()
         )  # a node that held its own result would have to be collected
@@ -58,10 +64,10 @@ class TinyTorch:
         """Called when a node reads what it saved."""
         node, tensor = MODES.here.node, kept.tensor
         if kept.detached:
-            raise RuntimeError(DETACHED)
+            raise RuntimeError(DETACHED_MESSAGE)
         if kept.counted:
             error = RuntimeError(
-                stale(getattr(node, "fn", node), tensor, kept.version, tensor._version, kept.nr)
+                describe_stale(getattr(node, "fn", node), tensor, kept.version, kept.nr)
             )
             if node is not None:
                 self.watch.raises(kept, node.name(), error)

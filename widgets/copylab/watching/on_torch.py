@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.graph import DETACHED, short_name, stale_text
+from tinytorch.graph import DETACHED_MESSAGE, short_name, stale_text
 
 from .kept import Kept
 from .scope import Replacement, run_in_unwatched_thread
@@ -187,7 +187,7 @@ class Torch:
     def unpack(self, kept: Kept) -> Any:
         """Called when a node reads what it saved."""
         if kept.detached:
-            raise RuntimeError(DETACHED)
+            raise RuntimeError(DETACHED_MESSAGE)
         if kept.counted:
             error = RuntimeError(self._stale(kept))
             if self._in_backward():
