@@ -1,7 +1,7 @@
 """Take the pictures of docs/widgets: each widget in JupyterLab, used as its page says, light and dark.
 
 python docs/make_screenshots.py                 all of them; needs what the browser tests need, and PyTorch
-python docs/make_screenshots.py compare race    some of them
+python docs/make_screenshots.py compare steps   some of them
 """
 
 from __future__ import annotations
@@ -102,12 +102,6 @@ def check(page: Page) -> None:
     expect(page.locator(".cl-said")).to_contain_text("Hint 1")
 
 
-def run(page: Page) -> None:
-    """A whole race."""
-    press(page, "Start the race")
-    expect(page.get_by_role("button", name="Race again")).to_be_visible(timeout=150_000)
-
-
 @dataclass(frozen=True)
 class Shot:
     """The cells after `import tinytorch as torch`, what is done with the last one, the selector of what is taken."""
@@ -129,7 +123,6 @@ SHOTS = {
         check,
         ".jp-Cell:nth-child(n+3)",
     ),
-    "race": Shot(("from copylab import race\nrace()",), run),
 }
 
 

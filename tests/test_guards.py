@@ -47,7 +47,7 @@ ROOMS = [
     "copylab.quiz",
     "copylab.questions",
     "copylab.lab",
-    "copylab.timing",
+    "copylab.racing",
     "copylab",
     "copylab.lessons",  # which use what everybody may
     "copylab.course",

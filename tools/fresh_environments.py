@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 USE = """
 import sys
 import tinytorch as torch
-from copylab import CopyLab, compare, exercise, graph, memory, predict, race, steps
+from copylab import CopyLab, compare, exercise, graph, memory, predict, steps
 from copylab.course.lesson import lessons
 
 x = torch.ones(3, requires_grad=True)
@@ -24,7 +24,7 @@ y = x.clone() * 2
 code = "x = torch.ones(3, requires_grad=True)\\ny = x.clone()\\ny.sum().backward()"
 assert "MulBackward0" in graph(y).svg
 assert "2.0" in memory(y).svg
-widgets = [steps(code).live(), CopyLab(), compare("clone", "detach"), predict(code).live(), race(["clone"])]
+widgets = [steps(code).live(), CopyLab(), compare("clone", "detach"), predict(code).live()]
 assert all(len(widget.html) > 300 for widget in widgets)
 assert len(list(lessons().glob("*.ipynb"))) >= 15
 assert lessons().is_relative_to(sys.prefix), "another copylab was found"

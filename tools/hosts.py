@@ -31,7 +31,7 @@ from playwright.sync_api import Error, Locator, Page, sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 FIRST = """
 import tinytorch as torch
-from copylab import CopyLab, compare, exercise, graph, memory, predict, race, steps
+from copylab import CopyLab, compare, exercise, graph, memory, predict, steps
 x = torch.ones(3, requires_grad=True)
 y = (x.clone() * 2).sum()
 code = "x = torch.ones(3, requires_grad=True)\\ny = x.clone()\\ny.sum().backward()"
@@ -43,11 +43,10 @@ CELLS = (
     "steps(code).live()",
     'compare("clone", "detach")',
     "CopyLab()",
-    'race(["clone"], [1, 100], rounds=2)',
     'exercise("two", "Make y.", check=lambda y: y == 2, solution="y = 2").live()',
     "predict(code)",
 )
-NAMES = "CopyLab, code, compare, exercise, graph, memory, predict, race, steps, torch, x, y"
+NAMES = "CopyLab, code, compare, exercise, graph, memory, predict, steps, torch, x, y"
 COURSE = """
 root_doc = "book"
 extensions = ["{0}"]
@@ -281,17 +280,14 @@ def player(page: Page) -> str:
 
 
 def others(page: Page) -> str:
-    """The lab, the race and the exercise are used where they are live, and told where they are not."""
+    """The lab and the exercise are used where they are live, and told where they are not."""
     live = page.get_by_role("button", name="Loss from x", exact=True)
     for told in ("gradients flow back to x", "Make y."):
         page.get_by_text(told).locator("visible=true").first.wait_for()
     if not live.count():
-        page.get_by_text("Start or .run() takes the times").locator("visible=true").first.wait_for()
         return "static"
     live.click()
     page.get_by_text("Ran loss").first.wait_for(state="attached")
-    page.get_by_role("button", name="Start the race").click()
-    page.get_by_text("The race is over").first.wait_for(state="attached")
     page.get_by_role("button", name="Check", exact=True).click()
     page.get_by_text("Not yet").first.wait_for()
     return "live"
@@ -317,7 +313,7 @@ def prediction(page: Page) -> str:
 COLUMNS: dict[str, Callable[[Page], str]] = {
     "pictures": pictures,
     "steps, compare": player,
-    "CopyLab, race, exercise": others,
+    "CopyLab, exercise": others,
     "predict": prediction,
 }
 # Pictures that are cut at an edge behind which nothing scrolls; players whose picture has less room than there is.

@@ -38,7 +38,6 @@ def makers() -> dict[str, Callable[[], Any]]:
         "steps": lambda: copylab.steps(CODE, engine=tinytorch).live(),
         "CopyLab": lambda: copylab.CopyLab(engine=tinytorch),
         "compare": lambda: copylab.compare("clone", "detach", engine=tinytorch),
-        "race": lambda: copylab.race(engine=tinytorch),
         "predict": lambda: copylab.predict(CODE, engine=tinytorch).live(),
         "exercise": lambda: copylab.exercise("two", "Make y.", **exercise).live(),  # type: ignore[arg-type]
     }

@@ -18,7 +18,7 @@ import gc, os, weakref
 os.environ["COPYLAB_PROGRESS"] = "many.json"
 import tinytorch as torch
 from comm import get_comm_manager
-from copylab import CopyLab, compare, exercise, predict, race, steps
+from copylab import CopyLab, compare, exercise, predict, steps
 from IPython.display import display
 
 def memory():
@@ -43,8 +43,8 @@ widgets = []
 # A cell shows fifty outputs, and a widget makes two.
 MAKE = """
 code = "x = torch.ones(2)\\ny = x.clone()"
-others = [CopyLab(), compare("clone", "detach"), predict(code).live(), race(sizes=[1, 2]), part.live()]
-for widget in [*(made.live() for _ in range(15)), *others]:
+others = [CopyLab(), compare("clone", "detach"), predict(code).live(), part.live()]
+for widget in [*(made.live() for _ in range(16)), *others]:
     widgets.append(widget)
     display(widget)
 del widget, others
@@ -105,7 +105,7 @@ def test_a_hundred_widgets(watched: Watched, lab: Lab) -> None:
     watched.do("notebook:run-all-cells")
     views = page.locator(".cl-live")
     expect(views).to_have_count(100, timeout=60_000)
-    expect(page.locator(".cl-live .cl-player")).to_have_count(75, timeout=60_000)
+    expect(page.locator(".cl-live .cl-player")).to_have_count(80, timeout=60_000)
     browser.send("Emulation.setCPUThrottlingRate", {"rate": 1})
     assert watched.wrong == [], "models that were given up"
     sizes: list[float] = []
@@ -113,7 +113,7 @@ def test_a_hundred_widgets(watched: Watched, lab: Lab) -> None:
         4
     ):  # the first load what is loaded late, and one may fall on a jump of the interpreter's name table
         assert page.evaluate(PRESS) == 500
-        until(page, lambda: json.loads(watched.ask(STEPS)) == [2] * 75)
+        until(page, lambda: json.loads(watched.ask(STEPS)) == [2] * 80)
         sizes.append(float(watched.ask("print(memory())")))
         if len(sizes) > 1 and sizes[-1] - sizes[-2] < 2:
             break

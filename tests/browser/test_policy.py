@@ -223,8 +223,7 @@ def test_pages(watched: Watched, tmp_path: Path) -> None:
 
 def test_views(watched: Watched, tmp_path: Path) -> None:
     player = copylab.steps(FAILS, engine=tinytorch).live()
-    widgets = [player, exercise().live(), prediction().live(), comparison(), race(), lab()]
-    widgets[-2]._show_bar()
+    widgets = [player, exercise().live(), prediction().live(), comparison(), lab()]
     scripts = [script for widget in widgets for script in views(widget)]
     page = watched.page
     page.goto(

@@ -76,7 +76,6 @@ MAKERS: tuple[Callable[[], ipywidgets.Widget], ...] = (
     lambda: copylab.CopyLab(engine=torch),
     lambda: copylab.compare("clone", "detach", engine=torch),
     lambda: copylab.predict("x = torch.ones(2)\ny = x.clone()", engine=torch).live(),
-    lambda: copylab.race(["clone"], [1], engine=torch, rounds=1).run(),
     lambda: copylab.exercise("leak", "do", check, solution="t = 1").live(),
     lambda: copylab.steps("x = torch.ones(2)\ny = x.clone()", engine=torch).live(),
 )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .quiz import Misconception as Misconception, misconception as misconception
     from .quiz import Prediction as Prediction, predict as predict
     from .quiz import Question as Question
-    from .timing import Race as Race, race as race
+    from .racing import Race as Race, race as race
     from .watching import Finding as Finding, GradientWarning as GradientWarning
     from .watching import Watch as Watch, watch as watch
 
@@ -43,7 +43,7 @@ _ROOMS = {
     ".lab": "CopyLab",
     ".player": "Steps steps",
     ".quiz": "Exercise Misconception Prediction Question exercise misconception predict wrong",
-    ".timing": "Race race",
+    ".racing": "Race race",
     ".watching": "Finding GradientWarning Watch watch",
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}

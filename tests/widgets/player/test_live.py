@@ -99,7 +99,6 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "steps": player,
     "CopyLab": lambda: copylab.CopyLab(engine=tinytorch),
     "compare": lambda: copylab.compare("clone", "detach", engine=tinytorch),
-    "race": lambda: copylab.race(engine=tinytorch),
     "predict": lambda: copylab.predict("x = torch.ones(2)\ny = x.clone()", engine=tinytorch).live(),
     "exercise": lambda: copylab.exercise("live", "Make y.", check=is_one, solution="y = 1").live(),
 }

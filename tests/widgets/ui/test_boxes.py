@@ -6,7 +6,7 @@ from typing import Any
 
 import ipywidgets
 import pytest
-from copylab import CopyLab, compare, exercise, predict, race, steps
+from copylab import CopyLab, compare, exercise, predict, steps
 from copylab.ui import exhibit
 from IPython.core.formatters import DisplayFormatter
 
@@ -44,7 +44,6 @@ LIVE: dict[str, Callable[[], Any]] = {
     "steps": lambda: steps(CODE, engine=tinytorch).live(),
     "compare": lambda: compare("clone", engine=tinytorch),
     "CopyLab": lambda: CopyLab(engine=tinytorch),
-    "race": lambda: race(["clone"], [1], engine=tinytorch),
     "predict": lambda: predict(CODE, engine=tinytorch).live(),
     "exercise": lambda: exercise(
         "boxed", "Make y.", check=lambda y: y == 1, solution="y = 1"
