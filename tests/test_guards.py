@@ -44,6 +44,7 @@ ROOMS = [
     "copylab.player",
     "copylab.copying",
     "copylab.looks",
+    "copylab.tensor_facts",
     "copylab.quiz",
     "copylab.questions",
     "copylab.lab",

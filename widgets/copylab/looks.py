@@ -1,11 +1,12 @@
-"""Looking at a learner's objects without changing them: what the checks of exercises are written with.
+"""Look at a learner's objects without changing them: for the checks of exercises.
 
     from copylab.looks import grad, is_tensor, same_storage, values
     def check(x, t):
         if not same_storage(x, t):
             return "t has a storage of its own."
 
-They work on the tensors of tinytorch and of torch, warn of nothing, and raise nothing for objects that are no tensors.
+They work on the tensors of tinytorch and of torch, warn of nothing, and raise nothing for objects
+that are not tensors.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ __all__ = ["grad", "is_tensor", "node_of", "same_counter", "same_storage", "valu
 
 
 def same_storage(a: Any, b: Any) -> bool:
-    """Say whether two tensors look at one storage."""
-    seen = snapshot(a=a, b=b) if is_tensor(a) and is_tensor(b) else None
-    return seen is not None and seen.tensor("a").storage == seen.tensor("b").storage
+    """Return True if two tensors are views of one storage; False for what is not a tensor."""
+    if not (is_tensor(a) and is_tensor(b)):
+        return False
+    return snapshot(a=a, b=b).shares_storage("a", "b")
 
 
 def same_counter(a: Any, b: Any) -> bool:
-    """Say whether two tensors share a version counter."""
-    seen = snapshot(a=a, b=b) if is_tensor(a) and is_tensor(b) else None
-    return seen is not None and seen.tensor("a").counter == seen.tensor("b").counter
+    """Return True if two tensors share a version counter; False for what is not a tensor."""
+    if not (is_tensor(a) and is_tensor(b)):
+        return False
+    return snapshot(a=a, b=b).shares_counter("a", "b")
 
 
 def values(tensor: Any) -> Any:
@@ -36,7 +39,7 @@ def values(tensor: Any) -> Any:
 
 
 def grad(tensor: Any) -> Any:
-    """Return the values of `tensor.grad`, None if there is none; without the warning that torch has for results."""
+    """Return the values of `tensor.grad`, or None. PyTorch's warning for results is silenced."""
     with warnings.catch_warnings(action="ignore"):
         return values(getattr_or_none(tensor, "grad"))
 

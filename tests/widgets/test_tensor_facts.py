@@ -1,0 +1,50 @@
+"""Facts about tensors: the answer and its sentence agree, on both engines."""
+
+from types import ModuleType
+
+import pytest
+from copylab import tensor_facts
+
+from tinytorch.viz import Snapshot, snapshot
+
+
+@pytest.fixture
+def snap(engine: ModuleType) -> Snapshot:
+    x = engine.ones(3, requires_grad=True)
+    y = x.detach()
+    data = x.data
+    copy = x.clone()
+    return snapshot(x=x, same=x, y=y, data=data, copy=copy)
+
+
+def test_same_tensor(snap: Snapshot) -> None:
+    same = tensor_facts.is_same_tensor(snap, "x", "same")
+    assert same == (True, "`same is x` is True: one tensor with two names.")
+    assert tensor_facts.is_same_tensor(snap, "x", "y") == (False, "`y is x` is False: two tensors.")
+
+
+def test_storages(snap: Snapshot) -> None:
+    assert tensor_facts.shares_storage(snap, "x", "y") == (True, "`x` and `y` both look at S1.")
+    same = tensor_facts.shares_storage(snap, "x", "same")
+    assert same == (True, "`same is x` is True: one tensor, so one storage, S1.")
+    apart = tensor_facts.shares_storage(snap, "x", "copy")
+    assert apart == (False, "S1 is the storage of `x`, S2 that of `copy`.")
+
+
+def test_counters(snap: Snapshot) -> None:
+    assert tensor_facts.shares_counter(snap, "x", "y").holds
+    hidden = tensor_facts.shares_counter(snap, "x", "data")
+    assert not hidden.holds
+    assert hidden.sentence.endswith("although both look at S1.")
+    assert "although" not in tensor_facts.shares_counter(snap, "x", "copy").sentence
+
+
+def test_nodes_and_grad(snap: Snapshot) -> None:
+    assert not tensor_facts.has_node(snap, "x").holds
+    assert "CloneBackward0" in tensor_facts.has_node(snap, "copy").sentence
+    asked = tensor_facts.requires_grad(snap, "x")
+    assert asked == (True, "`x.requires_grad` is True, asked for.")
+    assert tensor_facts.requires_grad(snap, "copy").sentence.startswith(
+        "`copy.requires_grad` is True, inherited: its node is Clone"
+    )
+    assert tensor_facts.requires_grad(snap, "y") == (False, "`y.requires_grad` is False.")

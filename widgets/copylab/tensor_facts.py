@@ -1,0 +1,103 @@
+"""Facts about tensors of a snapshot: each says if it holds, and the sentence that proves it.
+
+    snap = snapshot(x=x, y=y)
+    fact = shares_storage(snap, "x", "y")
+    fact.holds, fact.sentence        # True, "`x` and `y` both look at S1."
+
+A question is answered by `holds` and explained by `sentence`, so that the two cannot disagree.
+Everything is read off the snapshot; nothing is run.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tinytorch.viz import Snapshot, gettext, gettext_noop, labels
+
+__all__ = [
+    "TensorFact",
+    "has_node",
+    "is_same_tensor",
+    "requires_grad",
+    "shares_counter",
+    "shares_storage",
+]
+
+
+class TensorFact(NamedTuple):
+    """The answer to a yes-or-no question about tensors, and the sentence that proves it."""
+
+    holds: bool
+    sentence: str
+
+
+def is_same_tensor(snapshot: Snapshot, a: str, b: str) -> TensorFact:
+    """`a` and `b` are two names of one tensor object."""
+    holds = snapshot.is_same_tensor(a, b)
+    if holds:
+        return TensorFact(
+            holds, gettext("`{b} is {a}` is True: one tensor with two names.", a=a, b=b)
+        )
+    return TensorFact(holds, gettext("`{b} is {a}` is False: two tensors.", a=a, b=b))
+
+
+def shares_storage(snapshot: Snapshot, a: str, b: str) -> TensorFact:
+    """`a` and `b` are views of one storage."""
+    holds = snapshot.shares_storage(a, b)
+    if not holds:
+        message = gettext_noop("{first} is the storage of `{a}`, {second} that of `{b}`.")
+    elif snapshot.is_same_tensor(a, b):
+        message = gettext_noop("`{b} is {a}` is True: one tensor, so one storage, {first}.")
+    else:
+        message = gettext_noop("`{a}` and `{b}` both look at {first}.")
+    first, second = snapshot.tensor(a).storage, snapshot.tensor(b).storage
+    return TensorFact(holds, gettext(message, a=a, b=b, first=first, second=second))
+
+
+def shares_counter(snapshot: Snapshot, a: str, b: str) -> TensorFact:
+    """`a` and `b` have one version counter."""
+    holds = snapshot.shares_counter(a, b)
+    if holds:
+        message = gettext_noop("{first} counts for `{a}` and for `{b}`.")
+    elif snapshot.shares_storage(a, b):
+        # Views made by `.data` or NumPy: this is how a write escapes autograd.
+        message = gettext_noop(
+            "{first} counts for `{a}`, {second} for `{b}`, although both look at {storage}."
+        )
+    else:
+        message = gettext_noop("{first} counts for `{a}`, {second} for `{b}`.")
+    tensor = snapshot.tensor(a)
+    second = snapshot.tensor(b).counter
+    values = {"a": a, "b": b, "first": tensor.counter, "second": second, "storage": tensor.storage}
+    return TensorFact(holds, gettext(message, **values))
+
+
+def has_node(snapshot: Snapshot, name: str) -> TensorFact:
+    """A recorded operation made the tensor: its `grad_fn` is not None."""
+    node = snapshot.tensor(name).grad_fn_name
+    if node is None:
+        message = gettext(
+            "`{y}.grad_fn` is None: no recorded operation made `{y}`. So it is a leaf.", y=name
+        )
+        return TensorFact(False, message)
+    message = gettext(
+        "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.",
+        y=name,
+        node=labels.short_node_name(node),
+    )
+    return TensorFact(True, message)
+
+
+def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:
+    """The tensor requires grad, asked for or inherited."""
+    tensor = snapshot.tensor(name)
+    if not tensor.requires_grad:
+        return TensorFact(False, gettext("`{y}.requires_grad` is False.", y=name))
+    if tensor.is_leaf:
+        return TensorFact(True, gettext("`{y}.requires_grad` is True, asked for.", y=name))
+    message = gettext(
+        "`{y}.requires_grad` is True, inherited: its node is {node}.",
+        y=name,
+        node=labels.short_node_name(tensor.grad_fn_name or ""),
+    )
+    return TensorFact(True, message)
