@@ -69,9 +69,9 @@ MUTATIONS = (
     ),
     Mutation(
         "gradients add up in .grad",
-        "tinytorch/autograd/gradients.py",
-        "np.add(a, grad, a)",
-        "a[...] = grad",
+        "tinytorch/autograd/accumulate.py",
+        "np.add(grad._data, gradient, grad._data)",
+        "grad._data[...] = gradient",
         _PROGRAM.format("rules/r19_grad_accumulates_in_place"),
     ),
     Mutation(

@@ -19,7 +19,8 @@ from ..graph import (
 )
 from ..base import lacking
 from . import api as api, function, graph
-from .api import Variable, backward, grad, gradcheck
+from .api import Variable, backward, grad
+from .finite_differences import gradcheck
 from .function import Function
 from .graph import unsafe_set_version_counter as unsafe_set_version_counter
 

@@ -1,7 +1,7 @@
-"""Operations with a backward of the user's own, and nodes that are put into a graph by hand.
+"""Custom Functions: operations whose backward the user defines.
 
-The `ctx` that forward fills is the node itself, as in torch, so whatever is put on it can be read from `grad_fn`
-afterwards. Source: `torch.autograd.function`, torch's `custom_function.cpp`.
+The `ctx` that forward fills is the node itself, as in PyTorch, so whatever is set on it can be read
+from `grad_fn` afterwards. Source: `torch.autograd.function`, PyTorch's `custom_function.cpp`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import numpy as np
 
 from ..base import lacking, type_name, warn_in_torch
 from ..graph import (
-    ALONE,
     FREED_MESSAGE,
     IN_FUNCTION,
     MODES,
     MULTI_OUTPUT,
+    GradientList,
     MultiNode,
     NotImplementedNode,
-    Outputs,
     Saved,
     call_user,
     check_inplace,
@@ -38,28 +37,28 @@ from ..graph import (
     show_saved,
 )
 from ..tensor import Tensor, as_result, over
-from .gradients import devices, through
+from .gradient_tensors import call_with_tensors, devices_of_outputs
 
 
 class FunctionCtx:
-    """What forward may ask of its `ctx`."""
+    """Methods of the `ctx` that forward calls."""
 
     __module__ = "torch.autograd.function"
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors (or None) with the versions they have; backward reads them from `ctx.saved_tensors`."""
+        """Save tensors (or None) at their present version; backward reads them from `ctx.saved_tensors`."""
         self.to_save = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
-        """Say which inputs forward wrote to; all of them must be returned."""
+        """Mark inputs that forward wrote to in place; all of them must be returned."""
         self.dirty_tensors = args
 
     def mark_non_differentiable(self, *args: Tensor) -> None:
-        """Say which outputs have no gradient."""
+        """Mark outputs that have no gradient."""
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether backward gets zeros (the default) or None for outputs that no gradient reached."""
+        """Choose what backward gets for outputs that no gradient reached: zeros (the default) or None."""
         self._materialize = value
 
 
@@ -67,66 +66,78 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     """The node of a custom Function, and the `ctx` of its forward and backward."""
 
     __module__ = "torch.autograd.function"
-    __slots__ = ("_materialize", "_results", "_takes", "_zeros", "dirty_tensors", "needs_input_grad",
-                 "non_differentiable", "to_save")  # fmt: skip
+    __slots__ = (
+        "_is_tensor_input",  # for each argument of forward, True if it is a tensor
+        "_materialize",  # True if backward gets zeros where no gradient arrived
+        "_results",  # which saved tensors are outputs of this node, and which outputs
+        "_zeros",  # shape, dtype and device of such zeros, for each output
+        "dirty_tensors",
+        "needs_input_grad",
+        "non_differentiable",
+        "to_save",
+    )
     _forward_cls: Any = None
     _on_tensors = True
 
-    def __init__(self, inputs: tuple, recorded: bool) -> None:
-        self._takes = tuple([isinstance(x, Tensor) for x in inputs])
+    def __init__(self, inputs: tuple, is_recorded: bool) -> None:
+        self._is_tensor_input = tuple([isinstance(x, Tensor) for x in inputs])
         self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
         super().__init__(
-            tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if recorded else ()
+            tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if is_recorded else ()
         )
         self.to_save = self.dirty_tensors = self.non_differentiable = None
         self._results = {}
         self._materialize = True
-        self._expects, self._zeros, self._outputs = [], (), 0  # until forward is through
+        # Not known until forward has returned.
+        self._expects, self._outputs = [], 0
+        self._zeros: tuple = ()
 
     def __call__(self, *grads: Any) -> Any:
-        """Raise TypeError: torch cannot call these nodes."""
+        """Raise TypeError: PyTorch cannot call these nodes."""
         raise TypeError(f"'{type(self).__name__}' object is not callable")
 
     # what was saved -------------------------------------------------------------------------------------------------
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept. RuntimeError, in torch's words, if it was freed or changed in place since."""
-        return self._each(self._read_saved)
+        """The saved tensors. RuntimeError, in PyTorch's words, if one was freed or written to since."""
+        self._check_not_freed()
+        return tuple([t.unpack(self) if isinstance(t, Saved) else t for t in self._saved])
 
     @property
     def _raw_saved_tensors(self) -> tuple:
-        """The saved tensors as objects, which know the tensor, its version and its hooks."""
-        return self._each(lambda index: show_saved(self, index))
+        """The saved tensors as objects, with their versions and hooks."""
+        self._check_not_freed()
+        return tuple([show_saved(self, index) for index in range(len(self._saved))])
 
-    def _read_saved(self, index: int) -> Any:
-        saved = self._saved[index]
-        return saved.unpack(self) if isinstance(saved, Saved) else saved
-
-    def _each(self, look: Callable) -> tuple:
+    def _check_not_freed(self) -> None:
         if self._saved is None:
             raise RuntimeError(FREED_MESSAGE)
-        return tuple(map(look, range(len(self._saved))))
 
-    def _keep(self) -> None:
-        """Save what forward asked for, with the versions the tensors have once forward is through."""
+    def _save_tensors(self) -> None:
+        """Save what forward asked for, at the versions that the tensors have after forward."""
         saved: list[Any] = []
-        for i, t in enumerate(self.to_save or ()):
-            if t is None:
+        for i, tensor in enumerate(self.to_save or ()):
+            if tensor is None:
                 saved.append(None)
-            elif not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}")  # fmt: skip
-            elif (t._edge and t._edge[0] is self) or (
-                t._view and any(t is d for d in self.dirty_tensors or ())
-            ):
-                self._results[i] = t._edge[1]
-                saved.append(save_result(t, t._edge[1]))
+            elif not isinstance(tensor, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(tensor)}")  # fmt: skip
+            elif self._is_result(tensor):
+                self._results[i] = tensor._edge[1]
+                saved.append(save_result(tensor, tensor._edge[1]))
             else:
-                saved.append(save_tensor(t))
+                saved.append(save_tensor(tensor))
         self._saved = tuple(saved)
 
+    def _is_result(self, tensor: Tensor) -> bool:
+        """Return True if a tensor is an output of this node: returned by forward, or written to by it."""
+        if tensor._edge and tensor._edge[0] is self:
+            return True
+        is_dirty = any(tensor is dirty for dirty in self.dirty_tensors or ())
+        return tensor._view is not None and is_dirty
+
     def release(self) -> None:
-        """Free what was saved; what the user put on `ctx` stays."""
+        """Free the saved tensors; attributes that the user set on `ctx` stay."""
         if self._saved is not None:
             super().release()
             self._saved = None
@@ -134,38 +145,46 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     # backward -------------------------------------------------------------------------------------------------------
 
     def apply(self, grads: list, raw: bool) -> list:
-        """Call the user's backward, with tensors in any case, and check what it returns."""
-        states = grads.states if type(grads) is Outputs else [ALONE] * len(grads)
-        return through(self._backward, grads, states, devices(self), raw)
+        """Call the user's backward, with tensors even where gradients are arrays, and check what it returns."""
+        arrived = GradientList.of_new(grads)
+        return call_with_tensors(self._call_backward, arrived, devices_of_outputs(self), raw)
 
-    def _backward(self, grads: tuple) -> list:
+    def _call_backward(self, gradients: tuple) -> list:
         if self._materialize:
-            each: Any = zip(
-                grads, self._zeros, strict=True
-            )  # torch zeroes in place, which counts as a write
-            grads = tuple(
-                [
-                    over(as_result(np.zeros(*m[:2])), m[2], 1) if g is None and m else g
-                    for g, m in each
-                ]
-            )
-        out = call_user(self._forward_cls.backward, self, *grads)
-        out = out if isinstance(out, tuple) else (out,)
-        name, wanted = type(self).__name__, len(self._takes)
-        if len(out) > wanted and all(g is None for g in out[wanted:]):
-            out = out[:wanted]
-        if len(out) != wanted:
-            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {wanted}, got {len(out)})")  # fmt: skip
-        for i, (g, is_tensor) in enumerate(zip(out, self._takes, strict=True)):
-            if is_tensor and not (g is None or isinstance(g, Tensor)):
-                raise RuntimeError(f"expected Variable or None (got {type_name(g)})")
-            if not is_tensor and g is not None:
-                raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
-        return [g for g, is_tensor in zip(out, self._takes, strict=True) if is_tensor]
+            gradients = self._fill_missing(gradients)
+        result = call_user(self._forward_cls.backward, self, *gradients)
+        returned = result if isinstance(result, tuple) else (result,)
+        name, count = type(self).__name__, len(self._is_tensor_input)
+        # PyTorch lets backward return more than there are inputs, if all that is too much is None.
+        if len(returned) > count and all(gradient is None for gradient in returned[count:]):
+            returned = returned[:count]
+        if len(returned) != count:
+            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {count}, got {len(returned)})")  # fmt: skip
+        gradients_of_tensors = []
+        for position, gradient in enumerate(returned):
+            if self._is_tensor_input[position]:
+                if not (gradient is None or isinstance(gradient, Tensor)):
+                    raise RuntimeError(f"expected Variable or None (got {type_name(gradient)})")
+                gradients_of_tensors.append(gradient)
+            elif gradient is not None:
+                raise RuntimeError(f"function {name} returned a gradient different than None at position {position + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
+        return gradients_of_tensors
+
+    def _fill_missing(self, gradients: tuple) -> tuple:
+        """Return gradients with zeros for the outputs that none reached."""
+        filled = []
+        for gradient, expected in zip(gradients, self._zeros, strict=True):
+            if gradient is None and expected is not None:
+                shape, dtype, device = expected
+                # PyTorch zeroes in place, which counts as a write.
+                filled.append(over(as_result(np.zeros(shape, dtype)), device, version=1))
+            else:
+                filled.append(gradient)
+        return tuple(filled)
 
 
 class FunctionMeta(type):
-    """Gives each Function a kind of node of its own, named after it."""
+    """Metaclass that gives each Function a class of nodes, named after it."""
 
     __module__ = "torch.autograd.function"
 
@@ -176,7 +195,7 @@ class FunctionMeta(type):
 
 
 class Function(metaclass=FunctionMeta):
-    """Base of operations with a backward of the user's own; both are static methods, and `apply` runs them.
+    """Base of operations with a custom backward. `forward` and `backward` are static methods; call `apply`.
 
     Source: `torch.autograd.Function`.
     """
@@ -185,40 +204,43 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs: `forward(ctx, *inputs)`, or `forward(*inputs)` next to a `setup_context`."""
+        """Compute the outputs: `forward(ctx, *inputs)`, or `forward(*inputs)` if there is a `setup_context`."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Save for backward what is needed, apart from forward."""
+        """Save what backward needs, in a function of its own."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Give a gradient, or None, for each input, from one gradient for each output."""
+        """Return a gradient, or None, for each input, from one gradient for each output."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")  # fmt: skip
 
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
-        """Run forward on these inputs and record backward, if any of them requires grad."""
-        apart = cls.setup_context is not Function.setup_context
-        if apart:
+        """Run forward on inputs; record a node for backward if any of them requires grad."""
+        has_setup_context = cls.setup_context is not Function.setup_context
+        if has_setup_context:
+            # As PyTorch does, so that `setup_context` sees the defaults of forward's parameters, too.
             bound = inspect.signature(cls.forward).bind(*inputs)
             bound.apply_defaults()
             inputs = bound.args
-        recorded = MODES.here.grad and any(isinstance(x, Tensor) and needs_grad(x) for x in inputs)
-        ctx = cls._backward_cls(inputs, recorded)
-        with no_grad():
-            output = cls.forward(*inputs) if apart else cls.forward(ctx, *inputs)
-            if apart:
-                cls.setup_context(ctx, inputs, output)
-        outputs = _recorded(
-            ctx, inputs, output if isinstance(output, tuple) else (output,), recorded
+        is_recorded = MODES.here.grad and any(
+            isinstance(x, Tensor) and needs_grad(x) for x in inputs
         )
-        if recorded:
-            ctx._keep()
+        ctx = cls._backward_cls(inputs, is_recorded)
+        with no_grad():
+            output = cls.forward(*inputs) if has_setup_context else cls.forward(ctx, *inputs)
+            if has_setup_context:
+                cls.setup_context(ctx, inputs, output)
+        outputs = _record_outputs(
+            ctx, inputs, output if isinstance(output, tuple) else (output,), is_recorded
+        )
+        if is_recorded:
+            ctx._save_tensors()
         ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = None
         return outputs if isinstance(output, tuple) else outputs[0]
 
@@ -226,94 +248,121 @@ class Function(metaclass=FunctionMeta):
 # the outputs of forward, as the caller gets them ---------------------------------------------------------------------
 
 
-def _recorded(ctx: BackwardCFunction, inputs: tuple, outputs: tuple, recorded: bool) -> tuple:
-    """The outputs as outputs of `ctx`; inputs that were returned as they are become views."""
-    given = {id(x) for x in inputs}
-    dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
-    for t in ctx.dirty_tensors or ():
-        count_write(t)
-    plain = _marked(
+def _record_outputs(
+    ctx: BackwardCFunction, inputs: tuple, outputs: tuple, is_recorded: bool
+) -> tuple:
+    """Return the outputs of forward as outputs of `ctx`; inputs that were returned as they are become views."""
+    input_ids = {id(x) for x in inputs}
+    dirty_ids = _collect_ids(
+        ctx.dirty_tensors, "mark_dirty can only accept variables, but argument "
+    )
+    for tensor in ctx.dirty_tensors or ():
+        count_write(tensor)
+    differentiable = _find_differentiable(ctx, outputs, is_recorded)
+    has_several = sum(differentiable) > 1
+    results = []
+    for output_nr, output in enumerate(outputs):
+        result = output
+        if isinstance(output, Tensor):
+            is_input, is_dirty = id(output) in input_ids, id(output) in dirty_ids
+            if not differentiable[output_nr]:
+                result = _without_history(output, is_input, is_dirty)
+            elif is_dirty:
+                _rebase_dirty(ctx, output, output_nr, is_input, len(outputs))
+            else:
+                # An input that is returned as it is would get the node that it is an input of.
+                result = _view_of_all(output) if is_input else output
+                replace_history(result, ctx)
+                result._edge = (ctx, output_nr)
+            if result._view is not None and (has_several or not (is_input and is_dirty)):
+                # Writing to such a view would bypass the custom backward, so PyTorch forbids it.
+                creation = MULTI_OUTPUT if has_several else IN_FUNCTION
+                result._view = (*result._view[:2], creation)
+        results.append(result)
+    if not dirty_ids <= {id(output) for output in outputs}:
+        raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")  # fmt: skip
+    return tuple(results)
+
+
+def _find_differentiable(ctx: BackwardCFunction, outputs: tuple, is_recorded: bool) -> list[bool]:
+    """Note on `ctx` what its gradients must be like; return which outputs have one."""
+    excluded_ids = _collect_ids(
         ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got "
     )
     ctx._zeros = tuple([expectation(t) if isinstance(t, Tensor) else None for t in outputs])
-    smooth = [
-        recorded and isinstance(t, Tensor) and id(t) not in plain and t._data.dtype.kind == "f"
-        for t in outputs
+    differentiable = [
+        is_recorded
+        and isinstance(output, Tensor)
+        and id(output) not in excluded_ids
+        and output._data.dtype.kind == "f"
+        for output in outputs
     ]
-    ctx.describe(*[t if ok else None for t, ok in zip(outputs, smooth, strict=True)])
-    result, many = [], sum(smooth) > 1
-    for nr, t in enumerate(outputs):
-        out = t
-        if isinstance(t, Tensor):
-            is_input, is_dirty = id(t) in given, id(t) in dirty
-            if not smooth[nr] and not needs_grad(t):
-                out = _same(t) if is_input and not is_dirty else t
-            elif not smooth[nr]:
-                out = t.detach() if is_input else t if t._view is not None else t.detach_()
-            elif is_dirty:
-                _written(ctx, t, nr, is_input, len(outputs))
-            else:
-                out = _same(t) if is_input else t
-                replace_history(out, ctx)
-                out._edge = (ctx, nr)
-            if out._view is not None and (many or not (is_input and is_dirty)):
-                out._view = (*out._view[:2], MULTI_OUTPUT if many else IN_FUNCTION)
-        result.append(out)
-    if not dirty <= {id(t) for t in outputs}:
-        raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")  # fmt: skip
-    return tuple(result)
+    described = zip(outputs, differentiable, strict=True)
+    ctx.describe(*[output if has_gradient else None for output, has_gradient in described])
+    return differentiable
 
 
-def _marked(tensors: tuple | None, complaint: str) -> set[int]:
-    if not all(isinstance(t, Tensor) for t in tensors or ()):
+def _without_history(output: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
+    """Return an output of forward that has no gradient."""
+    if not needs_grad(output):
+        return _view_of_all(output) if is_input and not is_dirty else output
+    if is_input:
+        return output.detach()
+    return output if output._view is not None else output.detach_()
+
+
+def _collect_ids(tensors: tuple | None, complaint: str) -> set[int]:
+    """Return the ids of tensors. RuntimeError, in PyTorch's words, for anything else."""
+    if not all(isinstance(tensor, Tensor) for tensor in tensors or ()):
         raise RuntimeError(complaint)
-    return {id(t) for t in tensors or ()}
+    return {id(tensor) for tensor in tensors or ()}
 
 
-def _written(ctx: BackwardCFunction, t: Tensor, nr: int, is_input: bool, count: int) -> None:
-    """An output that forward wrote to in place: its history goes on from here."""
-    if t._edge is None and needs_grad(
-        t
-    ):  # not `is_leaf`, which brings the history of a view up to date
+def _rebase_dirty(
+    ctx: BackwardCFunction, tensor: Tensor, output_nr: int, is_input: bool, output_count: int
+) -> None:
+    """Make a tensor that forward wrote to in place an output of `ctx`."""
+    # Not `is_leaf`, which would bring the history of a view up to date: PyTorch looks at the old one.
+    if tensor._edge is None and needs_grad(tensor):
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation."
         )
     if not is_input:
         complaint = "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to ctx.mark_dirty()."
-        if t._view is not None:
+        if tensor._view is not None:
             raise RuntimeError(complaint)
         warn_in_torch(complaint, "torch/csrc/autograd/custom_function.cpp:320")
-    if t._view is not None and count > 1:
+    if tensor._view is not None and output_count > 1:
         raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")  # fmt: skip
-    if t._meta is not None:
-        t._meta.grad = None
-    if t._view is not None:
-        check_inplace(t)
-    rebase_history(t, ctx)
-    if t._view is None:
-        t._edge = (ctx, nr)
+    if tensor._meta is not None:
+        tensor._meta.grad = None
+    if tensor._view is not None:
+        check_inplace(tensor)
+    rebase_history(tensor, ctx)
+    if tensor._view is None:
+        tensor._edge = (ctx, output_nr)
 
 
-def _same(t: Tensor) -> Tensor:
+def _view_of_all(tensor: Tensor) -> Tensor:
+    """Return a view of a whole tensor, without history."""
     with no_grad():
-        return t.view_as(t)
+        return tensor.view_as(tensor)
 
 
-# nodes by hand -------------------------------------------------------------------------------------------------------
+# differentiable once -------------------------------------------------------------------------------------------------------
 
 
 class Error(NotImplementedNode):
-    """Raises when backward comes to it: the node of what was made by a backward that is `once_differentiable`."""
+    """The node of gradients from a backward that is `once_differentiable`: running it raises."""
 
     __slots__ = ()
     __module__ = "builtins"
     _called = "torch::autograd::Error"
-
     _says = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `backward` that is not itself differentiable: going through its result once more raises."""
+    """Decorate a `backward` that is not differentiable itself: backward through its result raises."""
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
@@ -321,20 +370,23 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             outputs = fn(ctx, *args)
         if not (MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
             return outputs
-        found = [
-            t if t is None else t.data
-            for t in (outputs if isinstance(outputs, tuple) else (outputs,))
-        ]
-        for t in found:
-            if t is not None:
-                node = Error(
-                    ((t.detach().requires_grad_(), 0),)
-                )  # torch shows a leaf there, of which nobody knows
-                node.describe(t)
-                replace_history(t, node)
-        return tuple(found) if isinstance(outputs, tuple) else found[0]
+        if not isinstance(outputs, tuple):
+            return _with_error_node(outputs)
+        return tuple(map(_with_error_node, outputs))
 
     return wrapper
+
+
+def _with_error_node(output: Tensor | None) -> Tensor | None:
+    """Return a tensor over the memory of an output, with a node that raises."""
+    if output is None:
+        return None
+    result = output.data
+    # PyTorch shows a leaf below the node, which nobody else knows.
+    node = Error(((result.detach().requires_grad_(), 0),))
+    node.describe(result)
+    replace_history(result, node)
+    return result
 
 
 if not TYPE_CHECKING:  # type checkers say so themselves

@@ -2,6 +2,7 @@
 
 from . import hooks, modes
 from .autograd_meta import LAST, AutogradMeta, TensorBase, meta, needs_grad
+from .gradient_state import HELD_BY_OTHERS, NEW_GRADIENT, GradientList, GradientState, SeenBy
 from .history import (
     DEFAULT,
     IN_FUNCTION,
@@ -40,16 +41,10 @@ from .modes import (
     set_grad_enabled,
 )
 from .node import (
-    ALONE,
-    SHARED,
-    TWICE,
-    VERSION,
-    VIEW,
     AccumulateGrad,
     MultiNode,
     Node,
     NotImplementedNode,
-    Outputs,
     exchanged,
     expectation,
     kind_of_node,
@@ -78,10 +73,10 @@ from .saved import (
 from .version_counter import WRITE_LISTENERS, InferenceCounter, VersionCounter, count_write
 
 __all__ = [
-    "ALONE",
     "DEFAULT",
     "DETACHED_MESSAGE",
     "FREED_MESSAGE",
+    "HELD_BY_OTHERS",
     "IGNORED",
     "INFERENCE",
     "IN_FUNCTION",
@@ -89,26 +84,25 @@ __all__ = [
     "MADE",
     "MODES",
     "MULTI_OUTPUT",
+    "NEW_GRADIENT",
     "NO_GRAD",
     "OPERATIONS",
-    "SHARED",
-    "TWICE",
-    "VERSION",
-    "VIEW",
     "WRITE_LISTENERS",
     "AccumulateGrad",
     "AutogradMeta",
     "Geometry",
+    "GradientList",
+    "GradientState",
     "InferenceCounter",
     "MultiNode",
     "Node",
     "NodeHooks",
     "NotImplementedNode",
-    "Outputs",
     "RemovableHandle",
     "Saved",
     "SavedNumber",
     "SavedTensor",
+    "SeenBy",
     "TensorBase",
     "VersionCounter",
     "call_user",

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .autograd_meta import needs_grad
+from .gradient_state import GradientList, GradientState, SeenBy
 from .hooks import moved
 from .modes import MODES
-from .node import ALONE, VERSION, Edge, Node, Outputs
+from .node import Edge, Node
 from .operations import OPERATIONS
 from .saved import FREED_MESSAGE, short_name
 
@@ -187,8 +188,10 @@ class CopySlices(Node):
             OPERATIONS.zero_(here)
         else:
             OPERATIONS.copy_(here, inner[0])
-        # torch writes into the gradient twice, and what the write's node gave is nobody else's
-        return Outputs([whole, *inner[1:]], [ALONE + 2 * VERSION, *[ALONE] * (len(inner) - 1)])
+        gradients = GradientList.of_new([whole, *inner[1:]])
+        # PyTorch writes to the gradient of the base twice: all of it, then the written cells.
+        gradients.states[0] = GradientState(2, SeenBy.NOBODY)
+        return gradients
 
     def release(self) -> None:
         """Let go of the write's node, which keeps what it saved if somebody else knows it."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .autograd_meta import LAST, meta
+from .gradient_state import NEW_GRADIENT, GradientState, SeenBy
 from .hooks import RemovableHandle, hooks_of
 from .modes import MADE
 from .saved import Saved, save_result, show_saved
@@ -23,20 +24,6 @@ from .saved import Saved, save_result, show_saved
 next_number = itertools.count().__next__
 Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
 _SHOWN: Any = weakref.WeakKeyDictionary()
-
-# The state of a gradient that is an array, see `gradients`: VERSION times the version that torch's tensor would have, plus
-# what somebody else holds (that tensor, its memory, nothing), plus TWICE if the walk itself may hold it in two places.
-SHARED, VIEW, ALONE, TWICE, VERSION = 0, 1, 2, 4, 8
-
-
-class Outputs(list):
-    """What a node computed, with the state of each gradient, which the arrays alone do not tell."""
-
-    __slots__ = ("states",)
-
-    def __init__(self, grads: Any, states: list[int]) -> None:
-        super().__init__(grads)
-        self.states = states
 
 
 def expectation(t: Any) -> tuple:
@@ -60,7 +47,8 @@ class Node:
     _outputs = 1
     _leaf = False
     _several = False  # whether formulas are given a tuple of gradients, one for each output
-    _made = ALONE  # the state of a gradient that it makes: torch's formulas may fill and write, which counts
+    # State of the gradients that it computes. PyTorch's formulas may write to what they return.
+    _new_gradient_state = NEW_GRADIENT
     _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
     _on_tensors = (
         False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
@@ -298,7 +286,7 @@ def kind_of_node(
         ),  # torch's
         "users": tuple(users),
         "spread": spread,
-        "_made": ALONE + VERSION * writes,
+        "_new_gradient_state": GradientState(writes, SeenBy.NOBODY),
         "_laid": laid,
         "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
         "_results": {names.index(n): nr for nr, n in enumerate(results) if n in names},

@@ -23,7 +23,7 @@ from ..base import (
     wrap_dim,
     wrap_dims,
 )
-from ..graph import ALONE, VIEW, Geometry
+from ..graph import Geometry
 from ..tensor import Tensor, fresh, readonly
 from .copies import clone, contiguous_format, copy_
 from .define import op, python
@@ -418,4 +418,5 @@ def as_strided_grad(
 as_strided = _with_in_place(
     "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None)", strided, (0, 1),
     as_strided_grad, writes=1, keeps={"_geometry": lambda values: Geometry.of(values[0])})  # fmt: skip
-as_strided.node._made += VIEW - ALONE  # torch's formula gives a view of what it wrote to
+# PyTorch's formula returns a view of the tensor that it wrote to.
+as_strided.node._new_gradient_state = as_strided.node._new_gradient_state.of_view()

@@ -1,0 +1,153 @@
+"""Where gradients meet: the sum of two that arrive at one node, and the `.grad` of a leaf.
+
+Gradients are arrays, or tensors where the gradient's own graph is wanted. Source: PyTorch's
+`input_buffer.cpp` and `accumulate_grad.h`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base import contiguous_strides, empty_like_strides, is_dense, result_layout
+from ..graph import NEW_GRADIENT, GradientState, SeenBy, count_write, edge_of, hooks
+from ..ops import clone, contiguous_format, copy_, new_empty_strided
+from ..tensor import device_of, over
+from .gradient_tensors import is_any_tensor_remembered, tensor_over
+
+ndarray = np.ndarray
+
+
+class TorchWarning(NamedTuple):
+    """A warning of PyTorch's, with the line of its source that the warning names."""
+
+    message: str
+    place: str
+    is_once: bool = False
+
+
+def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[Any, GradientState]:
+    """Add a gradient to one that arrived earlier, in `state`; return the sum and its state."""
+    if type(earlier) is not ndarray:
+        return earlier + gradient, NEW_GRADIENT
+    # PyTorch adds in place if nobody else can see it, which raises the version that hooks observe.
+    if state.is_private and (earlier.flags.forc or is_dense(earlier)):
+        return np.add(earlier, gradient, earlier), state.after_write()
+    return result_layout(earlier + gradient, earlier, gradient), NEW_GRADIENT
+
+
+def accumulate_into_leaf(
+    leaf: Any, gradient: Any, state: GradientState, warnings: list[TorchWarning]
+) -> None:
+    """Add a gradient, if there is one, to a leaf's `.grad`, and run the hooks on that.
+
+    In place if the gradient is an array, out of place if it is a tensor with a graph.
+    """
+    meta = leaf._meta
+    if gradient is not None:
+        if leaf._view is not None:
+            edge_of(
+                leaf
+            )  # brings its history up to date: a write to its base may have given it one
+        if leaf._edge is not None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
+        # A hook may have switched `requires_grad` off since the graph was recorded.
+        if meta.requires_grad:
+            if meta.grad is None:
+                meta.grad = _first_grad(leaf, gradient, state)
+            else:
+                _add_to_grad(leaf, meta.grad, gradient, warnings)
+    if meta.after_accumulate:
+        hooks.after_accumulate(leaf)
+
+
+def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
+    """Return the `.grad` of a leaf that has none: the gradient itself, or a copy with the leaf's strides."""
+    data = leaf._data
+    if type(gradient) is ndarray:
+        # PyTorch takes the gradient itself ("steals" it) if nobody else holds that tensor.
+        if state.seen_by is not SeenBy.SAME_TENSOR and _obeys_layout(gradient, data):
+            return _grad_over(gradient, device_of(leaf), state)
+        if gradient.shape == data.shape and is_dense(data):
+            copy = _copy_with_strides_of(gradient, data)
+            # PyTorch makes it empty and copies into it, which counts as a write.
+            return tensor_over(copy, leaf.device, NEW_GRADIENT.after_write())
+    gradient = tensor_over(gradient, leaf.device)
+    if is_dense(data):
+        return copy_(new_empty_strided(gradient, tuple(leaf.shape), leaf.stride()), gradient)
+    return clone(gradient, contiguous_format)
+
+
+def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
+    """Return a tensor over the very gradient, which is no view although its memory may be shared."""
+    # Nearly always; it saves the look for a tensor that somebody holds over the same memory.
+    if gradient.size and (state.seen_by is SeenBy.NOBODY or not is_any_tensor_remembered()):
+        return over(gradient, device, state.version)
+    tensor = tensor_over(gradient, device, state)
+    return tensor if tensor._view is None else tensor.detach()
+
+
+def _copy_with_strides_of(gradient: ndarray, data: ndarray) -> ndarray:
+    strides = [stride // data.itemsize * gradient.itemsize for stride in data.strides]
+    copy = empty_like_strides(data.shape, gradient.dtype, tuple(strides))
+    copy[...] = gradient
+    return copy
+
+
+def _add_to_grad(leaf: Any, grad: Any, gradient: Any, warnings: list[TorchWarning]) -> None:
+    """Add to the `.grad` that a leaf has, and warn if its strides are not those that it should have."""
+    has_graph = type(gradient) is not ndarray
+    if has_graph:
+        leaf._meta.grad = grad = grad + tensor_over(gradient, leaf.device)
+    elif _can_add_arrays(leaf, grad, gradient):
+        np.add(grad._data, gradient, grad._data)
+        count_write(grad)
+    else:
+        grad.add_(tensor_over(gradient, leaf.device))
+    if not _obeys_layout(grad._data, leaf._data):
+        warnings.append(_warning_of_layout(leaf, grad, has_graph))
+
+
+def _can_add_arrays(leaf: Any, grad: Any, gradient: ndarray) -> bool:
+    """Return True if `grad.add_` would do nothing but add the array and count the write."""
+    data = grad._data
+    return (
+        data.dtype is gradient.dtype
+        and data.shape == gradient.shape
+        and data.flags.forc
+        and not grad._counter.is_inference
+        and (grad._storage is leaf._storage or device_of(grad) is device_of(leaf))
+    )
+
+
+def _warning_of_layout(leaf: Any, grad: Any, has_graph: bool) -> TorchWarning:
+    message = "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."  # fmt: skip
+    for name, tensor in (("grad", grad), ("param", leaf)):
+        message += f"\n{name}.sizes() = {list(tensor.shape)}, strides() = {list(tensor.stride())}"
+    line = 282 if has_graph else 252
+    place = f"torch/csrc/autograd/functions/accumulate_grad.h:{line}"
+    return TorchWarning(message, place, is_once=True)
+
+
+def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:
+    """Return True if a gradient has the strides of `.grad`: a dense leaf's, row-major for others."""
+    strides = gradient.strides
+    if not gradient.size and gradient.base is None:
+        # NumPy has strides of 0 where there is no element, PyTorch has those of a size of 1.
+        strides = contiguous_strides(gradient.shape, gradient.itemsize)
+    elif 0 in strides:
+        # Expanded: even where the size is 1 PyTorch makes a copy.
+        return not gradient.size and strides == data.strides
+    if strides == data.strides and data.flags.c_contiguous and gradient.dtype is data.dtype:
+        return True
+    if not is_dense(data):
+        return gradient.flags.c_contiguous
+    # `.data =` may have given the leaf another dtype or number of dimensions since the graph was
+    # recorded. PyTorch compares in elements, and reads a stride of 1 after the end of a 0-d leaf's.
+    ours, theirs = gradient.itemsize, data.itemsize
+    dimensions = itertools.zip_longest(
+        strides, data.strides or (theirs,), gradient.shape, fillvalue=1
+    )
+    return all(stride * theirs == wanted * ours or size == 1 for stride, wanted, size in dimensions)

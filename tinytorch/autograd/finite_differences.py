@@ -1,0 +1,84 @@
+"""Checking derivatives against finite differences, Jacobian by Jacobian. Source: `torch.autograd.gradcheck`."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..base import float64
+from ..ops import stack
+from ..tensor import Tensor
+from .api import grad
+
+
+class GradcheckError(RuntimeError):
+    """The error of a check that fails."""
+
+    __module__ = "torch.autograd.gradcheck"
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+) -> bool:
+    """Compare backward of `func` with finite differences at `inputs`, which should be float64.
+
+    Return True if they agree; if not, raise GradcheckError or, without `raise_exception`, return False.
+    Source: `torch.autograd.gradcheck`.
+    """
+    arguments = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    wanted = [x for x in arguments if isinstance(x, Tensor) and x.requires_grad]
+    if not wanted:
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")  # fmt: skip
+    for index, x in enumerate(arguments):
+        if isinstance(x, Tensor) and x.requires_grad and x.dtype is not float64:
+            warnings.warn(f"Input #{index} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs are not of double precision floating point or complex. ", stacklevel=2)  # fmt: skip
+    for i, output in enumerate(_differentiable_outputs(func, arguments)):
+        for j, x in enumerate(wanted):
+            numerical = _numerical_jacobian(func, arguments, x, i, eps)
+            analytical = _analytical_jacobian(output, x)
+            if not analytical.allclose(numerical.to(analytical.dtype), rtol, atol):
+                if raise_exception:
+                    raise GradcheckError(f"Jacobian mismatch for output {i} with respect to input {j},\nnumerical:{numerical}\nanalytical:{analytical}\n")  # fmt: skip
+                return False
+    return True
+
+
+def _differentiable_outputs(func: Callable, inputs: tuple) -> list:
+    result = func(*inputs)
+    outputs = (result,) if isinstance(result, Tensor) else tuple(result)
+    return [output for output in outputs if output.requires_grad]
+
+
+def _numerical_jacobian(
+    func: Callable, inputs: tuple, x: Tensor, output_index: int, eps: float
+) -> Tensor:
+    """Return the Jacobian of an output for the input `x` from differences: a row for each element of `x`."""
+    # `.data` has a version counter of its own, so that autograd does not see these writes.
+    values, rows = x.data, []
+    for index in itertools.product(*map(range, x.shape)):
+        before, sides = values[index].clone(), []
+        for moved in (before - eps, before + eps):
+            values[index] = moved
+            output = _differentiable_outputs(func, inputs)[output_index]
+            sides.append(output.detach().clone())
+        values[index] = before
+        low, high = sides
+        rows.append(((high - low) / (2 * eps)).reshape(-1))
+    return stack(rows)
+
+
+def _analytical_jacobian(output: Tensor, x: Tensor) -> Tensor:
+    """Return the same Jacobian from backward, computed as a column for each element of the output."""
+    columns = []
+    for element in output.reshape(-1):
+        (gradient,) = grad(element, x, retain_graph=True, materialize_grads=True)
+        columns.append(gradient.reshape(-1))
+    return stack(columns, 1)

@@ -1,0 +1,142 @@
+"""Tensors over gradients that are arrays, for the code of users: hooks and custom Functions.
+
+A user must be handed the tensor that PyTorch would hand out: the very one that somebody holds, a
+view where PyTorch's would be one, and with its version. What comes back is arrays again, with the
+state of each.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base import owner
+from ..graph import NEW_GRADIENT, GradientList, GradientState, SeenBy, TensorBase, view_of
+from ..tensor import as_result, over
+
+ndarray = np.ndarray
+
+_REMEMBERED: Any = weakref.WeakValueDictionary()
+"""Tensors that somebody outside may hold, by the `id` of their array and of the array that owns its memory."""
+
+
+def remember_tensors(tensors: Sequence[Any]) -> None:
+    """Note that gradients are these tensors, for as long as somebody holds them."""
+    for tensor in tensors:
+        if tensor is not None:
+            _REMEMBERED[id(tensor._data)] = tensor
+            # The earliest over a memory is the base; tensors that come later are views of it.
+            _REMEMBERED.setdefault(id(owner(tensor._data)), tensor)
+
+
+def is_any_tensor_remembered() -> bool:
+    """Return True if somebody may hold a tensor over a gradient."""
+    return bool(_REMEMBERED)
+
+
+def tensor_over(gradient: Any, device: Any, state: GradientState = NEW_GRADIENT) -> Any:
+    """Return a tensor over a gradient that is an array: the one that somebody holds, a view, or a new one."""
+    if gradient is None or isinstance(gradient, TensorBase):
+        return gradient
+    if state.seen_by is not SeenBy.NOBODY:
+        remembered = _REMEMBERED.get(id(gradient))
+        # An id is used again once its array is gone, hence the second look.
+        if remembered is not None and remembered._data is gradient:
+            return remembered
+        if type(gradient.base) is ndarray:
+            return _view_over(gradient, device, state)
+    return over(gradient if gradient.size else as_result(gradient), device, state.version)
+
+
+def _view_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
+    memory = owner(gradient)
+    base = _REMEMBERED.get(id(memory))
+    if base is None or owner(base._data) is not memory:
+        base = tensor_over(memory, device, state.of_base())
+    view = base._looking(gradient)
+    view_of(view, base)
+    return view
+
+
+def devices_of_outputs(node: Any) -> list:
+    """Return the devices of the gradients that arrive at a node."""
+    return [device for _, _, device in node._expects]
+
+
+def tensors_over(gradients: GradientList, devices: list) -> tuple:
+    """Return tensors over gradients, as hooks see them."""
+    triples = zip(gradients, devices, gradients.states, strict=True)
+    return tuple([tensor_over(*triple) for triple in triples])
+
+
+def call_with_tensors(
+    function: Callable, gradients: GradientList, devices: list, on_arrays: bool
+) -> GradientList:
+    """Call a function that takes and returns gradients as tensors; return arrays if `on_arrays`."""
+    tensors = tensors_over(gradients, devices)
+    if not on_arrays:
+        return GradientList.of_new(list(function(tensors)))
+    ids_of_given = set(map(id, tensors))
+    returned = list(function(tensors))
+    del tensors  # so that what is still alive below is held by somebody else
+    remember_tensors(returned)
+    arrays = [None if tensor is None else tensor._data for tensor in returned]
+    traces = _trace_returned(returned, arrays, gradients, ids_of_given)
+    returned.clear()
+    states = [NEW_GRADIENT if trace is None else trace.state_now() for trace in traces]
+    return GradientList(arrays, states)
+
+
+class _Trace(NamedTuple):
+    """How to find out who still sees a tensor that a user's function returned, without holding it."""
+
+    tensor: weakref.ref
+    storage: weakref.ref | None  # None if the tensor alone has its memory
+    counter: Any
+    seen_by_at_most: SeenBy
+
+    def state_now(self) -> GradientState:
+        """Return the state of the tensor's array, from what is still alive."""
+        counter = self.counter
+        version = 0 if counter.is_inference else counter.version
+        if self.tensor() is not None:
+            return GradientState(version, SeenBy.SAME_TENSOR)
+        if self.storage is not None and self.storage() is not None:
+            return GradientState(version, min(self.seen_by_at_most, SeenBy.SAME_MEMORY))
+        return GradientState(version, self.seen_by_at_most)
+
+
+def _trace_returned(
+    returned: list, arrays: list, given: GradientList, ids_of_given: set[int]
+) -> list[_Trace | None]:
+    """Trace each tensor that a function returned, which was called with the gradients `given`."""
+    seen_before = {
+        id(owner(array)): state.seen_by
+        for array, state in zip(given, given.states, strict=True)
+        if array is not None
+    }
+    traces: list[_Trace | None] = []
+    for tensor in returned:
+        if tensor is None:
+            traces.append(None)
+            continue
+        memory = owner(tensor._data)
+        seen_by = seen_before.get(id(memory), SeenBy.NOBODY)
+        if id(tensor) not in ids_of_given:
+            # A new tensor over memory that was given: those who held the given tensor hold another.
+            seen_by = max(seen_by, SeenBy.SAME_MEMORY)
+        if tensor._view is not None:
+            seen_by = min(seen_by, SeenBy.SAME_MEMORY)
+        if _count_same_memory(arrays, memory) > 1:
+            is_returned_twice = sum(tensor is other for other in returned) > 1
+            seen_by = SeenBy.SAME_TENSOR if is_returned_twice else min(seen_by, SeenBy.SAME_MEMORY)
+        storage = None if tensor._storage is None else weakref.ref(tensor._storage)
+        traces.append(_Trace(weakref.ref(tensor), storage, tensor._counter, seen_by))
+    return traces
+
+
+def _count_same_memory(arrays: list, memory: ndarray) -> int:
+    return sum(array is not None and owner(array) is memory for array in arrays)

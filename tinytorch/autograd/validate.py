@@ -1,0 +1,181 @@
+"""What a node computed, made to fit its edges: shape, dtype, strides, and the state of each array.
+
+Source: PyTorch's `validate_outputs` (`engine.cpp`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import BY_NUM, owner, result_layout
+from ..graph import NEW_GRADIENT, GradientList, GradientState, SeenBy, expectation, saved_arrays
+from ..ops import copied
+
+ndarray = np.ndarray
+
+_SUMMED_VIEW = GradientState(0, SeenBy.SAME_MEMORY)
+
+# shape and dtype --------------------------------------------------------------------------------------------------------
+
+
+def expected_on_edge(edge: Any, sequence_nr: int | None = None) -> tuple:
+    """Return the shape, dtype and device of gradients along an edge, from a node with this number."""
+    node, output_nr = edge
+    if not node._leaf:
+        return node._expects[output_nr]
+    # After `leaf.data = other`, nodes that are older go on expecting the gradient of the old array.
+    for until, expected_before in node._meta.exchanged if sequence_nr is not None else ():
+        if sequence_nr < until:
+            return expected_before
+    return expectation(node)
+
+
+def fit_output(
+    node: Any, arrived: GradientList, outputs: list, index: int
+) -> tuple[Any, GradientState]:
+    """Return a gradient that a node computed, brought to what its edge expects, and its state.
+
+    RuntimeError, in PyTorch's words, if the shape does not fit.
+    """
+    edge, gradient = node._edges[index], outputs[index]
+    target, output_nr = edge
+    if not target._leaf:
+        shape, dtype, _ = target._expects[output_nr]
+    elif target._meta.exchanged:
+        shape, dtype, _ = expected_on_edge(edge, node._seq)
+    else:
+        shape, dtype = target._data.shape, target._data.dtype
+    if type(gradient) is not ndarray or gradient.shape != shape or gradient.dtype is not dtype:
+        fitted = fit_gradient(node, index, gradient, shape, dtype)
+        if fitted is not gradient or type(gradient) is not ndarray:
+            return fitted, _state_of_fitted(gradient, fitted)
+    if type(outputs) is GradientList:
+        return gradient, outputs.states[index]
+    # Only these may share memory with what arrived, or with what was saved; it is a shortcut for
+    # the many gradients that don't.
+    if node._several or gradient.base is not None or gradient is arrived[0]:
+        return gradient, _state_of_output(node, arrived, outputs, index)
+    return gradient, node._new_gradient_state
+
+
+def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any) -> Any:
+    """Return a gradient, array or tensor, in a shape and a dtype; `node` is None for a start of backward.
+
+    RuntimeError, in PyTorch's words, if the shape does not fit.
+    """
+    if isinstance(gradient, np.generic):
+        gradient = np.asarray(gradient)
+    if gradient.shape != shape:
+        _check_shape(node, index, gradient, shape)
+        if type(gradient) is ndarray:
+            # NumPy computes with integers in a wider dtype than PyTorch; the sum has to be in its own.
+            if node is not None and node._expects[0][1] == dtype:
+                gradient = gradient.astype(dtype, copy=False)
+            gradient = _sum_to_shape(gradient, shape)
+        else:
+            gradient = gradient.sum_to_size(shape)
+    if type(gradient) is ndarray:
+        return gradient if gradient.dtype == dtype else copied(gradient, None, dtype)
+    if gradient._data.dtype != dtype:
+        gradient = gradient.to(BY_NUM[dtype.num])
+    return gradient
+
+
+def _check_shape(node: Any, index: int, gradient: Any, shape: tuple) -> None:
+    """Raise PyTorch's RuntimeError unless a gradient can be summed to a shape."""
+    sizes = tuple(gradient.shape)
+    leading = len(sizes) - len(shape)
+    if leading >= 0:
+        pairs = zip(shape, sizes[leading:], strict=True)
+        if all(wanted in (1, size) for wanted, size in pairs):
+            return
+    who = "" if node is None else f"Function {node.name()} returned an "
+    raise RuntimeError(f"{who}invalid gradient at index {index} - got {list(sizes)} but expected shape compatible with {list(shape)}")  # fmt: skip
+
+
+def _sum_to_shape(gradient: ndarray, shape: tuple) -> ndarray:
+    """Sum over the dimensions that broadcasting added or repeated, in one pass as PyTorch does."""
+    leading = gradient.ndim - len(shape)
+    dims = list(range(leading))
+    for dim, size in enumerate(shape, leading):
+        if size == 1 != gradient.shape[dim]:
+            dims.append(dim)
+    total = np.add.reduce(gradient, tuple(dims), keepdims=leading > 0)
+    return np.ascontiguousarray(total).reshape(shape)
+
+
+def _state_of_fitted(before: Any, after: Any) -> GradientState:
+    """Return the state of a gradient that was brought to another shape or dtype."""
+    # PyTorch sums with `keepdim` and removes the leading dimensions by a view of that.
+    if before.ndim > after.ndim > 0 and getattr(after, "base", None) is not None:
+        return _SUMMED_VIEW
+    return NEW_GRADIENT
+
+
+# strides ----------------------------------------------------------------------------------------------------------------
+
+
+def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
+    """Return what formulas computed element by element, with the strides of PyTorch's TensorIterator.
+
+    NumPy chooses other strides where the operands lie in several orders.
+    """
+    results = list(outputs)
+    for index, (_, saved_indices) in enumerate(node.rules):
+        output = outputs[index]
+        if type(output) is ndarray and output is not gradient:
+            operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
+            if 1 in output.shape or not all(map(_is_plainly_laid_out, operands)):
+                same_shape = [array for array in operands if array.shape == output.shape]
+                results[index] = result_layout(output, *same_shape)
+    return results
+
+
+def _is_plainly_laid_out(array: ndarray) -> bool:
+    return array.flags.c_contiguous or 0 in array.strides
+
+
+# states -----------------------------------------------------------------------------------------------------------------
+
+
+def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int) -> GradientState:
+    """Return the state of an array that a formula returned and that may be, or look at, another one."""
+    output = outputs[index]
+    if len(outputs) == 1 and arrived[0] is not None:  # the usual case, to save time
+        if output is arrived[0]:
+            return arrived.states[0]
+        if output.base is arrived[0]:
+            return arrived.states[0].of_view()
+    memory = owner(output)
+    for gradient, state in zip(arrived, arrived.states, strict=True):
+        if gradient is not None and owner(gradient) is memory:
+            if output is not gradient:
+                return state.of_view()
+            return _state_of_passed_on(node, outputs, index, state)
+    looks_at_saved = any(owner(array) is memory for array in saved_arrays(node._saved or ()))
+    if looks_at_saved or _is_sum_without_leading_dimensions(output):
+        return _SUMMED_VIEW
+    return node._new_gradient_state
+
+
+def _state_of_passed_on(
+    node: Any, outputs: list, index: int, state: GradientState
+) -> GradientState:
+    """Return the state of a gradient that a formula returned as it arrived, maybe for several inputs."""
+    output, memory = outputs[index], owner(outputs[index])
+    others = []
+    for i, (other, edge) in enumerate(zip(outputs, node._edges, strict=True)):
+        if i == index or other is None or edge is None or owner(other) is not memory:
+            continue
+        # One that is brought to another shape or dtype is freed before this one is used.
+        if (other.shape, other.dtype) == expected_on_edge(edge, node._seq)[:2]:
+            others.append(other)
+    if any(other is output for other in others):
+        return state.returned_twice()
+    return state.over_shared_memory() if others else state
+
+
+def _is_sum_without_leading_dimensions(output: ndarray) -> bool:
+    return type(output.base) is ndarray and output.base.ndim > output.ndim > 0
