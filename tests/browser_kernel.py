@@ -74,7 +74,7 @@ def enter() -> None:
 
 
 def tries() -> dict[str, Callable[[], object]]:
-    """What is tried; each must give something that is true."""
+    """Programs to try; each must give something that is true."""
     import copylab
 
     import tinytorch as torch

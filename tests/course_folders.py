@@ -30,7 +30,7 @@ def names(folder: Path) -> list[str]:
 
 
 def edit(file: Path, text: str = "mine") -> str:
-    """Change a lesson as a learner does; gives what then stands in it."""
+    """Change a lesson as a learner does; return what it then contains."""
     notebook = read(file)
     notebook["cells"][0]["source"] = [text]
     file.write_text(json.dumps(notebook), "utf-8")

@@ -28,7 +28,7 @@ def seen(lab: CopyLab) -> str:
 
 
 def models() -> int:
-    """How many widget models there are in this process."""
+    """Count the widget models in this process."""
     from ipywidgets.widgets import widget
 
     registry: Any = getattr(widget, "_instances", None)

@@ -1,8 +1,8 @@
-# a program of a learner stands in one string
+# a program of a learner is one string
 """More answers to the exercises of the lessons: right ones by other means, and dangerous ones that look right.
 
 By the key of the exercise: programs that are right, and programs that are not, each with a part of what is said to it.
-All of them run after the exercise's start. Those that the exercise lists itself stand beside it.
+All of them run after the exercise's start. Those that the exercise lists itself are in the lesson's module.
 """
 
 from __future__ import annotations

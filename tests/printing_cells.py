@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class PrintingCell(NamedTuple):
-    """A cell, and what stands in its output: lines that are printed, or words of a warning."""
+    """A cell, and its output: lines that are printed, or words of a warning."""
 
     source: str
     lines: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""docs/engine.md says where each rule stands: it stands there, and the program that shows it runs through it."""
+"""docs/engine.md names the place of each rule: it is there, and the program that shows it runs through it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards: what holds for the project as a whole. Each is also shown a bad sample, for a guard must be able to fail."""
+"""Guards: what holds for the project as a whole. Each is also shown a bad sample: a guard must be able to fail."""
 
 import importlib
 import inspect

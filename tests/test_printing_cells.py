@@ -1,4 +1,4 @@
-"""In a notebook that nbconvert ran, what backward prints stands below the cell that ran it."""
+"""In a notebook that nbconvert ran, the output of hooks during backward is below the cell that ran it."""
 
 import json
 import os

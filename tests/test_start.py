@@ -13,7 +13,7 @@ from project_files import ROOT
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return start.py as a module that believes to lie in an empty folder, with nothing set up."""
+    """Return start.py as a module that takes an empty folder for its own, with nothing set up."""
     spec = importlib.util.spec_from_file_location("start", ROOT / "start.py")
     assert spec is not None
     assert spec.loader is not None

@@ -2,13 +2,17 @@
 
     python tools/english.py             says where one is, and ends with 1 if there is any
 
-They are correct words in an order that no good technical author would choose: "shall", "for" in place of "because",
-"stands" in place of "is". What is read: the lessons, the catalogue (texts of widgets, tasks of lessons), README,
-CONTRIBUTING and docs. Code is left out.
+They are correct words in an order that no good technical author would choose: `shall`, `for` in place
+of `because`, `stands` in place of `is`. What is read: the lessons, the catalogue (texts of widgets, tasks
+of lessons), README, CONTRIBUTING and docs, and of the packages, tests and tools the docstrings and
+comments. Other code is left out.
 """
 
+import ast
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -41,6 +45,15 @@ PATTERNS = {
 }
 
 
+FIRST_LINES = {
+    r"^What (?:is|are)\b": "a noun phrase",
+    r"^Whether\b.*\b(?:is|are|has) one\b": "Return True if ...",
+    r"^(?:Who|Where|How many|So many)\b": "a noun phrase, or an imperative",
+}
+"""What the first line of a docstring does not begin with."""
+CODE = ("tinytorch", "widgets", "tests", "tools")
+
+
 def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Yield what people read, with the name of its place."""
     for path in sorted((root / "notebooks").glob("*.ipynb")):
@@ -57,6 +70,48 @@ def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
             for form in ([message.id] if isinstance(message.id, str) else message.id)
         ]
     yield template.relative_to(root).as_posix(), "\n\n".join(said)
+
+
+def code_texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+    """Yield each docstring and each block of comments of the code, with its file and line."""
+    for folder in CODE:
+        for path in sorted((root / folder).rglob("*.py")):
+            if "programs" in path.parts:  # what people write, as they write it
+                continue
+            source = path.read_text("utf-8")
+            place = path.relative_to(root).as_posix()
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
+                    yield f"{place}:{getattr(node, 'lineno', 1)}", text
+            for line, text in comments_in(source):
+                yield f"{place}:{line}", text
+
+
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def comments_in(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the comments of a source with their lines; those on lines that follow each other are one."""
+    begin, last, block = 0, 0, list[str]()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type != tokenize.COMMENT or re.match(r"#( noqa| type:| fmt:|!)", token.string):
+            continue
+        line = token.start[0]
+        if block and line != last + 1:
+            yield begin, "\n".join(block)
+            block = []
+        begin, last = (begin if block else line), line
+        block.append(token.string.lstrip("# "))
+    if block:
+        yield begin, "\n".join(block)
+
+
+def first_line_faults(text: str) -> Iterator[str]:
+    """Yield what the first line of a docstring begins with and should not, with what to write instead."""
+    first = text.partition("\n")[0]
+    for pattern, instead in FIRST_LINES.items():
+        if re.search(pattern, first):
+            yield f"{first[:60]} ...  (write: {instead})"
 
 
 def without_code(text: str) -> str:

@@ -25,7 +25,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SECONDS = 60
-VIEW = "application/vnd.jupyter.widget-view+json"  # a random id of a live view; its static twin stands beside it
+VIEW = "application/vnd.jupyter.widget-view+json"  # a random id of a live view; its static twin is stored, too
 
 
 def lessons(pattern: str = "", folder: Path = NOTEBOOKS) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Where do pictures and widgets work? Each host is installed, started, and used with Chromium. To be run by hand.
+"""Hosts in which pictures and widgets work: each is installed, started, and used with Chromium. To be run by hand.
 
     python tools/hosts.py                      all hosts; a line of docs/hosts.md for each
     python tools/hosts.py voila marimo         some of them
@@ -6,7 +6,7 @@
 
 Each host gets an environment of its own in a temporary folder, with what a user would download. A line says for each
 column what came out: `live` asks Python, `page` works without, `static` is there to be read. After it stands what is
-wrong: what is missing or cut, stands there twice, or says that it failed. That ends this program with 1.
+wrong: what is missing or cut, is there twice, or says that it failed. That ends this program with 1.
 """
 
 import argparse
@@ -262,7 +262,7 @@ def live_with(page: Page, kind: str) -> Locator:
 
 
 def place(page: Page, kind: str) -> tuple[Locator, str]:
-    """Where a widget is used: in its live view, or on the page."""
+    """The place where a widget is used: its live view, or on the page."""
     live = live_with(page, kind)
     return (live.first, "live") if live.count() else (page.locator("body"), "page")
 

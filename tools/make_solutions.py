@@ -5,7 +5,7 @@
     python tools/make_solutions.py --check       say which are not what they should be; run nothing, change nothing
 
 Nothing is written by hand: predictions are committed with the answers that a run gives, exercises with their solution,
-and every listed wrong answer stands there with what the check says to it.
+and every listed wrong answer is there with what the check says to it.
 """
 
 from __future__ import annotations

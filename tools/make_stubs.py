@@ -76,7 +76,7 @@ RETURNS = {
     "ScalarType": "_dtype",
 }
 
-# What is written in Python, and methods whose result depends on an argument or is no tensor, which schemas do not say.
+# Functions in Python, and methods whose result depends on an argument or is no tensor, which schemas do not say.
 BY_HAND = {
     "backward": (
         (

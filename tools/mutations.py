@@ -179,7 +179,7 @@ MUTATIONS = (
 
 
 def mutated(text: str, mutation: Mutation) -> str:
-    """Return the text of a file with its rule broken. ValueError unless what is changed stands there exactly once."""
+    """Return the text of a file with its rule broken. ValueError unless what is changed is there exactly once."""
     if (found := text.count(mutation.old)) != 1:
         raise ValueError(f"{mutation.file}: {mutation.old!r} stands there {found} times, not once")
     return text.replace(mutation.old, mutation.new)

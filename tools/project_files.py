@@ -53,7 +53,7 @@ def read_notebook(path: Path) -> dict:
 
 
 def prose(path: Path) -> str:
-    """Return what stands in the Markdown cells of a notebook."""
+    """Return the text of the Markdown cells of a notebook."""
     cells = read_notebook(path)["cells"]
     return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
 

@@ -32,7 +32,7 @@ def installed_release() -> Release:
 
 
 class Rewording(NamedTuple):
-    """What a release has begun to say: in texts that match `pattern`, `new` stands in the place of what matches."""
+    """What a release has begun to say: in texts that match `pattern`, `new` takes the place of what matches."""
 
     since: Release
     pattern: str
@@ -40,7 +40,7 @@ class Rewording(NamedTuple):
 
 
 _REWORDINGS = (
-    # the kinds of arithmetic that bools have not
+    # the kinds of arithmetic that bools lack
     Rewording(
         (2, 14),
         r"RuntimeError(?=: (?:Subtraction|Negation), the `-` operator|: The `\+` operator, on a bool|: Boolean inputs)",

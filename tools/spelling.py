@@ -2,7 +2,7 @@
 
     python tools/spelling.py             says what is misspelt, and ends with 1 if anything is
 
-codespell knows common misspellings of English words. Those that it shall leave alone stand in pyproject.toml; for one
+codespell knows common misspellings of English words. Those that it should leave alone are in pyproject.toml; for one
 line, write `codespell:ignore WORD` in a comment on it.
 """
 

@@ -4,8 +4,10 @@
     python tools/test_release.py 2.14.1 --write    and note the run in docs/releases.md
     .venv/bin/python tools/test_release.py         on the PyTorch that this Python has
 
-The environments lie in ~/.cache/copylab (or $XDG_CACHE_HOME/copylab), one for each release and Python; deleting them is
-safe. The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything failed.
+The environments are kept in ~/.cache/copylab (or $XDG_CACHE_HOME/copylab), one for each release and Python;
+deleting them is safe.
+
+The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything failed.
 """
 
 import argparse

@@ -159,7 +159,7 @@ kept = [k.view(3, 1) for k in kept]
 x = None
 """
 
-# Goes to each of these steps and compares what stands there with what should: elements, label and words of pictures.
+# Goes to each of these steps and compares what is there with what should be: elements, label and words of pictures.
 COMPARED = """(player, [order, wanted]) => {
     const slider = player.querySelector("input");
     const LISTED = "rect, path, text"; // the player puts them into groups

@@ -277,7 +277,7 @@ def test_live(watched: Watched, front: Lab) -> None:
     go_dark(page)
     check_theme(player, dark=True)
 
-    # The kernel is started anew: the view says so, and its steps, which lie in the page, can still be gone through.
+    # The kernel is started anew: the view says so, and its steps, which are in the page, can still be gone through.
     page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
     page.wait_for_function(
         "() => getComputedStyle(document.querySelector('.cl-live'), '::before').content.includes('lost its kernel')"

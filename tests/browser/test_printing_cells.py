@@ -1,4 +1,4 @@
-"""What is printed while backward runs stands below the cell that ran it, in JupyterLab."""
+"""In JupyterLab, output of hooks during backward is below the cell that ran it, in JupyterLab."""
 
 import pytest
 from browser.books import write

@@ -83,7 +83,7 @@ class Reader:
         return (self.storages.setdefault(s.data_ptr(), len(self.storages)) if size else None), size
 
     def offset(self, t: Any) -> int:
-        """Where a tensor begins; of one without elements tinytorch, which reads it off addresses, may know of no place."""
+        """Return where a tensor begins; of one without elements tinytorch, which reads it off addresses, may know of no place."""
         return t.storage_offset() if t.numel() else 0
 
     def look(self, t: Any, deep: bool = True) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _take(ours: Values, theirs: Values) -> None:
 
 
 def difference(ours: Any, theirs: Any, path: str = "") -> str | None:
-    """Where two descriptions part, or None."""
+    """Return the first difference between two descriptions, or None."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         if ours.keys() != theirs.keys():
             return f"{path}: {sorted(ours.keys() ^ theirs.keys())} on one side only"

@@ -2,7 +2,7 @@
 
 import re
 
-# What PyTorch says of calls that no lesson comes to: tinytorch refuses them as well, in Python's or NumPy's words.
+# What PyTorch says of calls that no lesson comes to: tinytorch refuses them as well, in the words of Python or NumPy.
 OWN_WORDS = re.compile(
     "tensor has no dimensions|"
     "have (the )?same dtype, but |expected scalar type|unsupported range|"

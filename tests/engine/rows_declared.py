@@ -28,7 +28,7 @@ OTHERWISE = {"clone", "detach", "empty_like", "fill", "set", "zero"}
 
 
 def values(o: Op, place: int) -> tuple[str, ...]:
-    """What is put in for a parameter; nothing if it is of a kind that other files have rows for."""
+    """Arguments for a parameter; none if it is of a kind that other files have rows for."""
     p, name = o.schema.params[place], o.name.removesuffix("_")
     if p.is_tensor and p.name in OPERANDS:
         usual = FIRST.get(name, "x") if place == 0 else OPERANDS[p.name]

@@ -131,7 +131,7 @@ def _is_tensor(x: Any) -> bool:
 
 
 def describe(x: Any) -> tuple[str, Any]:
-    """What is compared exactly, and the numbers that are compared closely."""
+    """The facts that are compared exactly, and the numbers that are compared closely."""
     if not _is_tensor(x):
         return (
             f"{type(x).__name__} {x!r}" if not isinstance(x, float) else "float",
@@ -141,7 +141,7 @@ def describe(x: Any) -> tuple[str, Any]:
 
 
 def numbers(x: Any) -> Any:
-    """The elements; torch's lazily made zeros are copied first, for they have no memory."""
+    """The elements; torch's lazily made zeros are copied first: they have no memory."""
     return x.detach().clone().tolist()
 
 
@@ -255,7 +255,7 @@ def compare(case: Case, engines: tuple[Any, Any], grad: bool = True) -> list[str
     return found
 
 
-# What is left out, and why: (words of the row, layout).
+# Rows that are left out, and why: (words of the row, layout).
 LEFT_OUT = (("dtype=torch.float32", "empty"),)
 
 

@@ -1,6 +1,6 @@
 """Statements of the random programs in `differential`: what a program may do, as templates.
 
-They stand in `statements.txt`. In a template `{a}` is a tensor of the pool, and the other letters are told in `Writer.hole`. A template that finds no
+The templates are in `statements.txt`. In a template `{a}` is a tensor of the pool, and the other letters are told in `Writer.hole`. A template that finds no
 tensor to fill it gives way to another.
 """
 
@@ -16,7 +16,7 @@ from releases import differs_at_bounds
 Choose = Callable[[list], Any]
 POOL = 7
 
-# What is kept out, because torch shows there how its kernels happen to work inside, and not a rule:
+# Statements that are kept out, because torch shows there how its kernels happen to work inside, and not a rule:
 # - what is computed outside inference mode from inference tensors: its `_version` counts the steps of the kernel;
 # - the storage of `mse_loss` with a mean or sum, which has room for all the differences and holds rests of them;
 # - what is left of a vector after `max(0)`: its one index reads sizes that are no longer there;
@@ -330,7 +330,7 @@ def stop() -> list[str]:
 
 
 def safely(read: Callable[[], Any]) -> Any:
-    """What is read, or the error's type and text."""
+    """Return the value that is read, or the error's type and text."""
     try:
         return read()
     except Exception as error:

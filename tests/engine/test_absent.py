@@ -1,4 +1,4 @@
-"""What torch.Tensor has and tinytorch's has not: the list is current, and a name on it says what to do."""
+"""Attributes of torch.Tensor that tinytorch's lacks: the list is current, and a name on it says what to do."""
 
 from __future__ import annotations
 

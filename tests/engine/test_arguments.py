@@ -79,7 +79,7 @@ def _in_c(name: str) -> bool:
 
 
 def _names() -> list[str]:
-    """What is declared with torch's schema, and what torch has not written in Python."""
+    """Functions that are declared with torch's schema and that torch has not written in Python."""
     functions = [
         n
         for n in _declared(vars(tinytorch))

@@ -1,4 +1,4 @@
-"""Results of pointwise operations lie in memory as PyTorch lays them out, whatever the operands' shapes and strides."""
+"""Results of pointwise operations have the layout in memory that PyTorch gives them, whatever the operands' shapes and strides."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def inside(error: BaseException) -> bool:
-    """Whether an error is one that only a mistake in the engine raises."""
+    """Return True if only a mistake in the engine raises such an error."""
     if isinstance(error, KeyError) and error.args == (
         "params",
     ):  # an optimizer's group without them, as in PyTorch

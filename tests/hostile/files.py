@@ -3,7 +3,7 @@
     python tests/hostile/files.py --trials 100000 --seed 1      prints tried / failed, and how each failed
 
 No file may crash the process, take longer than a second, take more memory than a small multiple of its bytes, or have
-anything called that stands in it.
+anything called that it contains.
 """
 
 from __future__ import annotations

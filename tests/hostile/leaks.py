@@ -48,7 +48,7 @@ def in_use() -> float:
 
 
 def open_now() -> tuple[int, int, int]:
-    """How many comms, widgets and threads there are."""
+    """Count the comms, widgets and threads."""
     return (
         len(get_comm_manager().comms),
         len(ipywidgets.widgets.widget._instances),

@@ -26,7 +26,7 @@ LINES, TENSORS, NODES = 10_000, 100_000, 1_000_000
 
 
 def program(lines: int) -> str:
-    """So many lines that make tensors under fifty names."""
+    """A program of that many lines, which make tensors under fifty names."""
     return "\n".join(f"y{n % 50} = torch.ones(2) + {n}" for n in range(lines))
 
 

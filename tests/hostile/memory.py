@@ -145,7 +145,7 @@ def step(r: random.Random, tensors: list[Tensor], guards: list[Guarded]) -> Any:
 
 
 class Attack:
-    """Tensors that change from step to step; what was found wrong stands in `failed`."""
+    """Tensors that change from step to step; `failed` lists what was wrong."""
 
     def __init__(self, seed: int) -> None:
         self.r, self.failed = random.Random(seed), Counter[str]()

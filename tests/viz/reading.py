@@ -1,4 +1,4 @@
-"""Reading pictures back: what stands in an SVG, put into words again by where it was drawn."""
+"""Reading pictures back: the texts of an SVG, put into words again by where they were drawn."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def marks(svg: str) -> list[Mark]:
 def bands(svg: str) -> list[list[str]]:
     """What a memory picture says: the texts above the bands and below, first, then those of each band.
 
-    A cell is told with its value ("3=1.0"), an element in the lane of a view with the cell that it stands under
+    A cell is told with its value ("3=1.0"), an element in the lane of a view with the cell above it
     ("3:[0,1]"), and the arcs of a walk by the cells that they lead through ("walk 0>3>1").
     """
     found: list[list[str]] = [[]]
@@ -110,7 +110,7 @@ def _joined(lines: list[str], mark: Mark) -> str:
 
 @dataclass
 class Seen:
-    """A graph picture: its cards with what stands in them, and its wires from card to card."""
+    """A graph picture: its cards with their texts, and its wires from card to card."""
 
     cards: list[tuple[str, ...]] = field(default_factory=list)
     wires: list[tuple[tuple[str, ...], tuple[str, ...], str, str]] = field(default_factory=list)

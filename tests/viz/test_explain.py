@@ -1,4 +1,4 @@
-"""What is said before backward is what backward then does."""
+"""Verdicts before backward, compared with what backward then does."""
 
 import gc
 import threading

@@ -45,7 +45,7 @@ class Expected:
     # -- words -----------------------------------------------------------------
 
     def facts(self, one: Tensor) -> Iterator[str]:
-        """What is to be said of a tensor that changed."""
+        """The sentences expected of a tensor that changed."""
         for name in one.names:
             if name in self.old_names and self.old_names[name] != one.key:
                 yield f"{name} is now another tensor"

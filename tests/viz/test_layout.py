@@ -1,4 +1,4 @@
-"""Where Graphviz comes from: what was compiled is kept, and each way gives way to the next where it is missing."""
+"""Finding Graphviz: what was compiled is kept, and each way gives way to the next where it is missing."""
 
 import os
 import re

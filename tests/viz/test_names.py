@@ -1,4 +1,4 @@
-"""What is inside of what is handed over, and what it is called."""
+"""Names of the tensors inside of arguments."""
 
 from collections import deque
 from collections.abc import Callable

@@ -303,7 +303,7 @@ def test_memory_folds_what_is_alone_and_well(engine: ModuleType) -> None:
 
 
 class _Page(HTMLParser):
-    """Details, and how deep each lies in others."""
+    """Details, and how deeply each is nested in others."""
 
     def __init__(self) -> None:
         super().__init__()

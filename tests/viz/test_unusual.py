@@ -202,7 +202,7 @@ def test_another_thread_may_write_resize_and_differentiate_meanwhile(engine: Mod
 
 
 def _lost_beside_another_thread(engine: ModuleType) -> int:
-    """How many writes of another thread the version does not count after looking all the while."""
+    """Count the writes of another thread that the version misses while pictures are made."""
     x = engine.ones(6)
     names: dict[str, Any] = {"x": x}
     stop = threading.Event()

@@ -332,7 +332,7 @@ def gradients(names: dict[str, Any]) -> list[Any]:
 
 
 def verdict(code: str, engine: ModuleType) -> tuple[Explanation, Truth]:
-    """What is said of a program's end, and what then happens."""
+    """The verdict at a program's end, and what then happens."""
     looks: list[Any] = []
     names = play(code, engine, lambda all_names: looks.append(snapshot(_shown(all_names))))
     said = explain(*names["roots"], since=looks[0] if looks else None)

@@ -1,4 +1,4 @@
-"""The tree of parts: its two forms say the same, escape what they are given, and may stand in Markdown."""
+"""The tree of parts: its two forms say the same, escape what they are given, and may be put into Markdown."""
 
 import re
 from html.parser import HTMLParser

@@ -46,7 +46,7 @@ def language(
 
 
 def english(page: str) -> set[str]:
-    """What stands in a page as English: words in a row that are neither code nor quoted from somebody else."""
+    """English text in a page: words in a row that are neither code nor quoted from somebody else."""
     page = re.sub(r"<(script|style|code|pre)\b.*?</\1>", " § ", page, flags=re.DOTALL)
     texts = [
         *re.split(r"<[^>]+>", page),

@@ -324,7 +324,7 @@ def test_jupyterlab_is_not_told_to_open_a_link(folder: Path, outside: Path) -> N
     assert list_lessons(folder) == ["01_one.ipynb"]
 
 
-# What is asked for
+# The command
 
 
 def test_without_solutions_none_are_laid_out_and_none_removed(

@@ -1,4 +1,4 @@
-"""The lessons as they lie in notebooks/: stored runs, form, links, predictions and exercises as they are defined."""
+"""The lessons in notebooks/: stored runs, form, links, predictions and exercises as they are defined."""
 
 from __future__ import annotations
 

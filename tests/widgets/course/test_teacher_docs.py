@@ -1,4 +1,4 @@
-"""The pages on predictions and exercises: what they show runs as it stands there, and says what they say."""
+"""The pages on predictions and exercises: what they show runs as it is shown, and says what they say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many files four lines of a program pass through, from the cell to what is shown: what a reader has to follow."""
+"""The number of files that four lines of a program pass through, from the cell to what is shown: what a reader has to follow."""
 
 import sys
 from collections.abc import Callable

@@ -28,7 +28,7 @@ def models() -> dict[str, Any]:
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What is displayed, one mapping for each output."""
+    """Return the outputs that are displayed, a mapping for each."""
     outputs: list[dict[str, Any]] = []
     monkeypatch.setattr("IPython.display.publish_display_data", outputs.append)
     return outputs

@@ -46,7 +46,7 @@ TEXTS = [
 
 
 def in_notebook(made: Steps) -> int:
-    """How many bytes its outputs take, as Jupyter writes them."""
+    """Return the size of its outputs in bytes, as Jupyter writes them."""
     data = {kind: text.splitlines(keepends=True) for kind, text in made._repr_mimebundle_().items()}
     cell = {"cells": [{"outputs": [{"data": data}]}]}
     return len(json.dumps(cell, ensure_ascii=False, indent=1).encode())

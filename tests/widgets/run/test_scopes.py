@@ -180,7 +180,7 @@ def test_a_variable_of_an_enclosing_function_is_one_variable(name: str, users: A
         assert "x is now a new tensor with a storage of its own." in [
             said for frame in run for said in frame.changes
         ]
-    else:  # there it is the only name, for the function that made it is over
+    else:  # there it is the only name: the function that made it has returned
         assert any("x in read" in seen for seen in names(run))
 
 

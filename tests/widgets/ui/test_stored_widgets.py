@@ -34,7 +34,7 @@ ROW = 'clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", Ker
 
 
 def nbval(book: Path, first_on_path: Path | None = None) -> dict[str, bool]:
-    """Compare a notebook with what it stores: for each cell whether it was the same."""
+    """Compare a notebook with what it stores, and return whether each cell was the same."""
     report = book.with_suffix(".xml")
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=60", f"--junit-xml={report}"]
     options += ["-p", "no:cacheprovider", "-q"]

@@ -63,7 +63,7 @@ def test_scripts_that_stand_together_share_one_catalogue(monkeypatch: pytest.Mon
 
 
 def template_literals(script: str) -> str:
-    """Return all that stands in the template literals of a script, joined."""
+    """Return the text of all template literals of a script, joined."""
     return "".join(
         text for kind, text in JavascriptLexer().get_tokens(script) if kind in String.Backtick
     )

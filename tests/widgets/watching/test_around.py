@@ -1,4 +1,4 @@
-"""What stands around a watch: how it tells, how it ends, what it keeps."""
+"""Around a watch: how it tells, how it ends, what it keeps."""
 
 import gc
 import importlib

@@ -1,4 +1,4 @@
-"""Training loops as people write them, under a watch: no false alarm, the same numbers; and what stands around them."""
+"""Training loops as people write them, under a watch: no false alarm, the same numbers; and what surrounds them."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Where a watch looks: engines imported while it lasts, threads started while it lasts, and nothing after its end."""
+"""The scope of a watch: engines imported while it lasts, threads started while it lasts, and nothing after its end."""
 
 import subprocess
 import sys
