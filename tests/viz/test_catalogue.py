@@ -13,7 +13,7 @@ from babel.messages.mofile import write_mo
 
 from tinytorch.viz import graph, memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
-from tinytorch.viz.show.statements import describe
+from tinytorch.viz.show.step_sentences import describe
 from tinytorch.viz.wording import catalogue
 
 

@@ -15,8 +15,7 @@ from viz.reading import graph_parts, missed_in_picture, missed_in_text
 from tinytorch.viz import Snapshot, graph
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.read.records import Node, Saved, Tensor
-from tinytorch.viz.show.entries import Fold
-from tinytorch.viz.show.statements import shown
+from tinytorch.viz.show.select_nodes import Fold, select_nodes
 from tinytorch.viz.wording.labels import cut_middle, format_value
 
 Card = tuple[str, ...]
@@ -32,11 +31,11 @@ class Expected:
     """What a graph picture has to say of a snapshot. Which nodes are folded is taken as it is, not so what it says."""
 
     def __init__(self, snap: Snapshot, since: Snapshot | None) -> None:
-        self.snap, self.since, self.view = snap, since, shown(compare_snapshots(snap, since))
+        self.snap, self.since, self.view = snap, since, select_nodes(compare_snapshots(snap, since))
         self.old_tensors = {one.key: one for one in since.tensors} if since else {}
         self.old_nodes = {one.key: one for one in since.nodes} if since else {}
         self.old_names = {name: since.tensor(tid).key for name, tid in since.names} if since else {}
-        self.items = {item.id: item for item in self.view.items}
+        self.items = {item.id: item for item in self.view.entries}
         self.new_nodes = {one.id for one in snap.nodes if since and one.key not in self.old_nodes}
 
     def fresh(self, tensor: Tensor) -> bool:
@@ -106,7 +105,7 @@ class Expected:
         found = [f"no longer there: {listed(gone)}"] if gone else []
         lost = len(self.old_nodes.keys() - {one.key for one in self.snap.nodes})
         found += [f"{plural(lost, 'node')} of before no longer reached"] if lost else []
-        if any(isinstance(item, Fold) and item.times > 1 for item in self.view.items):
+        if any(isinstance(item, Fold) and item.times > 1 for item in self.view.entries):
             found.append(
                 "what is folded as so many times is equal in nodes, edges, and the shapes that are known"
             )
@@ -132,10 +131,10 @@ class Expected:
         """By the id of what they show."""
         made: dict[str, Card] = {}
         leaves = [
-            item.variable for item in self.view.items if isinstance(item, Node) and item.variable
+            item.variable for item in self.view.entries if isinstance(item, Node) and item.variable
         ]
         folded = [
-            leaf for item in self.view.items if isinstance(item, Fold) for leaf in item.leaves
+            leaf for item in self.view.entries if isinstance(item, Fold) for leaf in item.leaves
         ]
         off: list[str] = []
         for one in self.snap.tensors:
@@ -148,7 +147,7 @@ class Expected:
                 name = label(self.snap, one.id)
                 off += [f"was new: {name}" if self.fresh(one) else name]
                 off += [f"was {fact}" for fact in self.facts(one)]
-        for item in self.view.items:
+        for item in self.view.entries:
             made[item.id] = self.folded(item) if isinstance(item, Fold) else self.node(item)
         if off:
             made["off"] = ("not on the graph", "(needs no grad)", *off)
@@ -230,7 +229,7 @@ class Expected:
             for one in self.snap.tensors
             if one.names and one.grad_fn in places
         ]
-        for item in self.view.items:
+        for item in self.view.entries:
             if isinstance(item, Fold):
                 heads = dict.fromkeys(places[end] for end in item.ends)
                 found += [(cards[item.id], cards[head], "arrow", "") for head in heads]
@@ -261,7 +260,7 @@ class Expected:
                 )
             lines.append(f"{label(self.snap, tid)}{' (new)' * self.fresh(one)}: {standing}.")
             lines += [f"Changed: {fact}." for fact in self.facts(one)]
-        for item in self.view.items:
+        for item in self.view.entries:
             lines += [
                 "",
                 *(self.fold_text(item) if isinstance(item, Fold) else self.node_text(item)),

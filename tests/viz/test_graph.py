@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,8 +18,10 @@ from tinytorch.viz import GraphPicture, LayoutError, graph, memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render import graph_svg as graph_module
 from tinytorch.viz.render import layout
-from tinytorch.viz.render.graph_svg import build, dot_for
-from tinytorch.viz.show.statements import shown
+from tinytorch.viz.render.graph_svg import make_sheet, write_dot
+from tinytorch.viz.show import describe_graph, select_nodes
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -> None:
@@ -217,7 +220,7 @@ def test_text_and_source_need_no_graphviz(
 ) -> None:
     monkeypatch.setattr(layout, "_wasm", lambda: None)
     monkeypatch.setenv("PATH", "")
-    graph_module._laid_out.cache_clear()  # the same graph may have been laid out before
+    graph_module.lay_out.cache_clear()  # the same graph may have been laid out before
     picture = graph(run("gradient", engine))
     assert "MulBackward0" in picture.source
     with pytest.raises(
@@ -246,11 +249,12 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
 
     snap = snapshot(run("network", tinytorch))
     drawn = graph(snap).svg
-    _, _, cards, wires = build(compare_snapshots(snap, None), shown(compare_snapshots(snap, None)))
+    changed = compare_snapshots(snap, None)
+    sheet = make_sheet(describe_graph(changed, select_nodes(changed)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
-    sizes = {card.name: (card.width, card.height) for card in cards}
-    lines = [(wire.tail, wire.head) for wire in wires]
-    (tmp_path / "answer").write_text(layout.render(dot_for(sizes, lines)))
+    sizes = {card.name: (card.width, card.height) for card in sheet.cards}
+    lines = [(edge.tail, edge.head) for edge in sheet.edges]
+    (tmp_path / "answer").write_text(layout.render(write_dot(sizes, lines)))
     (tmp_path / "dot").write_text(
         f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n'
     )
@@ -277,3 +281,16 @@ def test_a_lesson_sized_picture_takes_milliseconds() -> None:
     assert min(once() for _ in range(20)) < 0.02, (
         "5 ms on an idle machine; the best of 20 may take four times that"
     )
+
+
+def test_memory_pictures_need_no_graphviz_package() -> None:
+    program = (
+        "import sys; sys.modules['graphviz'] = None\n"
+        "import tinytorch\nfrom tinytorch.viz import graph, memory\n"
+        "print(memory(x=tinytorch.ones(1)).text.partition(chr(10))[0])\n"
+        "try:\n    graph(x=tinytorch.ones(1))\nexcept ImportError as error:\n    print(error.name)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert (done.stdout, done.stderr) == ("Memory: 1 tensor in 1 storage.\ngraphviz\n", "")

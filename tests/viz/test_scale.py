@@ -16,8 +16,7 @@ from tinytorch.viz import GraphPicture, Picture, Snapshot, graph, memory, module
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render.picture import LARGEST as BYTES
 from tinytorch.viz.render.style import LARGEST as PIXELS
-from tinytorch.viz.show.entries import Fold, View
-from tinytorch.viz.show.statements import shown
+from tinytorch.viz.show.select_nodes import Fold, NodeSelection, select_nodes
 
 Tensors = dict[str, Any]
 
@@ -138,9 +137,9 @@ def test_no_picture_is_too_large(case: Callable[[ModuleType], Tensors], engine: 
     assert time.process_time() - start < 8, "a second or less on an idle machine"
 
 
-def opened(seen: View) -> Iterator[View]:
+def opened(seen: NodeSelection) -> Iterator[NodeSelection]:
     yield seen
-    for item in seen.items:
+    for item in seen.entries:
         if isinstance(item, Fold) and item.inside is not None:
             yield from opened(item.inside())
 
@@ -150,22 +149,24 @@ def test_nothing_is_lost_and_what_is_told_as_equal_is_so(
     case: Callable[[ModuleType], Tensors], engine: ModuleType
 ) -> None:
     snap = snapshot(case(engine))
-    top = shown(compare_snapshots(snap, None))
+    top = select_nodes(compare_snapshots(snap, None))
     inside = [
-        name for item in top.items for name in (item.nodes if isinstance(item, Fold) else [item.id])
+        name
+        for item in top.entries
+        for name in (item.nodes if isinstance(item, Fold) else [item.id])
     ]
     assert sorted(inside) == sorted(node.id for node in snap.nodes)
     for seen in opened(top):
-        for fold in seen.items:
+        for fold in seen.entries:
             if isinstance(fold, Fold) and fold.times > 1:
                 made = [name for name in fold.nodes if snap.node(name).variable is None]
                 step = len(made) // fold.times
                 rounds = [made[k : k + step] for k in range(0, len(made), step)]
                 assert len({tuple(_told(snap, name) for name in one) for one in rounds}) == 1
                 assert len(rounds) == fold.times
-        for item in seen.items:
+        for item in seen.entries:
             ends = item.ends
-            assert all(end in seen.places or end in seen.beyond for end in ends)
+            assert all(end in seen.places or end in seen.outside for end in ends)
             later = [seen.places[end] for end in ends if end in seen.places]
             assert item.id not in later, "folded as they are, entries never lead back"
 
@@ -237,13 +238,13 @@ def test_one_stale_node_among_many_is_unfolded(engine: ModuleType) -> None:
     net.layers[5].down.weight.data = net.layers[5].down.weight.data.clone()
     with engine.no_grad():
         net.layers[5].down.weight.add_(1)
-    seen = shown(compare_snapshots(snapshot(net=net, loss=loss), None))
+    seen = select_nodes(compare_snapshots(snapshot(net=net, loss=loss), None))
     wrong = [
         item
-        for item in seen.items
+        for item in seen.entries
         if not isinstance(item, Fold) and any(s.state == "stale" for s in item.saved)
     ]
-    labels = [item.label for item in seen.items if isinstance(item, Fold)]
+    labels = [item.label for item in seen.entries if isinstance(item, Fold)]
     assert len(wrong) == 1
     assert "net.layers.0 to 4" in labels
     assert "net.layers.6 to 11" in labels

@@ -4,7 +4,7 @@ from types import ModuleType
 
 from tinytorch.viz import memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots, list_written_names
-from tinytorch.viz.show.statements import describe
+from tinytorch.viz.show.step_sentences import describe
 
 
 def test_a_new_view_of_a_large_tensor_changes_no_value(engine: ModuleType) -> None:

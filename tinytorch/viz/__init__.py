@@ -102,7 +102,7 @@ def graph(
     `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
     """
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
-    # Imported here: snapshots and memory pictures do without the graphviz package.
+    # The graphviz package is optional: snapshots and memory pictures do without.
     from .render import GraphPicture
 
     return GraphPicture(snap, since, find, fold)

@@ -1,11 +1,15 @@
 """Renderers of pictures: text and SVG."""
 
-from .digraph import GraphPicture
+from typing import TYPE_CHECKING
+
 from .graph_svg import graphs_of
 from .layout import LayoutError
 from .memory_svg import memories_of, memory
 from .picture import Document, Picture, convert
 from .style import PALETTE, Canvas, colour, fixed, number
+
+if TYPE_CHECKING:
+    from .digraph import GraphPicture
 
 __all__ = [
     "PALETTE",
@@ -22,3 +26,12 @@ __all__ = [
     "memory",
     "number",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # GraphPicture needs the graphviz package; snapshots and memory pictures do without.
+    if name == "GraphPicture":
+        from .digraph import GraphPicture
+
+        return GraphPicture
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

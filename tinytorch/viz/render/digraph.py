@@ -17,13 +17,13 @@ import graphviz
 
 from ..diagnose import compare_snapshots
 from ..read import Snapshot
-from ..show import shown
+from ..show import describe_graph, select_nodes
 from ..wording import gettext, gettext_noop
 from . import layout
-from .graph_svg import Sheet, build, draw, folded_in
+from .graph_svg import Card, GraphSheet, draw_sheet, list_folds, make_sheet
 from .picture import FIXED, MISSING, Folded, Shown, convert
 from .style import colour, lang, stylesheet
-from .text import graph_text, graph_title
+from .text import graph_text
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
@@ -33,14 +33,14 @@ _DOT_COLOURS = {
     "off": {"fillcolor": "#ffffff", "color": "#7c8590", "style": "rounded,dashed"},
 }
 _FLAGS = {"new": gettext_noop("new: {name}"), "found": gettext_noop("found: {name}")}
-_FLAGGED = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
-_STYLED = (
+_FLAG_COLOURS = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
+_STYLE_OF_GRAPHVIZ = (
     f".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{{fill:{colour('card')};stroke:{colour('line')}}}"
     f".tt-pic .edge path{{stroke:{colour('ink')}}}.tt-pic .edge polygon{{fill:{colour('ink')};stroke:{colour('ink')}}}"
     f".tt-pic .graph>polygon{{fill:{colour('bg')}}}.tt-pic g text{{fill:{colour('ink')}}}"
 )
 _DOT_ENDINGS = (".gv", ".dot", "")
-_MARKS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
+_SIGNS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
 
 
 class GraphPicture(Shown, graphviz.Digraph):
@@ -58,47 +58,47 @@ class GraphPicture(Shown, graphviz.Digraph):
         **options: Any,
     ) -> None:
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
-        self._sheet: Sheet | None = None
+        self._sheet: GraphSheet | None = None
         if snap is not None:
             changed = compare_snapshots(snap, since)
-            self._sheet = sheet = build(changed, shown(changed, find, fold))
+            selection = select_nodes(changed, find, fold)
+            self._sheet = sheet = make_sheet(describe_graph(changed, selection))
             self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
             self.node_attr.update(
                 shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true"
             )
             self.edge_attr.update(arrowsize="0.7", fontname="Helvetica", fontsize="10")
             for card in sheet.cards:
-                lines = [graphviz.escape(_MARKS[mark] + text) for text, _, mark in card.lines]
-                lines[0] = gettext(_FLAGS[card.flag], name=lines[0]) if card.flag else lines[0]
-                label = (
-                    str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
-                )
-                self.node(
-                    card.name,
-                    label=graphviz.nohtml(label),
-                    width=f"{card.width / 72:.3f}",
-                    height=f"{card.height / 72:.3f}",
-                    **_DOT_COLOURS[card.kind] | (_FLAGGED if card.flag else {}),
-                )
-            for wire in sheet.wires:
-                style = "dashed" if wire.kind == "name" else "solid"
-                self.edge(wire.tail, wire.head, label=wire.label or None, style=style)
-        self._as_made: str = self.source
-        self._drawn: dict[str, str] = {}
+                self._add_card(card)
+            for edge in sheet.edges:
+                style = "dashed" if edge.kind == "name" else "solid"
+                self.edge(edge.tail, edge.head, label=edge.label or None, style=style)
+        self._own_source: str = self.source
+        self._svg_of_source: dict[str, str] = {}
+
+    def _add_card(self, card: Card) -> None:
+        lines = [graphviz.escape(_SIGNS[line.sign] + line.text) for line in card.lines]
+        if card.flag:
+            lines[0] = gettext(_FLAGS[card.flag], name=lines[0])
+        # "\\l" ends a line and aligns it left.
+        label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
+        self.node(
+            card.name,
+            label=graphviz.nohtml(label),
+            width=f"{card.width / 72:.3f}",
+            height=f"{card.height / 72:.3f}",
+            **_DOT_COLOURS[card.kind] | (_FLAG_COLOURS if card.flag else {}),
+        )
 
     @property
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
-        return (
-            self.source
-            if self._sheet is None
-            else graph_text(self._sheet.changed, self._sheet.seen)
-        )
+        return self.source if self._sheet is None else graph_text(self._sheet.contents)
 
     @property
     def title(self) -> str:
         """What the picture shows, in half a sentence."""
-        return "Digraph" if self._sheet is None else graph_title(self._sheet.changed)
+        return "Digraph" if self._sheet is None else self._sheet.contents.title
 
     @property
     def dot(self) -> str:
@@ -112,20 +112,19 @@ class GraphPicture(Shown, graphviz.Digraph):
         Raises LayoutError where neither the WebAssembly build of Graphviz nor `dot` is found.
         """
         source = self.source
-        if source not in self._drawn:
-            # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
-            ours = self._sheet if source == self._as_made else None
-            self._drawn[source] = (
-                draw(ours) if ours else _restyled(layout.render(source, "svg", self.engine))
-            )
-        return self._drawn[source]
+        if source not in self._svg_of_source:
+            if self._sheet is not None and source == self._own_source:
+                svg = draw_sheet(self._sheet)
+            else:
+                # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
+                svg = _restyle(layout.render(source, "svg", self.engine))
+            self._svg_of_source[source] = svg
+        return self._svg_of_source[source]
 
     def _folds(self) -> list[Folded]:
-        return (
-            folded_in(self._sheet)
-            if self._sheet is not None and self.source == self._as_made
-            else []
-        )
+        if self._sheet is None or self.source != self._own_source:
+            return []
+        return list_folds(self._sheet.contents)
 
     # -- what people expect of a Digraph ----------------------------------------
 
@@ -133,12 +132,12 @@ class GraphPicture(Shown, graphviz.Digraph):
         self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any
     ) -> Any:
         """The rendered bytes (a str with `encoding`), as Digraph.pipe; SVG, PNG and PDF need no `dot`."""
-        made = self._made(format or self.format, args, *options.values())
+        made = self._convert_to(format or self.format, args, *options.values())
         if made is not None:
             return made.decode(encoding) if encoding else made
-        return _or_say(super().pipe, format, *args, encoding=encoding, **options)
+        return _call_graphviz(super().pipe, format, *args, encoding=encoding, **options)
 
-    def _made(self, kind: str, *wishes: Any) -> bytes | None:
+    def _convert_to(self, kind: str, *wishes: Any) -> bytes | None:
         """The picture as a file; None for a kind or with wishes that Graphviz has to fulfil, or where typst is missing."""
         if kind not in ("svg", "png", "pdf") or any(wishes):
             return None
@@ -162,10 +161,10 @@ class GraphPicture(Shown, graphviz.Digraph):
         kind = (
             format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
         )
-        made = self._made(kind, *options.values())
+        made = self._convert_to(kind, *options.values())
         if made is None:
             options |= {"view": view, "cleanup": cleanup, "format": format, "outfile": outfile}
-            return str(_or_say(super().render, filename, directory, **options))
+            return str(_call_graphviz(super().render, filename, directory, **options))
         if outfile and filename is None:
             filename = Path(outfile).with_suffix(".gv")
         saved = super().save(filename, directory=directory)
@@ -207,11 +206,11 @@ class GraphPicture(Shown, graphviz.Digraph):
     def copy(self) -> GraphPicture:
         """An independent copy, as Digraph.copy."""
         other = super().copy()
-        other._sheet, other._as_made = self._sheet, self._as_made
+        other._sheet, other._own_source = self._sheet, self._own_source
         return other
 
 
-def _or_say(call: Any, *args: Any, **options: Any) -> Any:
+def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:
     try:
         return call(*args, **options)
     except graphviz.ExecutableNotFound as error:
@@ -220,10 +219,10 @@ def _or_say(call: Any, *args: Any, **options: Any) -> Any:
         raise layout.LayoutError(f"{needs} {missing[0].upper()}{missing[1:]}") from error
 
 
-def _restyled(svg: str) -> str:
+def _restyle(svg: str) -> str:
     """The <svg> element of `svg` with our stylesheet; what Graphviz escaped stays escaped."""
     body = re.sub(r"<!--.*?-->\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     label = escape(gettext("Autograd graph"))
     head = f'<svg class="tt-pic" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
     tag, drawn = body.replace("<svg", head, 1).split(">", 1)
-    return f"{tag}><style>{stylesheet()}{_STYLED}</style>{drawn}"
+    return f"{tag}><style>{stylesheet()}{_STYLE_OF_GRAPHVIZ}</style>{drawn}"

@@ -1,583 +1,481 @@
-"""The graph picture: which nodes backward will walk, and what they saved. Graphviz says where, this says how."""
+"""The graph picture: which nodes backward will walk, and what they saved.
+
+Graphviz finds the places; boxes, signs and colours are drawn here.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from ..diagnose import Changes, find_possible_writers, find_stale_saved
-from ..read import Node, Saved, Snapshot, Tensor
-from ..show import Fold, View
-from ..show import statements as words
-from ..wording import (
-    cut_middle,
-    escape_unseen,
-    format_shape,
-    format_value,
-    gettext,
-    join_few_names,
-    join_lines,
-    ngettext,
-    short_node_name,
-    shorten_text,
-    text_width,
+from ..diagnose import Changes
+from ..show import (
+    FoldEntry,
+    GraphContents,
+    GraphEdge,
+    NamedTensor,
+    NamedTensors,
+    NodeEntry,
+    Remark,
+    describe_graph,
+    select_nodes,
 )
+from ..wording import cut_middle, gettext, join_lines, shorten_text, text_width
 from . import layout
 from .picture import Folded, Picture
 from .style import Canvas, number
-from .text import graph_text, items_text
+from .text import fold_text, graph_text
 
-LIMIT = 34
-KINDS = 4
-ROWS = 12
+LINE_COLUMNS, NAME_COLUMNS, TITLE_COLUMNS, REMARK_COLUMNS = 34, 40, 44, 48
+"""How long kinds and names, what is below a name, titles of folds, and remarks are in a card."""
+GROUP_ROWS = 12
+"""A card of several tensors has up to so many names."""
 ROW, HEAD, PAD = 16, 26, 10
-CHANGED = ("s b", "was")
-"""How a line looks that tells what changed."""
 EDGE = 14
-UNION = 24
-"""So many cards of all steps of a run are laid out together, or twice as many as the largest of them has."""
-NOTE = 760
-"""A longer note makes no picture wider."""
+"""Around the picture, in px."""
+MOST_TOGETHER = 24
+"""So many cards of all steps of a run are laid out together, or twice as many as the largest of
+them has: a layout that is much larger than a step would be mostly empty."""
+NOTE_WIDTH, NOTE_COLUMNS = 760, 90
+"""A longer note makes no picture wider, and is cut."""
+SIGNS = {
+    "unchanged": "check",
+    "live": "dot",
+    "number": "dot",
+    "packed": "dot",
+    "once": "dot",
+    "stale": "cross",
+    "written unseen": "cross",
+    "maybe written": "warn",
+    "count maybe written": "warn",
+    "freed": "void",
+    "unreadable": "void",
+    "changed": "was",
+}
+"""The sign before a line of a card, by the kind of its remark."""
+_LOUD = ("cross", "warn", "was")
 Point = tuple[float, float]
 
 
-def graphs_of(
-    run: Iterable[Changes], wrong: Iterable[frozenset[object]]
-) -> Iterator[tuple[tuple[Card | Wire, ...], Picture]]:
-    """The graph pictures of the steps of a run; and what each shows, before it is laid out.
+class GraphStep(NamedTuple):
+    """The graph picture of one step of a run."""
 
-    Two that show the same look the same. A graph that is not too large is laid out once, so that what stays keeps its
-    place. `wrong`: for each step, the keys of the nodes whose gradient is wrong.
+    key: tuple[Card | GraphEdge, ...]
+    """What it shows, before it is laid out: two steps with equal keys look the same."""
+    picture: Picture
+
+
+def graphs_of(run: Iterable[Changes], wrong: Iterable[frozenset[object]]) -> Iterator[GraphStep]:
+    """Make the graph pictures of the steps of a run.
+
+    A graph that is not too large is laid out once, so that what stays keeps its place. `wrong` has,
+    for each step, the keys of the nodes whose gradient is wrong.
     """
-    sheets = [
-        build(changed, words.shown(changed), nodes)
-        for changed, nodes in zip(run, wrong, strict=True)
-    ]
-    names: dict[object, str] = {}
-    kept = [_renamed(sheet, names) for sheet in sheets]
-    most = max((len(sheet.cards) for sheet in sheets), default=0)
-    every = {card.name for one in kept if one for card in one.cards}
-    together = all(kept) and len(sheets) > 1 and len(every) <= max(UNION, 2 * most)
-    sheets = [one for one in kept if one] if together else sheets
-    stage = cache(lambda: _stage(sheets))
-    for sheet in sheets:
+    sheets: list[GraphSheet] = []
+    describe_unmarked: list[Callable[[], GraphContents]] = []
+    for changed, wrong_nodes in zip(run, wrong, strict=True):
+        selection = select_nodes(changed)
+        sheets.append(make_sheet(describe_graph(changed, selection, wrong_nodes)))
+        describe_unmarked.append(partial(describe_graph, Changes(changed.now), selection))
+    stage: Callable[[], GraphStage] | None = None
+    renamed = _rename_all(sheets)
+    if renamed is not None:
+        sheets = renamed
+        stage = cache(partial(place_sheets, sheets))
+    for sheet, describe in zip(sheets, describe_unmarked, strict=True):
         picture = Picture(
-            partial(lambda one: draw(one, stage() if together else None), sheet),
-            partial(graph_text, sheet.changed, sheet.seen),
-            tell_unmarked=partial(graph_text, Changes(sheet.changed.now), sheet.seen),
+            partial(_draw_on_stage, sheet, stage),
+            partial(graph_text, sheet.contents),
+            tell_unmarked=partial(_text_of, describe),
         )
-        yield (*sheet.cards, *sheet.wires), picture
+        yield GraphStep((*sheet.cards, *sheet.edges), picture)
 
 
-class Sheet(NamedTuple):
-    """What one picture shows, before anything in it has a place."""
+def _text_of(describe: Callable[[], GraphContents]) -> str:
+    return graph_text(describe())
 
-    changed: Changes
-    seen: View
+
+def _draw_on_stage(sheet: GraphSheet, stage: Callable[[], GraphStage] | None) -> str:
+    return draw_sheet(sheet, None if stage is None else stage())
+
+
+# -- a sheet: everything that is drawn, not yet placed -----------------------------
+
+
+class CardLine(NamedTuple):
+    """A line of a card."""
+
+    text: str
+    style: str
+    sign: str
+    """One of `MARKS` in style.py, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One box of the graph picture."""
+
+    name: str
+    kind: str
+    """ "node", "fold", "name", "leaf", or "off" for what is not in this graph."""
+    lines: tuple[CardLine, ...]
+    title: str = ""
+    """The first line before it was cut."""
+    flag: str = ""
+    """ "new" for what the earlier snapshot did not have, "found" for what `find` names, "wrong" for a
+    wrong gradient."""
+
+    @property
+    def width(self) -> float:
+        """The width in px."""
+        widths = [
+            text_width(line.text, line.style) + (18 if line.sign else 0) for line in self.lines
+        ]
+        return max(40.0, round(max(widths) + 2 * PAD))
+
+    @property
+    def height(self) -> float:
+        """The height in px."""
+        return HEAD + ROW * (len(self.lines) - 1) + (4 if len(self.lines) > 1 else 0)
+
+
+class GraphSheet(NamedTuple):
+    """What one picture draws, before anything in it has a place."""
+
+    contents: GraphContents
     cards: list[Card]
-    wires: list[Wire]
+    edges: list[GraphEdge]
 
     @property
-    def head(self) -> str:
-        """What stands above."""
-        if self.changed.now.nodes:
-            return gettext("backward follows the arrows")
-        return gettext("nothing here was computed from a tensor that requires grad")
-
-    @property
-    def marked(self) -> bool:
-        """Whether something in it changed."""
-        return any(mark == "was" for card in self.cards for _, _, mark in card.lines)
+    def has_changes(self) -> bool:
+        """True if a line of a card says what changed."""
+        return any(line.sign == "was" for card in self.cards for line in card.lines)
 
 
-class Stage(NamedTuple):
-    """The layout of a whole run: how large its cards are, where they stand, how its wires run; and the size of it."""
+def make_sheet(contents: GraphContents) -> GraphSheet:
+    """Make the cards of a graph, in a fixed order: Graphviz keeps it where it can."""
+    cards = [_make_name_card(tensor) for tensor in (*contents.results, *contents.without_graph)]
+    for entry in contents.entries:
+        is_node = isinstance(entry, NodeEntry)
+        cards.append(_make_node_card(entry) if is_node else _make_fold_card(entry))
+    cards += [_make_name_card(tensor) for tensor in contents.leaves]
+    cards += [_make_group_card(group) for group in contents.groups]
+    for outside in contents.outside:
+        cards.append(Card(outside.id, "off", (CardLine(outside.caption, "s", ""),)))
+    return GraphSheet(contents, cards, list(contents.edges))
+
+
+def _make_name_card(tensor: NamedTensor) -> Card:
+    lines = (
+        CardLine(cut_middle(tensor.label, LINE_COLUMNS), "mono b", ""),
+        CardLine(shorten_text(tensor.caption, NAME_COLUMNS), "s", ""),
+        *map(_make_change_line, tensor.changes),
+    )
+    kind, flag = "leaf" if tensor.is_grad_leaf else "name", "new" if tensor.is_new else ""
+    return Card(tensor.id, kind, lines, tensor.label, flag)
+
+
+def _make_change_line(fact: str) -> CardLine:
+    return CardLine(shorten_text(fact, NAME_COLUMNS), "s b", "was")
+
+
+def _make_group_card(group: NamedTensors) -> Card:
+    """Make one card for many tensors, as for all that are not on the graph."""
+    first, *others = group.headings
+    lines = [CardLine(first, "b", ""), *(CardLine(heading, "s", "") for heading in others)]
+    for tensor in group.tensors[:GROUP_ROWS]:
+        label = cut_middle(tensor.label, LINE_COLUMNS)
+        if tensor.is_new:
+            lines.append(CardLine(gettext("new: {name}", name=label), "s b", "was"))
+        else:
+            lines.append(CardLine(label, "mono b", ""))
+        lines += map(_make_change_line, tensor.changes)
+    hidden = len(group.tensors) - GROUP_ROWS
+    if hidden > 0:
+        lines.append(CardLine(gettext("and {number} more", number=hidden), "s", ""))
+    return Card(group.id, "off", tuple(lines), first)
+
+
+def _make_remark_line(remark: Remark) -> CardLine:
+    sign = SIGNS.get(remark.kind, "")
+    style = "s b" if sign in _LOUD else "s"
+    match remark.kind:
+        case "node kind":
+            return CardLine(shorten_text(remark.caption, LINE_COLUMNS), "mono s", "")
+        case "results":
+            return CardLine(shorten_text(remark.caption, NAME_COLUMNS), style, sign)
+        case "maybe written" | "changed":
+            return CardLine(shorten_text(remark.caption, REMARK_COLUMNS), style, sign)
+    return CardLine(remark.caption, style, sign)
+
+
+def _make_node_card(node: NodeEntry) -> Card:
+    lines = [CardLine(shorten_text(node.name, LINE_COLUMNS), "mono b", "")]
+    lines += [_make_remark_line(remark) for remark in node.remarks if remark.caption]
+    flag = "found" if node.is_found else "new" if node.is_new else ""
+    if node.has_wrong_gradient:
+        flag = "wrong"
+    return Card(node.id, "node", tuple(lines), node.name, flag)
+
+
+def _make_fold_card(fold: FoldEntry) -> Card:
+    title = f"{fold.id} {fold.title}".rstrip()
+    lines = [CardLine(cut_middle(title, TITLE_COLUMNS), "b", "")]
+    lines += [_make_remark_line(remark) for remark in fold.remarks if remark.caption]
+    flag = "found" if fold.is_found else "new" if fold.is_new else ""
+    return Card(fold.id, "fold", tuple(lines), title if fold.title else "", flag)
+
+
+def list_folds(contents: GraphContents) -> list[Folded]:
+    """List the folds of a graph, each with a picture of what is in it."""
+    folds = (entry for entry in contents.entries if isinstance(entry, FoldEntry))
+    return [Folded(fold.summary, partial(_open_fold, fold)) for fold in folds]
+
+
+def _open_fold(fold: FoldEntry) -> tuple[str, str, list[Folded]]:
+    if fold.open is None:
+        return "", join_lines(list(fold.leaf_labels)), []
+    contents = fold.open()
+    svg = draw_sheet(make_sheet(contents), label=fold.summary)
+    return svg, fold_text(fold, contents), list_folds(contents)
+
+
+# -- places ------------------------------------------------------------------------
+
+
+class Route(NamedTuple):
+    """The course of a line: cubic curves, from its tail to its head."""
+
+    tail: str
+    head: str
+    points: list[Point]
+
+
+class GraphLayout(NamedTuple):
+    """What Graphviz found, in px with y upwards."""
+
+    places: dict[str, Point]
+    """The middles of cards."""
+    routes: list[Route]
+    width: float
+    height: float
+
+
+class GraphStage(NamedTuple):
+    """The layout of a whole run: how large its cards are, where they and its lines are."""
 
     sizes: Mapping[str, tuple[float, float]]
     places: Mapping[str, Point]
-    routes: list[tuple[str, str, list[Point]]]
+    routes: list[Route]
     foot: float
     size: tuple[float, float]
 
 
-def _renamed(sheet: Sheet, names: dict[object, str]) -> Sheet | None:
-    """The sheet with nodes under names that they keep from step to step; None where they cannot be known again."""
-    keys = {node.id: node.key for node in sheet.changed.now.nodes}
-    if len(set(keys.values())) < len(keys) or sheet.seen.folded:
-        return None
-    new = {old: names.setdefault(key, f"n{len(names)}") for old, key in keys.items()}
-    return sheet._replace(
-        cards=[replace(card, name=new.get(card.name, card.name)) for card in sheet.cards],
-        wires=[
-            replace(wire, tail=new.get(wire.tail, wire.tail), head=new.get(wire.head, wire.head))
-            for wire in sheet.wires
-        ],
-    )
+def _rename_all(sheets: list[GraphSheet]) -> list[GraphSheet] | None:
+    """Give nodes names that they keep from step to step; None if a run is not laid out together."""
+    names: dict[object, str] = {}
+    renamed = []
+    for sheet in sheets:
+        keys = sheet.contents.keys
+        # Without keys of their own, or in folds, nodes cannot be told from each other.
+        if len(set(keys.values())) < len(keys) or sheet.contents.has_folded_tensors:
+            return None
+        new = {old: names.setdefault(key, f"n{len(names)}") for old, key in keys.items()}
+        renamed.append(_rename_cards(sheet, new))
+    most = max((len(sheet.cards) for sheet in sheets), default=0)
+    every = {card.name for sheet in renamed for card in sheet.cards}
+    fits = len(sheets) > 1 and len(every) <= max(MOST_TOGETHER, 2 * most)
+    return renamed if fits else None
 
 
-def _stage(run: Sequence[Sheet]) -> Stage:
+def _rename_cards(sheet: GraphSheet, names: Mapping[str, str]) -> GraphSheet:
+    cards = [replace(card, name=names.get(card.name, card.name)) for card in sheet.cards]
+    edges = [
+        edge._replace(tail=names.get(edge.tail, edge.tail), head=names.get(edge.head, edge.head))
+        for edge in sheet.edges
+    ]
+    return sheet._replace(cards=cards, edges=edges)
+
+
+def place_sheets(sheets: Sequence[GraphSheet]) -> GraphStage:
     """Lay out all cards of a run together, each as large as it ever is."""
     sizes: dict[str, tuple[float, float]] = {}
     lines: Counter[tuple[str, str]] = Counter()
-    for sheet in run:
+    for sheet in sheets:
         for card in sheet.cards:
-            wide, high = sizes.get(card.name, (0, 0))
-            sizes[card.name] = max(wide, card.width), max(high, card.height)
-        lines |= Counter((wire.tail, wire.head) for wire in sheet.wires)
-    notes = [words.below_graph(sheet.changed, sheet.seen) for sheet in run]
-    notes_w = max(
-        (text_width(shorten_text(note, 90), "m") for some in notes for note in some), default=0.0
+            card_width, card_height = sizes.get(card.name, (0, 0))
+            sizes[card.name] = max(card_width, card.width), max(card_height, card.height)
+        # As many lines between two cards as there are at once in any step.
+        lines |= Counter((edge.tail, edge.head) for edge in sheet.edges)
+    notes = [note for sheet in sheets for note in sheet.contents.notes]
+    notes_width = max(
+        (text_width(shorten_text(note, NOTE_COLUMNS), "m") for note in notes), default=0.0
     )
-    foot, most = 18 * max(map(len, notes)), 2 * EDGE + notes_w
+    foot = 18 * max(len(sheet.contents.notes) for sheet in sheets)
     if not sizes:
-        return Stage({}, {}, [], 26, (max(320, most), 44 + foot))
-    marked = any(sheet.marked for sheet in run)
-    heads = [text_width(sheet.head) for sheet in run] + [text_width(_legend()) + 16] * marked
-    top = EDGE + 22 + 18 * marked
-    if any(card.flag for sheet in run for card in sheet.cards):
+        return GraphStage({}, {}, [], 26, (max(320, 2 * EDGE + notes_width), 44 + foot))
+    has_changes = any(sheet.has_changes for sheet in sheets)
+    headings = [text_width(sheet.contents.heading.caption) for sheet in sheets]
+    if has_changes:
+        headings.append(text_width(_legend()) + 16)
+    top = EDGE + 22 + 18 * has_changes
+    if any(card.flag for sheet in sheets for card in sheet.cards):
         top += 6  # room for the flags of the first row
-    places, routes, w, h = _laid_out(layout.render, dot_for(sizes, lines.elements()))
-    at = {name: (x + EDGE, h - y + top) for name, (x, y) in places.items()}
-    drawn = [
-        (tail, head, [(x + EDGE, h - y + top) for x, y in points]) for tail, head, points in routes
+    found = lay_out(layout.render, write_dot(sizes, lines.elements()))
+
+    def turn(point: Point) -> Point:
+        x, y = point
+        return x + EDGE, found.height - y + top
+
+    places = {name: turn(point) for name, point in found.places.items()}
+    routes = [route._replace(points=list(map(turn, route.points))) for route in found.routes]
+    total_width = max(*headings, min(notes_width, NOTE_WIDTH), found.width) + 2 * EDGE
+    bottom = top + found.height
+    return GraphStage(sizes, places, routes, bottom, (total_width, bottom + foot + EDGE))
+
+
+def write_dot(sizes: Mapping[str, tuple[float, float]], lines: Iterable[tuple[str, str]]) -> str:
+    """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
+    dot = [
+        "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
+        'node[shape=box fixedsize=true label=""]edge[dir=none]',
     ]
-    least = max(*heads, min(notes_w, NOTE), w) + 2 * EDGE
-    return Stage(sizes, at, drawn, top + h, (least, top + h + foot + EDGE))
+    # DOT counts in inches of 72 points.
+    dot += [f'"{name}"[width={w / 72:.4f} height={h / 72:.4f}]' for name, (w, h) in sizes.items()]
+    dot += [f'"{tail}"->"{head}"' for tail, head in lines]
+    return "\n".join([*dot, "}"])
+
+
+@lru_cache(maxsize=128)
+def lay_out(render: Callable[[str], str], dot: str) -> GraphLayout:
+    """Lay out DOT source. Cached: from step to step the graph often stays as it is."""
+    places: dict[str, Point] = {}
+    routes: list[Route] = []
+    total_width = total_height = 0.0
+    for line in render(dot).splitlines():
+        words = line.replace('"', "").split()  # names and numbers; no name has a blank
+        if words[0] == "graph":
+            total_width, total_height = float(words[2]) * 72, float(words[3]) * 72
+        elif words[0] == "node":
+            places[words[1]] = (float(words[2]) * 72, float(words[3]) * 72)
+        elif words[0] == "edge":
+            count = int(words[3])
+            flat = [float(word) * 72 for word in words[4 : 4 + 2 * count]]
+            points = list(zip(flat[::2], flat[1::2], strict=True))
+            routes.append(Route(words[1], words[2], points))
+    return GraphLayout(places, routes, total_width, total_height)
+
+
+# -- drawing -----------------------------------------------------------------------
+
+
+def draw_sheet(sheet: GraphSheet, stage: GraphStage | None = None, label: str = "") -> str:
+    """Draw a picture on the stage of its run, or laid out by itself; returns the SVG document."""
+    canvas, contents = Canvas(), sheet.contents
+    stage = stage or place_sheets([sheet])
+    if sheet.cards:
+        canvas.text(EDGE, EDGE + 10, contents.heading.caption, "m")
+    else:
+        canvas.text(EDGE, 26, gettext("no tensors to show"), "m")
+    if sheet.has_changes:
+        canvas.mark("was", EDGE + 5, EDGE + 22)
+        canvas.text(EDGE + 16, EDGE + 26, _legend(), "m")
+    waiting: dict[tuple[str, str], list[list[Point]]] = {}
+    for route in stage.routes:
+        waiting.setdefault((route.tail, route.head), []).append(route.points)
+    for edge in sheet.edges:  # two between the same cards take their routes in turn
+        _draw_edge(canvas, edge, waiting[edge.tail, edge.head].pop(0))
+    for card in sheet.cards:
+        _draw_card(canvas, card, stage.places[card.name], stage.sizes[card.name])
+    for place, note in enumerate(contents.notes):
+        canvas.text(EDGE, stage.foot + 20 + 18 * place, note, "m", NOTE_COLUMNS)
+    summary = contents.summary if sheet.cards else gettext("Graph picture without tensors")
+    return canvas.svg(*stage.size, label or summary, contents.is_whole)
 
 
 def _legend() -> str:
     return gettext("marks what changed since the earlier look")
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One box of the graph picture; its lines are (text, classes, mark)."""
-
-    name: str
-    kind: str
-    lines: tuple[tuple[str, str, str], ...]
-    whole: str = ""
-    flag: str = ""
-    """"new" for what was not there at the earlier look, "found" for what was looked for, "wrong" for a wrong gradient."""
-
-    @property
-    def width(self) -> float:
-        """In px."""
-        marks = [18 if mark else 0 for _, _, mark in self.lines]
-        widths = [
-            text_width(text, kind) + mark
-            for (text, kind, _), mark in zip(self.lines, marks, strict=True)
-        ]
-        return max(40.0, round(max(widths) + 2 * PAD))
-
-    @property
-    def height(self) -> float:
-        """In px."""
-        return HEAD + ROW * (len(self.lines) - 1) + (4 if len(self.lines) > 1 else 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """One line of the graph picture, from card to card."""
-
-    tail: str
-    head: str
-    kind: str
-    label: str = ""
-
-
-def build(changed: Changes, seen: View, wrong: Collection[object] = ()) -> Sheet:
-    """The cards and wires of a snapshot's graph, in a fixed order, with what changed marked, and nodes that are wrong."""
-    snap, unseen = changed.now, find_possible_writers(changed.now)
-    cards: list[Card] = []
-    wires: list[Wire] = []
-    leaves = [
-        item.variable for item in seen.items if isinstance(item, Node) and item.variable is not None
-    ]
-    elsewhere = {*leaves, *seen.folded}
-    off: list[Tensor] = []
-    loose: list[Tensor] = []
-    for tensor in snap.named:
-        if tensor.grad_fn in seen.places and tensor.id not in elsewhere:
-            cards.append(_pill(changed, tensor))
-            wires.append(Wire(tensor.id, seen.places[tensor.grad_fn], "name"))
-        elif tensor.grad_fn is None and tensor.id not in elsewhere and not seen.beyond:
-            (loose if tensor.requires_grad else off).append(tensor)
-    many = len(loose) > ROWS
-    cards += [] if many else [_pill(changed, tensor) for tensor in loose]
-    for item in seen.items:
-        card = _folded if isinstance(item, Fold) else _node
-        cards.append(card(changed, item, seen, unseen))
-        if isinstance(item, Node) and item.key in wrong:
-            cards[-1] = replace(cards[-1], flag="wrong")
-        wires += _wires(item, seen)
-    cards += [_pill(changed, snap.tensor(tid)) for tid in dict.fromkeys(leaves)]
-    if many:
-        cards.append(_off(changed, "loose", loose, gettext("leaves without a graph")))
-    if off:
-        cards.append(
-            _off(changed, "off", off, gettext("not on the graph"), gettext("(needs no grad)"))
-        )
-    _to_outside(snap, seen, cards, wires)
-    return Sheet(changed, seen, cards, wires)
-
-
-def _to_outside(snap: Snapshot, seen: View, cards: list[Card], wires: list[Wire]) -> None:
-    """Cards for the entries outside of an opened fold that its nodes lead to, or are reached from."""
-    pairs: dict[tuple[str, str, bool], None] = {}
-    for node in snap.nodes if seen.beyond else ():
-        for follower in node.ends:
-            tail, head = seen.places.get(node.id), seen.places.get(follower)
-            if tail and not head:
-                pairs[tail, seen.beyond[follower], False] = None
-            elif head and not tail and snap.node(follower).variable is None:
-                pairs[head, seen.beyond[node.id], True] = None
-    for inside, outside, enters in pairs:
-        name = ("from_" if enters else "to_") + outside
-        wires.append(Wire(name, inside, "next") if enters else Wire(inside, name, "next"))
-        entry = outside if outside.startswith("F") else short_node_name(snap.node(outside).name)
-        said = (
-            gettext("from {entry}", entry=entry)
-            if enters
-            else gettext("on to {entry}", entry=entry)
-        )
-        if all(card.name != name for card in cards):
-            cards.append(Card(name, "off", ((said, "s", ""),)))
-
-
-def _off(changed: Changes, which: str, tensors: list[Tensor], *heads: str) -> Card:
-    """One card for many tensors, as for all that are not on the graph."""
-    lines = [(head, "s" if k else "b", "") for k, head in enumerate(heads)]
-    for tensor in tensors[:ROWS]:
-        name = cut_middle(changed.now.label(tensor.id), LIMIT)
-        new = (gettext("new: {name}", name=name), *CHANGED)
-        lines.append(new if tensor.id in changed.new_tensors else (name, "mono b", ""))
-        lines += _changed(changed, tensor)
-    if len(tensors) > ROWS:
-        lines.append((gettext("and {number} more", number=len(tensors) - ROWS), "s", ""))
-    return Card(which, "off", tuple(lines), lines[0][0])
-
-
-def _changed(changed: Changes, tensor: Tensor) -> list[tuple[str, str, str]]:
-    """What is to be said of a tensor that was there before."""
-    said = (*words.renamed(changed, tensor), *words.facts(changed, tensor.id, words.IN_GRAPH))
-    return [(shorten_text(fact, 40), *CHANGED) for fact in said]
-
-
-def _wires(item: Node | Fold, seen: View) -> list[Wire]:
-    if isinstance(item, Fold):
-        heads = dict.fromkeys(seen.places[end] for end in item.ends if end in seen.places)
-        return [Wire(item.id, head, "next") for head in heads]
-    numbered = len(item.edges) > 1
-    ways = [(index, seen.places[end]) for index, end in enumerate(item.edges) if end in seen.places]
-    often = Counter(place for _, place in ways)
-    # Of very many edges to one fold one stands for all.
-    wires = [
-        Wire(item.id, place, "next", str(index) if numbered else "")
-        for index, place in ways
-        if often[place] <= words.SAVED
-    ]
-    wires += [Wire(item.id, place, "next") for place, count in often.items() if count > words.SAVED]
-    if item.variable is not None:
-        wires.append(Wire(item.id, item.variable, "leaf", ".grad"))
-    return wires
-
-
-def _pill(changed: Changes, tensor: Tensor) -> Card:
-    name = changed.now.label(tensor.id)
-    kind, below = "name", format_shape(tensor.shape)
-    if tensor.is_leaf and tensor.requires_grad:
-        kind, below = "leaf", gettext("leaf {shape}", shape=below)
-    lines = (
-        (cut_middle(name, LIMIT), "mono b", ""),
-        (shorten_text(below, 40), "s", ""),
-        *_changed(changed, tensor),
-    )
-    return Card(tensor.id, kind, lines, name, "new" if tensor.id in changed.new_tensors else "")
-
-
-def _node(changed: Changes, node: Node, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
-    head = short_node_name(node.name)
-    lines = [(shorten_text(head, LIMIT), "mono b", "")]
-    for at, saved in words.saved_shown(node):
-        through = unseen.get((node.id, saved.tensor or "")) if saved.state == "live" else None
-        lines.append(_saved_line(changed.now, saved, through is None))
-        if through is not None:
-            said = gettext("perhaps written unseen, through {names}", names=through)
-            lines.append((shorten_text(said, 48), "s b", "warn"))
-        if (node.id, at) in changed.earlier_saved:
-            lines.append((words.was(changed.earlier_saved[node.id, at]), *CHANGED))
-    if len(node.saved) > words.SAVED:
-        lines.append(
-            (
-                gettext("and {number} more saved", number=f"{len(node.saved) - words.SAVED:,}"),
-                "s",
-                "",
-            )
-        )
-    if node.cut:
-        lines.append((gettext("the graph goes on"), "s", ""))
-    return Card(node.id, "node", tuple(lines), head, _flag({node.id}, changed, seen))
-
-
-def _flag(nodes: Iterable[str], changed: Changes, seen: View) -> str:
-    if not seen.found.isdisjoint(nodes):
-        return "found"
-    return "new" if changed.new_nodes.issuperset(nodes) else ""
-
-
-def _folded(changed: Changes, fold: Fold, seen: View, unseen: dict[tuple[str, str], str]) -> Card:
-    title = words.fold_title(fold)
-    lines = [(cut_middle(f"{fold.id} {title}".rstrip(), 44), "b", "")]
-    lines.append(
-        (ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes)), "s", "")
-    )
-    for name, count in fold.kinds[:KINDS]:
-        said = gettext("{number} x {node}", number=f"{count:,}", node=short_node_name(name))
-        lines.append((shorten_text(said, LIMIT), "mono s", ""))
-    if len(fold.kinds) > KINDS:
-        more = ngettext(
-            "and {number} kind more", "and {number} kinds more", len(fold.kinds) - KINDS
-        )
-        lines.append((more, "s", ""))
-    marks = {"stale": ("s b", "cross"), "written unseen": ("s b", "cross")}
-    lines += [(said, *marks.get(state, ("s", ""))) for state, said in words.in_states(fold)]
-    through = sum(node in fold.nodes for node, _ in unseen)
-    if through:
-        lines.append(
-            (
-                gettext("saved: {number} perhaps written unseen", number=f"{through:,}"),
-                "s b",
-                "warn",
-            )
-        )
-    if fold.leaves:
-        lines.append(
-            (ngettext("with {number} leaf", "with {number} leaves", len(fold.leaves)), "s", "")
-        )
-    if fold.made:
-        lines.append(
-            (
-                shorten_text(
-                    gettext(
-                        "made here: {names}",
-                        names=join_few_names(map(changed.now.label, fold.made)),
-                    ),
-                    40,
-                ),
-                "s",
-                "",
-            )
-        )
-    lines += [(shorten_text(said, 48), *CHANGED) for said in words.in_fold(changed, fold)]
-    whole = f"{fold.id} {title}" if title else ""
-    return Card(fold.id, "fold", tuple(lines), whole, _flag(fold.nodes, changed, seen))
-
-
-def _saved_line(snap: Snapshot, saved: Saved, clear: bool) -> tuple[str, str, str]:
-    """What a node saved, with a tick if it is known to be as it was (`clear`: nothing speaks against it)."""
-    head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), 14))
-    whole = head
-    if saved.tensor is not None:
-        whole = f"{head} = {cut_middle(snap.label(saved.tensor), 26)}"
-    elif saved.value is not None:
-        whole = f"{head} = {format_value(saved.value)}"
-    match saved.state:
-        case "live":
-            if saved.tensor is not None:
-                whole = gettext("{what}, version {version}", what=whole, version=saved.version)
-            if saved.bytes_unchanged is False:
-                return (gettext("{what}: written unseen", what=whole), "s b", "cross")
-            return (whole, "s", "check" if saved.bytes_unchanged and clear else "dot")
-        case "number":
-            return (whole, "s", "dot")
-        case "stale":
-            said = gettext(
-                "{what}: saved at version {then}, now at {now}",
-                what=whole,
-                then=saved.saved_version,
-                now=saved.version,
-            )
-            return (said, "s b", "cross")
-        case "freed":
-            return (gettext("{what}: freed", what=head), "s", "void")
-        case "packed":
-            return (gettext("{what}: packed by a hook", what=head), "s", "dot")
-        case "once":
-            return (gettext("{what}: left for backward", what=head), "s", "dot")
-    return (gettext("{what}: cannot be read", what=head), "s", "void")
-
-
-def dot_for(sizes: Mapping[str, tuple[float, float]], lines: Iterable[tuple[str, str]]) -> str:
-    """DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
-    made = [
-        "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
-        'node[shape=box fixedsize=true label=""]edge[dir=none]',
-    ]
-    made += [f'"{name}"[width={w / 72:.4f} height={h / 72:.4f}]' for name, (w, h) in sizes.items()]
-    made += [f'"{tail}"->"{head}"' for tail, head in lines]
-    return "\n".join([*made, "}"])
-
-
-def folded_in(sheet: Sheet) -> list[Folded]:
-    """The folds of a graph, each with a picture of what is in it."""
-    folds = (item for item in sheet.seen.items if isinstance(item, Fold))
-    return [Folded(_line(fold), partial(_opened, sheet.changed, fold)) for fold in folds]
-
-
-def _line(fold: Fold) -> str:
-    nodes = ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes))
-    line = gettext(
-        "{fold}: {nodes}", fold=f"{fold.id} {words.fold_title(fold)}".rstrip(), nodes=nodes
-    )
-    return gettext("{line}; drawn here is the first of them", line=line) if fold.times > 1 else line
-
-
-def _opened(changed: Changes, fold: Fold) -> tuple[str, str, list[Folded]]:
-    if fold.inside is None:
-        return "", join_lines([changed.now.label(leaf) for leaf in fold.leaves]), []
-    sheet = build(changed, fold.inside())
-    text = join_lines([_line(fold), *items_text(changed, sheet.seen)])
-    return draw(sheet, label=_line(fold)), text, folded_in(sheet)
-
-
-def draw(sheet: Sheet, stage: Stage | None = None, label: str = "") -> str:
-    """The whole SVG; on the stage of a run, or laid out by itself."""
-    canvas, (changed, seen, cards, wires) = Canvas(), sheet
-    sizes, places, routes, foot, size = stage or _stage([sheet])
-    if cards:
-        canvas.text(EDGE, EDGE + 10, sheet.head, "m")
-    else:
-        canvas.text(EDGE, 26, gettext("no tensors to show"), "m")
-    if sheet.marked:
-        canvas.mark("was", EDGE + 5, EDGE + 22)
-        canvas.text(EDGE + 16, EDGE + 26, _legend(), "m")
-    waiting: dict[tuple[str, str], list[list[Point]]] = {}
-    for tail, head, points in routes:
-        waiting.setdefault((tail, head), []).append(points)
-    for wire in wires:  # two between the same cards take their routes in turn
-        _wire(canvas, wire, waiting[wire.tail, wire.head].pop(0))
-    for card in cards:
-        _card(canvas, card, *places[card.name], sizes[card.name])
-    for k, note in enumerate(words.below_graph(changed, seen)):
-        canvas.text(EDGE, foot + 20 + 18 * k, note, "m", 90)
-    summary = _summary(changed) if cards else gettext("Graph picture without tensors")
-    return canvas.svg(*size, label or summary, seen.whole)
-
-
-@lru_cache(maxsize=128)
-def _laid_out(
-    render: Callable[[str], str], dot: str
-) -> tuple[dict[str, Point], list[tuple[str, str, list[Point]]], float, float]:
-    """Graphviz' plain output, in px with y upwards; what changes from step to step often leaves it as it is."""
-    places: dict[str, Point] = {}
-    routes: list[tuple[str, str, list[Point]]] = []
-    w = h = 0.0
-    for line in render(dot).splitlines():
-        parts = line.replace('"', "").split()  # names and numbers; no name has a blank
-        if parts[0] == "graph":
-            w, h = float(parts[2]) * 72, float(parts[3]) * 72
-        elif parts[0] == "node":
-            places[parts[1]] = (float(parts[2]) * 72, float(parts[3]) * 72)
-        elif parts[0] == "edge":
-            count = int(parts[3])
-            flat = [float(word) * 72 for word in parts[4 : 4 + 2 * count]]
-            routes.append((parts[1], parts[2], list(zip(flat[::2], flat[1::2], strict=True))))
-    return places, routes, w, h
-
-
-def _wire(canvas: Canvas, wire: Wire, points: list[Point]) -> None:
+def _draw_edge(canvas: Canvas, edge: GraphEdge, points: list[Point]) -> None:
     line, tip, ink = {
         "next": ("arrow", "tip", "t"),
         "name": ("arrow dash", "tip", "t"),
         "leaf": ("leaf-l", "leaf-t", "leaf-t"),
-    }[wire.kind]
+    }[edge.kind]
     end, before = points[-1], points[-2]
     dx, dy = end[0] - before[0], end[1] - before[1]
     length = (dx * dx + dy * dy) ** 0.5 or 1.0
     ux, uy = dx / length, dy / length
     base = (end[0] - 8 * ux, end[1] - 8 * uy)
-    bends = [*points[:-1], base]
-    first, *rest = [f"{number(x)} {number(y)}" for x, y in bends]
-    canvas.path(
-        f"M{first}" + "".join("C" + " ".join(rest[i : i + 3]) for i in range(0, len(rest), 3)), line
-    )
+    first, *others = [f"{number(x)} {number(y)}" for x, y in (*points[:-1], base)]
+    curves = ["C" + " ".join(others[start : start + 3]) for start in range(0, len(others), 3)]
+    canvas.path(f"M{first}" + "".join(curves), line)
     left = (base[0] - 4 * uy, base[1] + 4 * ux)
     right = (base[0] + 4 * uy, base[1] - 4 * ux)
-    canvas.path(
-        "M" + "L".join(f"{number(x)} {number(y)}" for x, y in (end, left, right)) + "z", tip
-    )
-    if wire.kind == "next" and wire.label:
-        x, y = _along(points, 0.3)
-        w = text_width(wire.label, "mono s") + 8
-        canvas.rect(x - w / 2, y - 7, w, 14, "card", 7)
-        canvas.text(x, y + 3.5, wire.label, "t mono s c")
-    elif wire.label:
-        x, y = _along(points, 0.5)
-        canvas.text(x + 6, y + 3, wire.label, f"{ink} mono s")
+    corners = [f"{number(x)} {number(y)}" for x, y in (end, left, right)]
+    canvas.path("M" + "L".join(corners) + "z", tip)
+    if edge.kind == "next" and edge.label:
+        x, y = _point_on_curve(points, 0.3)
+        label_width = text_width(edge.label, "mono s") + 8
+        canvas.rect(x - label_width / 2, y - 7, label_width, 14, "card", 7)
+        canvas.text(x, y + 3.5, edge.label, "t mono s c")
+    elif edge.label:
+        x, y = _point_on_curve(points, 0.5)
+        canvas.text(x + 6, y + 3, edge.label, f"{ink} mono s")
 
 
-def _along(points: list[Point], t: float) -> Point:
-    """A point on the first cubic curve of a route."""
+def _point_on_curve(points: list[Point], t: float) -> Point:
+    """Return a point on the first cubic curve of a route."""
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = points[:4]
     s = 1 - t
     a, b, c, d = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
     return (a * ax + b * bx + c * cx + d * dx, a * ay + b * by + c * cy + d * dy)
 
 
-def _card(canvas: Canvas, card: Card, x: float, y: float, size: tuple[float, float]) -> None:
-    w, h = size
-    left, top = x - w / 2, y - h / 2
-    of = card.name if card.kind in ("name", "leaf") else ""
-    kind = {
-        "node": "band",
-        "fold": "card dash",
-        "name": "name",
-        "leaf": "leaf",
-        "off": "card dash",
-    }[card.kind]
+def _draw_card(canvas: Canvas, card: Card, middle: Point, size: tuple[float, float]) -> None:
+    x, y = middle
+    left, top = x - size[0] / 2, y - size[1] / 2
+    box = _box_of_card(card)
+    # A tensor has a hue of its own, unless the box says that something is wrong.
+    tensor_id = card.name if card.kind in ("name", "leaf") and box != "bad" else ""
+    radius = 6 if card.kind in ("node", "fold") else 12
+    canvas.rect(left, top, *size, box, radius, tensor_id)
+    if card.flag:
+        _draw_flag(canvas, card.flag, left, top)
     ink = "m" if card.kind == "off" else "t"
-    if card.flag:
-        kind = f"{kind} fresh" if of else "new dash" if card.kind == "fold" else "new"
-    if card.flag == "wrong" or any(mark == "cross" for _, _, mark in card.lines):
-        kind, of = "bad", ""
-    canvas.rect(left, top, w, h, kind, 6 if card.kind in ("node", "fold") else 12, of)
-    if card.flag:
-        flag = ("✖ " * (card.flag == "wrong")) + gettext(card.flag)
-        w = max(30.0, text_width(flag, "s b") + 9)
-        tone = "bad" if card.flag == "wrong" else "new"
-        canvas.rect(left - 5, top - 11, w, 15, tone, 3)
-        canvas.text(left - 5 + w / 2, top, flag, f"{tone}-t s b c")
-    plain, void = ("t", "t") if kind.startswith(("bad", "new")) else (ink, "m")
-    for k, (text, style, mark) in enumerate(card.lines):
-        line_y = top + 17 + k * ROW + (3 if k else 0)
-        tone = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}.get(
-            mark, plain if mark != "void" else void
-        )
-        if mark:
-            canvas.mark(mark, left + PAD + 4, line_y - 4)
-            canvas.text(left + PAD + 16, line_y, text, f"{tone} {style}")
+    void_ink = "m"
+    if box.startswith(("bad", "new")):  # muted ink has too little contrast on these
+        ink = void_ink = "t"
+    inks = {"cross": "bad-t", "warn": "bad-t", "was": "new-t", "void": void_ink}
+    for place, line in enumerate(card.lines):
+        line_y = top + 17 + place * ROW + (3 if place else 0)
+        style = f"{inks.get(line.sign, ink)} {line.style}"
+        if line.sign:
+            canvas.mark(line.sign, left + PAD + 4, line_y - 4)
+            canvas.text(left + PAD + 16, line_y, line.text, style)
         else:
-            canvas.text(x, line_y, text, f"{tone} {style} c", whole="" if k else card.whole)
+            canvas.text(x, line_y, line.text, f"{style} c", whole="" if place else card.title)
 
 
-def _summary(changed: Changes) -> str:
-    snap = changed.now
-    said = ngettext(
-        "Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes)
-    )
-    said += " " + gettext("and more") if snap.notes else ""
-    said += (
-        ", " + gettext("{number} of them new", number=f"{len(changed.new_nodes):,}")
-        if changed.new_nodes
-        else ""
-    )
-    wrong = ngettext(
-        "{number} saved tensor stale: backward will raise",
-        "{number} saved tensors stale: backward will raise",
-        len(find_stale_saved(snap)),
-    )
-    return f"{said}, {wrong}" if find_stale_saved(snap) else said
+def _box_of_card(card: Card) -> str:
+    if card.flag == "wrong" or any(line.sign == "cross" for line in card.lines):
+        return "bad"
+    if card.flag and card.kind in ("name", "leaf"):
+        return f"{card.kind} fresh"
+    if card.flag:
+        return "new dash" if card.kind == "fold" else "new"
+    return {"node": "band", "name": "name", "leaf": "leaf"}.get(card.kind, "card dash")
+
+
+def _draw_flag(canvas: Canvas, flag: str, left: float, top: float) -> None:
+    """Draw a flag at the upper left corner of a card."""
+    is_wrong = flag == "wrong"
+    text = ("✖ " if is_wrong else "") + gettext(flag)
+    flag_width = max(30.0, text_width(text, "s b") + 9)
+    tone = "bad" if is_wrong else "new"
+    canvas.rect(left - 5, top - 11, flag_width, 15, tone, 3)
+    canvas.text(left - 5 + flag_width / 2, top, text, f"{tone}-t s b c")

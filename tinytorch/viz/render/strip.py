@@ -1,189 +1,215 @@
-"""A storage as a strip of cells, and the lanes that show which cells a tensor covers."""
+"""A storage as a strip of cells, and below it for each tensor a lane: which cells it covers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
 from ..read import Storage, Tensor
-from ..show import covered
+from ..show import MOST_ARCS, StorageEntry, TensorEntry
 from ..wording import format_value, gettext, text_width
 from .style import Canvas, number
 
 MAX_WIDTH = 600
-NARROW, GAP_W = 30, 26
-CELL_H = 28
-ARCS = 8
-"""The order of walk of more elements is told, not drawn: the arcs would be a tangle."""
-MANY = 4096
-"""Up to so many elements are walked one by one; larger tensors are asked cell by cell."""
+NARROW, GAP_WIDTH = 30, 26
+"""The width of a cell at least, and of the dots for cells that are left out, in px."""
+CELL_HEIGHT = 28
+UNREAD_CELLS = 8
+"""How many empty cells are drawn of a storage whose values cannot be read."""
+MOST_WALKED = 4096
+"""Elements of tensors up to this size are walked one by one; of larger ones only cells are asked."""
+
+
+class Column(NamedTuple):
+    """A cell with its value and what this was before; with `cell` None, a gap."""
+
+    cell: int | None
+    value: str
+    value_before: str
 
 
 class Lane(NamedTuple):
-    """What stands under the columns for one tensor: the index of its element, or a remark in place of all."""
+    """What is under the columns for one tensor."""
 
     texts: tuple[str, ...]
+    """The index of the element that begins in each column's cell, or nothing."""
     remark: str
-    walks: bool
-    """Whether the order of walk is worth drawing: it goes back and forth in few, whole cells."""
+    """In place of indices, where there are none."""
+    has_arcs: bool
+    """True if the order of walk is worth drawing: it goes back and forth in few, whole cells."""
     walk: tuple[int, ...]
+    """The columns in the order of the elements."""
 
 
 @dataclass(frozen=True)
 class Strip:
     """The columns of one storage."""
 
-    columns: tuple[tuple[int | None, str, str], ...]
-    """A cell with its value and what it was before, or (without a cell) a gap where cells are left out."""
-    cell_w: float
+    columns: tuple[Column, ...]
+    cell_width: float
     height: int
 
     @property
     def edges(self) -> list[float]:
-        """How far from its left edge the columns begin, and the last one ends."""
-        return [
-            0,
-            *accumulate(GAP_W if cell is None else self.cell_w for cell, _, _ in self.columns),
-        ]
+        """Where columns begin, from the left edge of the strip, and where the last one ends."""
+        widths = [GAP_WIDTH if column.cell is None else self.cell_width for column in self.columns]
+        return [0, *accumulate(widths)]
 
     @property
     def width(self) -> float:
-        """In px."""
+        """The width in px; a strip without cells says "empty"."""
         return self.edges[-1] or 60
 
-    def begins(self, lane: Lane) -> float:
-        """How far from the left edge the first element of a tensor stands."""
+    def start_of(self, lane: Lane) -> float:
+        """Return where the first element of a tensor is, from the left edge of the strip."""
         return self.edges[next((k for k, text in enumerate(lane.texts) if text), 0)]
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
-        """The strip itself: cell numbers above, values inside, what they were below."""
+        """Draw the strip: numbers of cells above, values inside, earlier values below."""
         if not self.columns:
-            canvas.rect(x, y + 14, 60, CELL_H, "cell dash")
+            canvas.rect(x, y + 14, 60, CELL_HEIGHT, "cell dash")
             canvas.text(x + 30, y + 32, gettext("empty"), "m c")
-        base = y + 14 + CELL_H / 2 + 4
-        for (cell, value, was), (start, stop) in zip(
-            self.columns, pairwise(self.edges), strict=True
-        ):
+        base = y + 14 + CELL_HEIGHT / 2 + 4
+        for column, (start, stop) in zip(self.columns, pairwise(self.edges), strict=True):
             middle = x + (start + stop) / 2
-            if cell is None:
+            if column.cell is None:
                 canvas.text(middle, base, "...", "m b c")
                 continue
-            canvas.text(middle, y + 9, str(cell), "m s c")
-            canvas.rect(x + start, y + 14, self.cell_w, CELL_H, "new" if was else "cell")
-            canvas.text(middle, base, value, "new-t b mono c" if was else "t mono c")
-            if was:
-                canvas.text(middle, y + 14 + CELL_H + 12, was, "new-t s c")
+            before = column.value_before
+            canvas.text(middle, y + 9, str(column.cell), "m s c")
+            box = "new" if before else "cell"
+            canvas.rect(x + start, y + 14, self.cell_width, CELL_HEIGHT, box)
+            canvas.text(middle, base, column.value, "new-t b mono c" if before else "t mono c")
+            if before:
+                canvas.text(middle, y + 14 + CELL_HEIGHT + 12, before, "new-t s c")
 
-    def draw_lane(self, canvas: Canvas, x: float, y: float, lane: Lane, of: str) -> None:
-        """Under each cell that a tensor covers, the index of its element there."""
+    def draw_lane(self, canvas: Canvas, x: float, y: float, lane: Lane, tensor_id: str) -> None:
+        """Draw, under each cell that a tensor covers, the index of its element there."""
         edges = [x + edge for edge in self.edges]
         for text, (start, stop) in zip(lane.texts, pairwise(edges), strict=True):
             if text:
-                canvas.rect(start + 2, y + 4, stop - start - 4, 24, "view", 4, of)
+                canvas.rect(start + 2, y + 4, stop - start - 4, 24, "view", 4, tensor_id)
                 canvas.text((start + stop) / 2, y + 20, text, "view-t mono s c")
         if lane.remark:
             canvas.text(x + 4, y + 20, lane.remark, "m s", 40)
         y += 28
         points = [(edges[k] + edges[k + 1]) / 2 for k in lane.walk]
         for a, b in pairwise(points):
-            deep = 6 + min(abs(b - a) / 14, 10)
-            middle, low = number((a + b) / 2), number(y + 2 * deep)
+            # Long arcs are deeper, so that those over each other can be followed.
+            depth = 6 + min(abs(b - a) / 14, 10)
+            middle, low = number((a + b) / 2), number(y + 2 * depth)
             canvas.path(f"M{number(a)} {number(y)}Q{middle} {low} {number(b)} {number(y)}", "thin")
         if len(points) > 1:
             side = 1 if points[-1] > points[-2] else -1
             canvas.path(f"M{number(points[-1])} {number(y)}l{-6 * side} 1l{3 * side} 5z", "tip")
 
 
-def strip_of(
-    storage: Storage, members: list[Tensor], was: Mapping[int, object]
-) -> tuple[Strip, list[Lane]]:
-    """The strip of a storage, and a lane for each tensor in it; `was` are the values that cells had."""
-    cells = [cell for run in storage.runs for cell in range(run.start, run.stop)]
-    if not storage.runs and storage.cells:  # values that cannot be read still have places
-        cells = list(range(min(storage.cells, 8)))
-    values = {
-        cell: format_value(value) if known else "?"
-        for cell in cells
-        for known, value in [storage.value(cell)]
-    }
+def make_strip(entry: StorageEntry) -> tuple[Strip, list[Lane]]:
+    """Make the strip of a storage, and a lane for each tensor in it."""
+    storage = entry.storage
+    cells = _list_cells(storage)
+    values: dict[int, str] = {}
+    for cell in cells:
+        is_known, value = storage.value(cell)
+        values[cell] = format_value(value) if is_known else "?"
     before = {
         cell: gettext("was {value}", value=format_value(value))
-        for cell, value in was.items()
+        for cell, value in entry.old_values.items()
         if cell in values
     }
-    indices = [_indices(storage, one, cells) for one in members]
-    widths = [text_width(value, "mono") for value in values.values()]
-    widths += [text_width(text, "mono s") - 2 for texts in indices for text in texts.values()]
-    widths += [text_width(text, "s") - 8 for text in before.values()]
-    cell_w = max(NARROW, round(max(widths, default=0.0) + 12))
-    columns: list[tuple[int | None, str, str]] = []
+    indices = [_find_indices(storage, member.tensor, cells) for member in entry.tensors]
+    cell_width = _width_of_cells(values, before, indices)
+    most = max(6, int(MAX_WIDTH // cell_width))
+    columns: list[Column] = []
     expected = 0
-    for cell in _thinned(cells, max(6, int(MAX_WIDTH // cell_w)), storage.cells):
+    for cell in _thin_out(cells, most, storage.cells):
         if cell != expected:
-            columns.append((None, "", ""))
-        columns.append((cell, values[cell], before.get(cell, "")))
+            columns.append(Column(None, "", ""))
+        columns.append(Column(cell, values[cell], before.get(cell, "")))
         expected = cell + 1
     if columns and expected != storage.cells:
-        columns.append((None, "", ""))
+        columns.append(Column(None, "", ""))
+    height = 14 + CELL_HEIGHT + (14 if entry.old_values else 0)
+    drawn = [column.cell for column in columns]
     lanes = [
-        _lane(storage, one, [cell for cell, _, _ in columns], texts)
-        for one, texts in zip(members, indices, strict=True)
+        _make_lane(storage, member, drawn, texts)
+        for member, texts in zip(entry.tensors, indices, strict=True)
     ]
-    return Strip(tuple(columns), cell_w, 14 + CELL_H + (14 if was else 0)), lanes
+    return Strip(tuple(columns), cell_width, height), lanes
 
 
-def _thinned(cells: list[int], room: int, end: int) -> list[int]:
+def _list_cells(storage: Storage) -> list[int]:
+    """List the cells that were read; of values that cannot be read, the first places."""
+    if not storage.runs and storage.cells:
+        return list(range(min(storage.cells, UNREAD_CELLS)))
+    return [cell for run in storage.runs for cell in range(run.start, run.stop)]
+
+
+def _width_of_cells(
+    values: Mapping[int, str], before: Mapping[int, str], indices: Sequence[Mapping[int, str]]
+) -> float:
+    """Return the width that the widest text in any cell needs."""
+    widths = [text_width(value, "mono") for value in values.values()]
+    for texts in indices:
+        widths += [text_width(text, "mono s") - 2 for text in texts.values()]
+    widths += [text_width(text, "s") - 8 for text in before.values()]
+    return max(NARROW, round(max(widths, default=0.0) + 12))
+
+
+def _thin_out(cells: list[int], room: int, stop: int) -> list[int]:
     """Leave cells out, from the end of the longest stretch first, until they fit."""
     while len(cells) > room:
-        runs = groupby(
-            enumerate(cells), lambda one: one[1] - one[0]
-        )  # neighbours lie as far from their places
-        longest = max(([cell for _, cell in run] for _, run in runs), key=len)
+        # In a stretch of neighbours, cell and place differ by the same number.
+        stretches = groupby(enumerate(cells), lambda entry: entry[1] - entry[0])
+        longest = max(([cell for _, cell in stretch] for _, stretch in stretches), key=len)
         # The very last cell stays: it shows where the storage ends.
-        cells.remove(longest[-2] if longest[-1] == end - 1 and len(longest) > 1 else longest[-1])
+        keeps_last = longest[-1] == stop - 1 and len(longest) > 1
+        cells.remove(longest[-2] if keeps_last else longest[-1])
     return cells
 
 
-def _lane(
-    storage: Storage, tensor: Tensor, columns: list[int | None], texts: dict[int | None, str]
+def _make_lane(
+    storage: Storage, entry: TensorEntry, columns: list[int | None], texts: Mapping[int, str]
 ) -> Lane:
-    shown = tuple(texts.get(cell, "") for cell in columns)
-    walks = (
-        1 < tensor.numel <= ARCS
-        and tensor.itemsize == storage.itemsize
-        and tensor.jumps_in_storage()
-    )
-    remark, walk = "", ()
+    tensor = entry.tensor
+    drawn = tuple("" if cell is None else texts.get(cell, "") for cell in columns)
+    is_small = 1 < tensor.numel <= MOST_ARCS
+    # A view(dtype) has elements that are parts of a cell: an arc would point at the whole.
+    has_arcs = is_small and tensor.itemsize == storage.itemsize and tensor.jumps_in_storage()
     if not tensor.numel:
-        remark = gettext("no elements")
-    elif not any(shown):
-        remark = covered(tensor)
-    elif walks:
-        cells = [byte // tensor.itemsize for _, byte in tensor.elements(ARCS)]
-        walk = tuple(columns.index(cell) for cell in cells if cell in columns)
-    return Lane(shown, remark, walks, walk)
+        return Lane(drawn, gettext("no elements"), has_arcs, ())
+    if not any(drawn):
+        return Lane(drawn, entry.cells, has_arcs, ())
+    if not has_arcs:
+        return Lane(drawn, "", has_arcs, ())
+    cells = [byte // tensor.itemsize for _, byte in tensor.elements(MOST_ARCS)]
+    walk = tuple(columns.index(cell) for cell in cells if cell in columns)
+    return Lane(drawn, "", has_arcs, walk)
 
 
-def _indices(storage: Storage, tensor: Tensor, cells: list[int]) -> dict[int | None, str]:
-    """Cell -> the index of the element that begins there, as it is written."""
-    if tensor.numel > MANY:
-        asked = ((cell, tensor.index_at(cell * storage.itemsize)) for cell in cells)
-        return {
-            cell: _index_text(index, tensor.elements_per_cell())
-            for cell, index in asked
-            if index is not None
-        }
+def _find_indices(storage: Storage, tensor: Tensor, cells: Iterable[int]) -> dict[int, str]:
+    """Return cell -> the index of the element that begins there, as it is written."""
+    found: dict[int, str] = {}
+    if tensor.numel > MOST_WALKED:
+        for cell in cells:
+            index = tensor.index_at(cell * storage.itemsize)
+            if index is not None:
+                found[cell] = _write_index(index, tensor.elements_per_cell())
+        return found
     first: dict[int, tuple[int, ...]] = {}
-    count: dict[int, int] = {}
-    for index, byte in tensor.elements(MANY):
+    counts: dict[int, int] = {}
+    for index, byte in tensor.elements(MOST_WALKED):
         first.setdefault(byte, index)
-        count[byte] = count.get(byte, 0) + 1
-    begins = ((cell, cell * storage.itemsize) for cell in cells)
-    return {cell: _index_text(first[byte], count[byte]) for cell, byte in begins if byte in first}
+        counts[byte] = counts.get(byte, 0) + 1
+    for cell in cells:
+        byte = cell * storage.itemsize
+        if byte in first:
+            found[cell] = _write_index(first[byte], counts[byte])
+    return found
 
 
-def _index_text(index: tuple[int, ...], times: int) -> str:
+def _write_index(index: tuple[int, ...], times: int) -> str:
     text = "[" + ",".join(map(str, index)) + "]" if index else "()"
     return f"{text}x{times}" if times > 1 else text

@@ -1,41 +1,41 @@
-"""What a picture shows and says, before it is drawn."""
+"""What a picture shows and says, decided before anything is drawn."""
 
-from . import statements
-from .entries import FOLD_ABOVE, LEAVES, Band, Fold, Pack, Shelf, View
-from .statements import (
-    IN_MEMORY,
-    below_memory,
-    covered,
-    describe,
-    facts,
-    pack_line,
-    rebound,
-    shown,
-    standing_of,
-    stored,
-    title,
-    unusual,
+from .contents import (
+    MOST_ARCS,
+    FoldEntry,
+    GraphContents,
+    GraphEdge,
+    MemoryContents,
+    NamedTensor,
+    NamedTensors,
+    NodeEntry,
+    PackEntry,
+    Remark,
+    StorageEntry,
+    TensorEntry,
 )
+from .graph_remarks import describe_graph
+from .memory_remarks import describe_memory
+from .select_nodes import select_nodes
+from .select_storages import select_storages
+from .step_sentences import describe
 
 __all__ = [
-    "FOLD_ABOVE",
-    "IN_MEMORY",
-    "LEAVES",
-    "Band",
-    "Fold",
-    "Pack",
-    "Shelf",
-    "View",
-    "below_memory",
-    "covered",
+    "MOST_ARCS",
+    "FoldEntry",
+    "GraphContents",
+    "GraphEdge",
+    "MemoryContents",
+    "NamedTensor",
+    "NamedTensors",
+    "NodeEntry",
+    "PackEntry",
+    "Remark",
+    "StorageEntry",
+    "TensorEntry",
     "describe",
-    "facts",
-    "pack_line",
-    "rebound",
-    "shown",
-    "standing_of",
-    "statements",
-    "stored",
-    "title",
-    "unusual",
+    "describe_graph",
+    "describe_memory",
+    "select_nodes",
+    "select_storages",
 ]

@@ -1,0 +1,364 @@
+"""The parts of a memory picture: bands of storages, rows of tensors, boxes of version counters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..show import Remark, StorageEntry, TensorEntry
+from ..wording import columns_that_fit, cut_middle, gettext, text_width, wrap_text
+from .strip import Lane, Strip, make_strip
+from .style import Canvas, number
+
+PAD, ARROW = 4, 15
+TOP, LINE, PILL, LANE = 17, 15, 22, 24
+"""From the upper edge of a row to the middle of its name; the heights of a line of words, a name
+and a lane."""
+FLAG = 14
+"""The height of a "new" or "found" below a name."""
+NAME_COLUMNS = 30
+TITLE_ROW, TITLE_ROWS = 17, 3
+GRID_ROWS, GRID_COLUMNS, SQUARE = 4, 8, 8
+"""How many rows and columns of a matrix are drawn, and how large each of its elements is."""
+GEOMETRY_COLUMNS, WORD_COLUMNS = 60, 32
+"""How long a tensor's shape and stride may be, and a line of words below it."""
+NAMES_WIDTH, STRIP_WIDTH, PACK_WIDTH = 38, 108, 900
+"""The least width of the names and of the strip, and the most that a line for a pack asks for."""
+COUNTER_HEIGHT, BRACKET = 38, 8
+_INKS = {"changed": "new-t s b", "trouble": "bad-t s b"}
+"""Of the remarks below a row; all others are muted."""
+_FACTS = ("stride", "dtype", "history", "base")
+"""Remarks that share one line, below the geometry."""
+
+
+class Columns(NamedTuple):
+    """Where the columns of a picture are, in px; they are as wide as the widest of all rows."""
+
+    strip_x: float
+    counter_x: float
+    right: float
+
+
+class WordLine(NamedTuple):
+    """A line of words below a row."""
+
+    text: str
+    ink: str
+    whole: str
+    """The sentence that it is a part of: shown as a tooltip where the line is cut."""
+
+
+class Pill(NamedTuple):
+    """A name of a tensor, with "new", "found" or "" below it."""
+
+    name: str
+    flag: str
+
+    @property
+    def width(self) -> float:
+        """The width in px."""
+        return max(26.0, text_width(cut_middle(self.name, NAME_COLUMNS), "mono b") + 16)
+
+
+# -- a tensor ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tensor: its names, its lane below the cells, and below that what there is to say of it."""
+
+    id: str
+    pills: tuple[Pill, ...]
+    has_names: bool
+    lines: tuple[WordLine, ...]
+    lane: Lane | None
+    grid: tuple[int, int]
+    """The sizes of a matrix; (0, 0) for anything else, and for one without elements."""
+
+    @property
+    def pill_step(self) -> int:
+        """The distance from one name to the next, with room for flags."""
+        return PILL + (FLAG if any(pill.flag for pill in self.pills[:-1]) else 4)
+
+    @property
+    def words_top(self) -> int:
+        """How far below the middle of its name the words begin."""
+        return LANE // 2 + 16 * self.lane.has_arcs if self.lane else 4 - LINE
+
+    @property
+    def height(self) -> float:
+        """The height, with all names and words."""
+        flag = FLAG if self.pills[-1].flag else 0
+        pills_height = (len(self.pills) - 1) * self.pill_step + PILL / 2 + flag
+        words_height = max(len(self.lines) * LINE, self.drawn_grid[0] * SQUARE)
+        return TOP + max(self.words_top + words_height + 3, pills_height) + 6
+
+    @property
+    def drawn_grid(self) -> tuple[int, int]:
+        """How many rows and columns of a matrix are drawn."""
+        return min(self.grid[0], GRID_ROWS), min(self.grid[1], GRID_COLUMNS)
+
+    @property
+    def grid_width(self) -> int:
+        """The width of the matrix, with the dots of one that is cut."""
+        if not self.grid[1]:
+            return 0
+        return self.drawn_grid[1] * SQUARE + (8 if self.drawn_grid == self.grid else 14)
+
+    def words_width(self, line_count: int | None = None) -> float:
+        """Return the width of the words, or of their first lines."""
+        lines = self.lines[:line_count]
+        return (
+            self.grid_width
+            + max(text_width(line.text, line.ink) + _indent(line) for line in lines)
+            + 4
+        )
+
+    def draw(self, canvas: Canvas, columns: Columns, middle: float, arrow_end: float) -> None:
+        """Draw names, an arrow to where the elements begin, and the words."""
+        right = columns.strip_x - ARROW
+        for place, pill in enumerate(self.pills):
+            y = middle + place * self.pill_step
+            self._draw_pill(canvas, pill, right, y)
+            if place > 0:
+                elbow = right + ARROW / 2
+                canvas.line([(right, y), (elbow, y), (elbow, middle)], "arrow")
+        canvas.line([(right, middle), (arrow_end - 5, middle)], "arrow")
+        canvas.path(f"M{number(arrow_end - 1)} {number(middle)}l-8 -4v8z", "tip")
+        self._draw_grid(canvas, columns.strip_x + 2, middle + self.words_top + 4)
+        x = columns.strip_x + 2 + self.grid_width
+        for place, line in enumerate(self.lines):
+            y = middle + self.words_top + 13 + place * LINE
+            # One sign for a sentence, however many lines it takes.
+            if _indent(line) and line.whole.startswith(line.text):
+                canvas.mark("cross", x + 4, y - 4)
+            canvas.text(x + _indent(line), y, line.text, line.ink, whole=line.whole)
+
+    def _draw_pill(self, canvas: Canvas, pill: Pill, right: float, y: float) -> None:
+        x = right - pill.width
+        kind = "name" + " fresh" * bool(pill.flag) + ("" if self.has_names else " dash")
+        canvas.rect(x, y - PILL / 2, pill.width, PILL, kind, 11, self.id)
+        middle, text = x + pill.width / 2, cut_middle(pill.name, NAME_COLUMNS)
+        canvas.text(middle, y + 4, text, "t mono b c", whole=pill.name)
+        if pill.flag:
+            canvas.text(middle, y + PILL / 2 + 11, gettext(pill.flag), "new-t s b c")
+
+    def _draw_grid(self, canvas: Canvas, x: float, top: float) -> None:
+        """Draw a matrix as rows and columns; of many the first, and dots."""
+        rows, columns = self.drawn_grid
+        side = SQUARE - 1
+        for row in range(rows):
+            for column in range(columns):
+                left, upper = x + column * SQUARE, top + row * SQUARE
+                canvas.rect(left, upper, side, side, "view", 1, self.id)
+        if self.drawn_grid != self.grid:
+            canvas.text(x + columns * SQUARE + 1, top + rows * SQUARE, "…", "m s")
+
+
+def _indent(line: WordLine) -> int:
+    """Return the room for the cross before what is in trouble."""
+    return 12 if line.ink.startswith("bad") else 0
+
+
+def make_row(entry: TensorEntry, lane: Lane | None) -> Row:
+    """Make the row of a tensor."""
+    sizes = entry.tensor.shape or ()
+    return Row(
+        entry.tensor.id,
+        pills=tuple(Pill(name.name, name.flag) for name in entry.names),
+        has_names=bool(entry.tensor.names),
+        lines=tuple(_make_lines(entry)),
+        lane=lane,
+        # One dimension is seen in the lane.
+        grid=(sizes[0], sizes[1]) if len(sizes) == 2 and entry.tensor.numel else (0, 0),
+    )
+
+
+def _make_lines(entry: TensorEntry) -> list[WordLine]:
+    """Make the lines of words: geometry, facts, then the remarks by how much they matter."""
+    geometry = next(remark for remark in entry.remarks if remark.kind == "geometry").caption
+    lines = [WordLine(cut_middle(geometry, GEOMETRY_COLUMNS), "t mono s", geometry)]
+    facts = [remark.caption for remark in entry.remarks if remark.kind in _FACTS and remark.caption]
+    if facts:
+        lines += _wrap_words(", ".join(facts), _ink_of_facts(entry))
+    for remark in sorted(_below(entry), key=lambda remark: remark.kind not in _INKS):
+        lines += _wrap_words(remark.caption, _INKS.get(remark.kind, "m s"))
+    return lines
+
+
+def _below(entry: TensorEntry) -> list[Remark]:
+    """Return the remarks that have lines of their own."""
+    return [
+        remark
+        for remark in entry.remarks
+        if remark.caption and remark.kind != "geometry" and remark.kind not in _FACTS
+    ]
+
+
+def _ink_of_facts(entry: TensorEntry) -> str:
+    if not entry.tensor.requires_grad:
+        return "m s"
+    return "leaf-t s b" if entry.tensor.is_leaf else "t s"
+
+
+def _wrap_words(sentence: str, ink: str) -> list[WordLine]:
+    return [WordLine(part, ink, sentence) for part in wrap_text(sentence, WORD_COLUMNS, 8)]
+
+
+# -- a version counter -------------------------------------------------------------
+
+
+class CounterBox(NamedTuple):
+    """A version counter, or words in place of one, with the rows of the tensors that share it."""
+
+    id: str | None
+    version: int | None
+    version_before: int | None
+    rows: tuple[int, ...]
+
+    @property
+    def window_width(self) -> float:
+        """The width of the version's window: it is in one, like the digits of a mileage counter."""
+        return max(20.0, text_width(str(self.version), "mono b l") + 10)
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """What the box says besides the version, each with its ink."""
+        if self.id is None:
+            words = [(part, "t s") for part in wrap_text(gettext("no counter"), 10, 2)]
+            return [*words, (gettext("inference"), "m s")]
+        if self.version_before is None:
+            return [(self.id, "count-t s b"), (gettext("version"), "count-t s")]
+        before = gettext("was {value}", value=self.version_before)
+        return [(self.id, "new-t s b"), (before, "new-t s")]
+
+    @property
+    def width(self) -> float:
+        """The width of the box."""
+        beside = text_width(self.id, "s b") + 3 + self.window_width if self.id else 0
+        return max(beside, *(text_width(text, ink) for text, ink in self.lines)) + 8
+
+    def draw(
+        self, canvas: Canvas, x: float, box_width: float, rows: list[float], start: float
+    ) -> None:
+        """Draw the box, and lines to it from the middles of its rows."""
+        top, bottom = rows[0], rows[-1]
+        middle = (top + bottom) / 2
+        for y in rows:
+            canvas.line([(start, y), (x, y)], "count-l")
+        if len(rows) > 1:
+            canvas.line([(x, top), (x, bottom)], "count-l")
+        canvas.line([(x, middle), (x + BRACKET, middle)], "count-l")
+        left, right = x + BRACKET, x + BRACKET + box_width
+        kind = "count" if self.version_before is None else "new"
+        box = "card dash" if self.id is None else kind
+        canvas.rect(left, middle - COUNTER_HEIGHT / 2, box_width, COUNTER_HEIGHT, box, 5)
+        step = 12 if self.id is None else 17
+        for place, (text, ink) in enumerate(self.lines):
+            offset = step * (place - (len(self.lines) - 1) / 2)
+            canvas.text(left + 4, middle + 5 + offset, text, ink)
+        if self.id is not None:
+            window = self.window_width
+            canvas.rect(right - window - 3, middle - 16, window, 20, "card", 3)
+            ink = f"{kind}-t mono b l c"
+            canvas.text(right - window / 2 - 3, middle - 1, str(self.version), ink)
+
+
+# -- a storage ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BandDrawing:
+    """A storage and its tensors, in words and numbers: two that are equal look the same."""
+
+    id: str
+    title: str
+    note: str
+    strip: Strip
+    rows: tuple[Row, ...]
+    counters: tuple[CounterBox, ...]
+
+    def head_height(self, columns: Columns) -> float:
+        """Return the height of what is above its rows: title, note and cells."""
+        titles, notes = self._wrap_head(columns)
+        return TITLE_ROW * len(titles) + LINE * len(notes) + 14 + self.strip.height
+
+    def draw(self, canvas: Canvas, columns: Columns, y: float, row_places: Sequence[float]) -> None:
+        """Draw the band with its upper edge at y, and its rows so far below that."""
+        badge = text_width(self.id, "mono b") + 14
+        text_x = PAD + badge + 16
+        titles, notes = self._wrap_head(columns)
+        bottoms = [start + row.height for start, row in zip(row_places, self.rows, strict=True)]
+        canvas.rect(PAD, y, columns.right, max(bottoms) + 4, "band", 8)
+        canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
+        canvas.text(PAD + 8 + badge / 2, y + 21, self.id, "t mono b c")
+        for place, line in enumerate(titles):
+            # What was cut can be read by pointing at it.
+            canvas.text(text_x, y + 21 + place * TITLE_ROW, line, "t b l", whole=self.title)
+        notes_y = y + TITLE_ROW * len(titles) + 14
+        for place, line in enumerate(notes):
+            canvas.text(text_x, notes_y + 10 + place * LINE, line, "m s", whole=self.note)
+        self.strip.draw(canvas, columns.strip_x, notes_y + LINE * len(notes))
+        self._draw_rows(canvas, columns, [y + start + TOP for start in row_places])
+
+    def _draw_rows(self, canvas: Canvas, columns: Columns, middles: list[float]) -> None:
+        for row, middle in zip(self.rows, middles, strict=True):
+            arrow_end = columns.strip_x + (self.strip.start_of(row.lane) if row.lane else 0)
+            row.draw(canvas, columns, middle, arrow_end)
+            if row.lane:
+                lane_y = middle - LANE / 2 - 4
+                self.strip.draw_lane(canvas, columns.strip_x, lane_y, row.lane, row.id)
+        start = columns.strip_x + max(self.strip.width, 82) + 4
+        box_width = columns.right - columns.counter_x - BRACKET
+        for counter in self.counters:
+            rows = [middles[place] for place in counter.rows]
+            counter.draw(canvas, columns.counter_x, box_width, rows, start)
+
+    def _wrap_head(self, columns: Columns) -> tuple[list[str], list[str]]:
+        """Return the lines of the title, and those of the note below it."""
+        room = columns.right - text_width(self.id, "mono b") - 36
+        titles = wrap_text(self.title, columns_that_fit(room, "b l"), TITLE_ROWS)
+        return titles, wrap_text(self.note, columns_that_fit(room, "s"), 4) if self.note else []
+
+
+def make_band(entry: StorageEntry) -> BandDrawing:
+    """Make the band of a storage."""
+    strip, lanes = make_strip(entry)
+    remarks = [entry.size, *entry.remarks, *([entry.more] if entry.more else [])]
+    counters = (
+        CounterBox(counter.id, counter.version, counter.version_before, counter.rows)
+        for counter in entry.counters
+    )
+    return BandDrawing(
+        entry.storage.id,
+        entry.title.caption,
+        ", ".join(remark.caption for remark in remarks if remark.caption),
+        strip,
+        tuple(make_row(member, lane) for member, lane in zip(entry.tensors, lanes, strict=True)),
+        tuple(counters),
+    )
+
+
+def place_columns(
+    bands: Sequence[BandDrawing], rows: Sequence[Row], pack_lines: Sequence[str]
+) -> Columns:
+    """Find the columns of a picture: names, strips with words below them, version counters."""
+    names_width = max([NAMES_WIDTH, *(pill.width for row in rows for pill in row.pills)])
+    # Below its first line, words may run on under a counter, unless the next row shares that.
+    strip_widths = [STRIP_WIDTH, *(row.words_width(1) for row in rows)]
+    box_widths = [0.0]
+    for band in bands:
+        strip_widths.append(band.strip.width)
+        for counter in band.counters:
+            box_widths.append(counter.width)
+            strip_widths += [band.rows[place].words_width() for place in counter.rows[:-1]]
+    strip_x = PAD + 8 + names_width + ARROW
+    counter_width = BRACKET + max(box_widths)
+    pack_widths = [text_width(line, "s b") + 50 for line in pack_lines]
+    right = max(
+        strip_x + max(strip_widths) + 6 + counter_width,
+        *(strip_x + row.words_width() for row in rows),
+        min(max(pack_widths, default=0.0), PACK_WIDTH),
+    )
+    return Columns(strip_x, right - counter_width, right)

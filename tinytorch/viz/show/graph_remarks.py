@@ -1,0 +1,568 @@
+"""What a graph picture says: the one list that its text and its drawing are rendered from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
+
+from ..diagnose import Changes, find_possible_writers, find_stale_saved
+from ..read import Node, Saved, Snapshot, Tensor
+from ..wording import (
+    cut_middle,
+    escape_name,
+    escape_unseen,
+    format_shape,
+    format_value,
+    gettext,
+    join_few_names,
+    join_names,
+    ngettext,
+    short_node_name,
+    shorten_text,
+)
+from .contents import (
+    FoldEntry,
+    GraphContents,
+    GraphEdge,
+    NamedTensor,
+    NamedTensors,
+    NodeEntry,
+    OutsideEntry,
+    Remark,
+)
+from .select_nodes import FOLD_ABOVE, MOST_LEAVES, Fold, NodeSelection, has_noted_modules
+from .sentences import (
+    GRAPH_FACTS,
+    MOST_LISTED,
+    list_changes,
+    list_changes_in_fold,
+    list_new_names,
+    list_rebound_names,
+    select_saved,
+    state_before,
+    title_of_fold,
+)
+
+MOST_KINDS = 4
+"""How many kinds of nodes the card of a fold has."""
+MOST_LOOSE = 12
+"""More leaves without a graph than this share a card."""
+SAVED_COLUMNS, LABEL_COLUMNS = 14, 26
+"""How long the names of saved tensors and of attributes are in a card."""
+
+
+def describe_graph(
+    changed: Changes, selection: NodeSelection, wrong: Collection[object] = ()
+) -> GraphContents:
+    """Make everything that a graph picture says of a snapshot, with what changed in it.
+
+    `wrong` has the keys of nodes whose gradient is wrong.
+    """
+    return _GraphDescriber(changed, selection, wrong).describe()
+
+
+class _GraphDescriber:
+    """Describes one selection of a graph; holds what all entries need."""
+
+    def __init__(
+        self, changed: Changes, selection: NodeSelection, wrong: Collection[object]
+    ) -> None:
+        self.changed, self.snap, self.selection = changed, changed.now, selection
+        self.wrong = wrong
+        self.maybe_written = find_possible_writers(changed.now)
+        """(node id, tensor id) -> the names through which it may have been written unseen."""
+        self.leaf_ids = dict.fromkeys(
+            entry.variable
+            for entry in selection.entries
+            if isinstance(entry, Node) and entry.variable is not None
+        )
+
+    def describe(self) -> GraphContents:
+        """Make the contents of the picture."""
+        snap, selection = self.snap, self.selection
+        results, without_graph, off_graph = self._sort_named_tensors()
+        groups = []
+        if len(without_graph) > MOST_LOOSE:
+            heading = gettext("leaves without a graph")
+            groups.append(NamedTensors("loose", (heading,), self._describe_all(without_graph)))
+            without_graph = []
+        if off_graph:
+            headings = (gettext("not on the graph"), gettext("(needs no grad)"))
+            groups.append(NamedTensors("off", headings, self._describe_all(off_graph)))
+        listed_tensors = self._list_for_text()
+        hidden = len(snap.named) - len(listed_tensors)
+        outside, outside_edges = self._describe_outside()
+        edges = [
+            GraphEdge(tensor.id, selection.places[tensor.grad_fn or ""], "name")
+            for tensor in results
+        ]
+        for entry in selection.entries:
+            edges += self._edges_of(entry)
+        return GraphContents(
+            title=_title_of_graph(snap),
+            heading=_heading_of_graph(snap),
+            summary=_summarize_graph(self.changed),
+            listed=self._describe_all(listed_tensors),
+            not_listed=gettext("and {number} more, leaves or folded.", number=f"{hidden:,}")
+            if hidden
+            else "",
+            results=self._describe_all(results),
+            entries=tuple(map(self._describe_entry, selection.entries)),
+            leaves=self._describe_all(snap.tensor(leaf) for leaf in self.leaf_ids),
+            without_graph=self._describe_all(without_graph),
+            groups=tuple(groups),
+            outside=outside,
+            edges=(*edges, *outside_edges),
+            notes=tuple(_list_notes(self.changed, selection)),
+            is_whole=selection.is_whole,
+            keys={node.id: node.key for node in snap.nodes},
+            has_folded_tensors=bool(selection.folded_tensors),
+        )
+
+    # -- tensors -------------------------------------------------------------------
+
+    def _sort_named_tensors(self) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """Sort the named tensors: results of nodes here, leaves without a graph, off the graph."""
+        results: list[Tensor] = []
+        without_graph: list[Tensor] = []
+        off_graph: list[Tensor] = []
+        drawn_elsewhere = {*self.leaf_ids, *self.selection.folded_tensors}
+        for tensor in self.snap.named:
+            if tensor.id in drawn_elsewhere:
+                continue
+            if tensor.grad_fn in self.selection.places:
+                results.append(tensor)
+            elif tensor.grad_fn is None and not self.selection.outside:
+                (without_graph if tensor.requires_grad else off_graph).append(tensor)
+        return results, without_graph, off_graph
+
+    def _list_for_text(self) -> list[Tensor]:
+        """List the tensors that the text has a line for: of many leaves the first and the changed."""
+        folded = self.selection.folded_tensors
+        tensors = [tensor for tensor in self.snap.named if tensor.id not in folded]
+        if len(self.snap.named) <= FOLD_ABOVE or self.selection.is_whole:
+            return tensors
+        altered = self.changed.new_tensors | self.changed.attribute_changes.keys()
+        leaves = [tensor.id for tensor in tensors if tensor.is_leaf and tensor.id not in altered]
+        hidden = set(leaves[MOST_LEAVES:])
+        return [tensor for tensor in tensors if tensor.id not in hidden]
+
+    def _describe_all(self, tensors: Iterable[Tensor]) -> tuple[NamedTensor, ...]:
+        return tuple(map(self._describe_tensor, tensors))
+
+    def _describe_tensor(self, tensor: Tensor) -> NamedTensor:
+        is_grad_leaf = bool(tensor.is_leaf and tensor.requires_grad)
+        sizes = format_shape(tensor.shape)
+        return NamedTensor(
+            id=tensor.id,
+            label=self.snap.label(tensor.id),
+            sentence=_origin_of_tensor(tensor),
+            caption=gettext("leaf {shape}", shape=sizes) if is_grad_leaf else sizes,
+            is_grad_leaf=is_grad_leaf,
+            is_new=tensor.id in self.changed.new_tensors,
+            changes=(
+                *list_rebound_names(self.changed, tensor),
+                *list_new_names(self.changed, tensor),
+                *list_changes(self.changed, tensor.id, GRAPH_FACTS),
+            ),
+        )
+
+    # -- nodes ---------------------------------------------------------------------
+
+    def _describe_entry(self, entry: Node | Fold) -> NodeEntry | FoldEntry:
+        return self._describe_fold(entry) if isinstance(entry, Fold) else self._describe_node(entry)
+
+    def _describe_node(self, node: Node) -> NodeEntry:
+        return NodeEntry(
+            id=node.id,
+            name=short_node_name(node.name),
+            is_new=node.id in self.changed.new_nodes,
+            is_found=node.id in self.selection.found,
+            has_wrong_gradient=node.key in self.wrong,
+            remarks=(
+                *self._remarks_of_gradient(node),
+                *self._remarks_of_edges(node),
+                *self._remarks_of_saved(node),
+            ),
+        )
+
+    def _remarks_of_gradient(self, node: Node) -> Iterator[Remark]:
+        """Yield what AccumulateGrad adds to; in the drawing, an arrow leads to the leaf."""
+        if node.variable is None:
+            return
+        has_names = bool(self.snap.tensor(node.variable).names)
+        adds = gettext("adds to {grad}", grad=self.snap.grad_label(node.variable))
+        if has_names:
+            # The line of the name says what is new and what changed.
+            yield Remark("gradient", adds)
+            return
+        is_new = node.variable in self.changed.new_tensors
+        yield Remark("gradient", gettext("{what} (new)", what=adds) if is_new else adds)
+        for fact in list_changes(self.changed, node.variable, GRAPH_FACTS):
+            yield Remark("gradient changed", fact)
+
+    def _remarks_of_edges(self, node: Node) -> Iterator[Remark]:
+        for index, end in enumerate(node.edges[:MOST_LISTED]):
+            target = self._describe_target(end, node.cut)
+            yield Remark("edge", f"next_functions[{index}]: {target}")
+        if len(node.edges) > MOST_LISTED:
+            number = f"{len(node.edges) - MOST_LISTED:,}"
+            yield Remark("edge", gettext("next_functions: {number} more", number=number))
+
+    def _describe_target(self, end: str | None, is_cut: bool = False) -> str:
+        """Say where an edge goes: to a node, to nothing, into a fold, or out of an opened one."""
+        if end is None and is_cut:
+            return gettext("not read (the graph is too large)")
+        if end is None:
+            return gettext("None (needs no gradient)")
+        place, name = self.selection.places.get(end), short_node_name(self.snap.node(end).name)
+        if place is None:
+            outside = self.selection.outside[end]
+            entry = f"{outside} {name}" if outside == end else outside
+            return gettext("{entry}, outside", entry=entry)
+        return f"{end} {name}" if place == end else gettext("{fold} (folded)", fold=place)
+
+    def _remarks_of_saved(self, node: Node) -> Iterator[Remark]:
+        for position, saved in select_saved(node):
+            through = self.maybe_written.get((node.id, saved.tensor or ""))
+            if saved.state != "live":
+                through = None  # what is stale or freed says worse
+            before = self.changed.earlier_saved.get((node.id, position))
+            yield self._remark_of_saved(saved, before, is_doubtful=through is not None)
+            if through is not None:
+                yield Remark(
+                    "maybe written",
+                    gettext(
+                        "perhaps written unseen, through {names}: backward may be silently wrong",
+                        names=through,
+                    ),
+                    gettext("perhaps written unseen, through {names}", names=through),
+                )
+            if before is not None:
+                # The text has it in brackets behind the state.
+                yield Remark("changed", "", state_before(before))
+        if len(node.saved) > MOST_LISTED:
+            number = f"{len(node.saved) - MOST_LISTED:,}"
+            yield Remark.in_both("more", gettext("and {number} more saved", number=number))
+        if node.cut:
+            yield Remark("more", "", gettext("the graph goes on"))
+
+    def _remark_of_saved(self, saved: Saved, before: Saved | None, is_doubtful: bool) -> Remark:
+        state = _sentence_of_saved(self.snap, saved)
+        if before is not None:
+            state += f" ({state_before(before)})"
+        kind, caption = _caption_of_saved(self.snap, saved)
+        if kind == "unchanged" and is_doubtful:
+            # A tick beside "perhaps written unseen" would say the opposite.
+            kind = "live"
+        sentence = gettext("saved {name}: {state}", name=escape_unseen(saved.name), state=state)
+        return Remark(kind, sentence, caption)
+
+    # -- folds ---------------------------------------------------------------------
+
+    def _describe_fold(self, fold: Fold) -> FoldEntry:
+        title = title_of_fold(fold)
+        inside = None
+        if fold.inside is not None:
+            inside = partial(_describe_inside, self.changed, fold)
+        return FoldEntry(
+            id=fold.id,
+            title=title,
+            summary=_summarize_fold(fold, title),
+            is_new=self.changed.new_nodes.issuperset(fold.nodes),
+            is_found=not self.selection.found.isdisjoint(fold.nodes),
+            remarks=(
+                *_count_nodes(fold, title),
+                *self._count_saved(fold),
+                *self._name_tensors(fold),
+                *(
+                    Remark.in_both("changed", fact)
+                    for fact in list_changes_in_fold(self.changed, fold)
+                ),
+                *(
+                    Remark("edge", gettext("goes on to: {node}", node=self._describe_target(end)))
+                    for end in fold.ends
+                ),
+            ),
+            leaf_labels=tuple(map(self.snap.label, fold.leaves)),
+            open=inside,
+        )
+
+    def _count_saved(self, fold: Fold) -> Iterator[Remark]:
+        for state, count in fold.states:
+            number = f"{count:,}"
+            sentence = gettext("saved: {number} {state}", number=number, state=gettext(state))
+            kind = state if state in ("stale", "written unseen") else "count"
+            yield Remark.in_both(kind, sentence)
+        nodes = set(fold.nodes)
+        count = sum(node in nodes for node, _ in self.maybe_written)
+        if count:
+            sentence = gettext("saved: {number} perhaps written unseen", number=f"{count:,}")
+            # A count, and no line that belongs to another.
+            yield Remark.in_both("count maybe written", sentence)
+
+    def _name_tensors(self, fold: Fold) -> Iterator[Remark]:
+        if fold.leaves:
+            yield Remark(
+                "leaves",
+                gettext("leaves: {names}", names=join_few_names(map(self.snap.label, fold.leaves))),
+                ngettext("with {number} leaf", "with {number} leaves", len(fold.leaves)),
+            )
+        if fold.results:
+            names = join_few_names(map(self.snap.label, fold.results))
+            yield Remark.in_both("results", gettext("made here: {names}", names=names))
+
+    # -- edges ---------------------------------------------------------------------
+
+    def _edges_of(self, entry: Node | Fold) -> list[GraphEdge]:
+        """Make the lines from an entry to others."""
+        places = self.selection.places
+        if isinstance(entry, Fold):
+            heads = dict.fromkeys(places[end] for end in entry.ends if end in places)
+            return [GraphEdge(entry.id, head, "next") for head in heads]
+        is_numbered = len(entry.edges) > 1
+        heads_by_index = [
+            (index, places[end]) for index, end in enumerate(entry.edges) if end in places
+        ]
+        counts = Counter(head for _, head in heads_by_index)
+        edges = [
+            GraphEdge(entry.id, head, "next", str(index) if is_numbered else "")
+            for index, head in heads_by_index
+            if counts[head] <= MOST_LISTED
+        ]
+        # Of very many edges to one fold, a single one is drawn.
+        for head, count in counts.items():
+            if count > MOST_LISTED:
+                edges.append(GraphEdge(entry.id, head, "next"))
+        if entry.variable is not None:
+            edges.append(GraphEdge(entry.id, entry.variable, "leaf", ".grad"))
+        return edges
+
+    def _describe_outside(self) -> tuple[tuple[OutsideEntry, ...], list[GraphEdge]]:
+        """Describe the entries outside of an opened fold that its nodes lead to, or come from."""
+        entries: dict[str, OutsideEntry] = {}
+        edges: dict[GraphEdge, None] = {}
+        places, outside = self.selection.places, self.selection.outside
+        for node in self.snap.nodes if outside else ():
+            for end in node.ends:
+                tail, head = places.get(node.id), places.get(end)
+                if tail and not head:
+                    entry = f"to_{outside[end]}"
+                    name = self._name_of_entry(outside[end])
+                    said = gettext("on to {entry}", entry=name)
+                    edges[GraphEdge(tail, entry, "next")] = None
+                elif head and not tail and self.snap.node(end).variable is None:
+                    entry = f"from_{outside[node.id]}"
+                    name = self._name_of_entry(outside[node.id])
+                    said = gettext("from {entry}", entry=name)
+                    edges[GraphEdge(entry, head, "next")] = None
+                else:
+                    continue
+                entries.setdefault(entry, OutsideEntry(entry, said))
+        return tuple(entries.values()), list(edges)
+
+    def _name_of_entry(self, entry_id: str) -> str:
+        return (
+            entry_id if entry_id.startswith("F") else short_node_name(self.snap.node(entry_id).name)
+        )
+
+
+def _describe_inside(changed: Changes, fold: Fold) -> GraphContents:
+    if fold.inside is None:
+        raise ValueError(f"{fold.id} is a fold of leaves")
+    return describe_graph(changed, fold.inside())
+
+
+def _summarize_fold(fold: Fold, title: str) -> str:
+    nodes = ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes))
+    line = gettext("{fold}: {nodes}", fold=f"{fold.id} {title}".rstrip(), nodes=nodes)
+    if fold.times == 1:
+        return line
+    return gettext("{line}; drawn here is the first of them", line=line)
+
+
+def _count_nodes(fold: Fold, title: str) -> Iterator[Remark]:
+    """Yield how many nodes of each kind are folded: the text in one line, a card in several."""
+    kinds = [
+        gettext("{node} {number} times", node=short_node_name(name), number=f"{count:,}")
+        for name, count in fold.kinds
+    ]
+    sentence = ngettext(
+        "{fold} {number} node folded: {kinds}",
+        "{fold} {number} nodes folded: {kinds}",
+        len(fold.nodes),
+        fold=f"{fold.id} {title}:" if title else fold.id,
+        kinds=join_names(kinds),
+    )
+    caption = ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes))
+    yield Remark("heading", sentence, caption)
+    for name, count in fold.kinds[:MOST_KINDS]:
+        caption = gettext("{number} x {node}", number=f"{count:,}", node=short_node_name(name))
+        yield Remark("node kind", "", caption)
+    more = len(fold.kinds) - MOST_KINDS
+    if more > 0:
+        caption = ngettext("and {number} kind more", "and {number} kinds more", more)
+        yield Remark("more", "", caption)
+
+
+def _origin_of_tensor(tensor: Tensor) -> str:
+    """Return `made by N1 SumBackward0`, `a leaf that requires grad`, ..."""
+    if tensor.is_leaf is None:
+        return gettext("its grad_fn is invalid")
+    if tensor.is_leaf and tensor.requires_grad:
+        return gettext("a leaf that requires grad")
+    if tensor.is_leaf:
+        return gettext("not on the graph (requires no grad)")
+    node = tensor.grad_fn or gettext("a node that was not read")
+    return gettext(
+        "made by {node} {name}", node=node, name=short_node_name(tensor.grad_fn_name or "")
+    )
+
+
+def _sentence_of_saved(snap: Snapshot, saved: Saved) -> str:
+    """Return a saved value and its state, for the text."""
+    value = snap.label(saved.tensor) if saved.tensor is not None else format_value(saved.value)
+    match saved.state:
+        case "live":
+            live = gettext("{what}, live", what=value)
+            if saved.version is not None:
+                live = gettext(
+                    "{what}, live at version {version}", what=value, version=saved.version
+                )
+            if saved.bytes_unchanged is False:
+                return gettext(
+                    "{what}, but WRITTEN UNSEEN: backward computes from the new values", what=live
+                )
+            return (
+                gettext("{what}, unchanged", what=live)
+                if saved.bytes_unchanged and saved.tensor
+                else live
+            )
+        case "stale":
+            sentence = gettext(
+                "STALE: saved at version {then}, now at {now}; backward will raise",
+                then=saved.saved_version,
+                now=saved.version,
+            )
+            return sentence if saved.tensor is None else f"{value}, {sentence}"
+        case "freed":
+            return gettext("freed by a backward; another backward will raise")
+        case "number":
+            return value
+        case "packed":
+            return gettext("packed by a saved-tensor hook, not opened")
+        case "once":
+            return gettext("given out a single time, so it is left for backward")
+    return gettext("cannot be read")
+
+
+def _caption_of_saved(snap: Snapshot, saved: Saved) -> tuple[str, str]:
+    """Return the kind of remark and a saved value with its state, for a card."""
+    head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), SAVED_COLUMNS))
+    value = head
+    if saved.tensor is not None:
+        value = f"{head} = {cut_middle(snap.label(saved.tensor), LABEL_COLUMNS)}"
+    elif saved.value is not None:
+        value = f"{head} = {format_value(saved.value)}"
+    match saved.state:
+        case "live":
+            if saved.tensor is not None:
+                value = gettext("{what}, version {version}", what=value, version=saved.version)
+            if saved.bytes_unchanged is False:
+                return "written unseen", gettext("{what}: written unseen", what=value)
+            return ("unchanged" if saved.bytes_unchanged else "live"), value
+        case "number":
+            return "number", value
+        case "stale":
+            caption = gettext(
+                "{what}: saved at version {then}, now at {now}",
+                what=value,
+                then=saved.saved_version,
+                now=saved.version,
+            )
+            return "stale", caption
+        case "freed":
+            return "freed", gettext("{what}: freed", what=head)
+        case "packed":
+            return "packed", gettext("{what}: packed by a hook", what=head)
+        case "once":
+            return "once", gettext("{what}: left for backward", what=head)
+    return "unreadable", gettext("{what}: cannot be read", what=head)
+
+
+def _heading_of_graph(snap: Snapshot) -> Remark:
+    """Return the first line of the text, and what is above the drawing."""
+    caption = gettext("nothing here was computed from a tensor that requires grad")
+    if snap.nodes:
+        caption = gettext("backward follows the arrows")
+    more = " " + gettext("and more") if snap.notes else ""
+    if not snap.named:
+        sentence = gettext("Graph: no tensors to show.")
+    elif not snap.nodes:
+        sentence = gettext(
+            "Graph: no node. Nothing here was computed from a tensor that requires grad."
+        )
+    else:
+        sentence = ngettext(
+            "Graph: {number} node{more}.",
+            "Graph: {number} nodes{more}.",
+            len(snap.nodes),
+            more=more,
+        )
+    return Remark("heading", sentence, caption)
+
+
+def _title_of_graph(snap: Snapshot) -> str:
+    """Return what a graph picture shows, in half a sentence."""
+    if not snap.names:
+        return gettext("Graph: no tensors to show.")
+    nodes = ngettext("{number} node", "{number} nodes", len(snap.nodes))
+    return gettext("graph of {names}: {nodes}", names=snap.title, nodes=nodes)
+
+
+def _summarize_graph(changed: Changes) -> str:
+    snap = changed.now
+    summary = ngettext(
+        "Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes)
+    )
+    if snap.notes:
+        summary += " " + gettext("and more")
+    if changed.new_nodes:
+        summary += ", " + gettext("{number} of them new", number=f"{len(changed.new_nodes):,}")
+    stale_count = len(find_stale_saved(snap))
+    if stale_count:
+        summary += ", " + ngettext(
+            "{number} saved tensor stale: backward will raise",
+            "{number} saved tensors stale: backward will raise",
+            stale_count,
+        )
+    return summary
+
+
+def _list_notes(changed: Changes, selection: NodeSelection) -> Iterator[str]:
+    """Yield what remains to be said below the nodes: what was not read, is gone, or is not shown."""
+    if not selection.outside:
+        for note in changed.now.notes:
+            yield gettext("{note}, and what lies beyond is not shown", note=note)
+        gone = [escape_name(name) for name in changed.gone_names]
+        if gone:
+            yield gettext("no longer there: {names}", names=join_names(gone))
+        if changed.lost_node_count:
+            yield ngettext(
+                "{number} node of before no longer reached",
+                "{number} nodes of before no longer reached",
+                changed.lost_node_count,
+            )
+    folds = [entry for entry in selection.entries if isinstance(entry, Fold)]
+    if any(fold.label for fold in folds):
+        if has_noted_modules(changed.now):
+            yield gettext("a fold is named after modules whose forward made nodes in it")
+        else:
+            yield gettext("a fold is named after modules whose tensors are read by nodes in it")
+    if any(fold.times > 1 for fold in folds):
+        yield gettext(
+            "what is folded as so many times is equal in nodes, edges, and the shapes that are known"
+        )
+    if selection.find and not selection.found:
+        yield gettext("nothing here is called {name}", name=escape_name(selection.find))

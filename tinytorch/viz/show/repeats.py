@@ -1,0 +1,73 @@
+"""What is repeated in a row of things, for folds that say "12 times"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+SHORTEST = 5
+"""Folds that would save fewer entries than this are not made."""
+LONGEST_ROUND = 100
+"""A round has up to this many things: comparing all lengths takes quadratic time."""
+
+
+class Repeat(NamedTuple):
+    """Rounds of equal things, each right after the one before."""
+
+    saving: int
+    """How many entries are saved if one round is shown in place of all."""
+    start: int
+    length: int
+    """How many things a round has."""
+    times: int
+
+    @property
+    def stop(self) -> int:
+        """The position after the last round."""
+        return self.start + self.length * self.times
+
+
+def find_repeats(
+    kinds: Sequence[object],
+    compare: Callable[[int, int], object],
+    size: Callable[[int, int], int],
+) -> Iterator[Repeat]:
+    """Find what is repeated, for each length of a round from the shortest on; results may overlap.
+
+    Things at p and q are equal if their `kinds` are and `compare(p, q)` says how, in a value that
+    is not None. A round is repeated only if things are equal in the same way from each round to the
+    next: an edge of a node always goes as far, or always to the same node. `size(p, q)` is the
+    number of entries that the things from p to q take.
+    """
+    for length in range(1, min(len(kinds) // 2, LONGEST_ROUND) + 1):
+        equal = 0
+        last_ways: list[object] = [None] * length
+        for place in range(len(kinds) - length + 1):
+            way = None
+            other = place + length
+            if other < len(kinds) and kinds[place] == kinds[other]:
+                way = compare(place, other)
+            # In the first round there is no earlier way to agree with.
+            goes_on = way is not None and (equal < length or way == last_ways[place % length])
+            last_ways[place % length] = way
+            if goes_on:
+                equal += 1
+                continue
+            start, times = place - equal, equal // length + 1
+            saving = (times - 1) * size(start, start + length)
+            if times > 1 and saving >= SHORTEST:
+                yield Repeat(saving, start, length, times)
+            # Equal in another way: a new stretch may begin here.
+            equal = way is not None
+
+
+def choose_repeats(repeats: Iterator[Repeat]) -> list[Repeat]:
+    """Choose repeats that do not overlap: greedily, those first that save most."""
+    chosen: list[Repeat] = []
+    taken: set[int] = set()
+    for repeat in sorted(repeats, key=lambda found: (-found.saving, found.length)):
+        places = range(repeat.start, repeat.stop)
+        if taken.isdisjoint(places):
+            taken.update(places)
+            chosen.append(repeat)
+    return chosen

@@ -1,0 +1,365 @@
+"""Selection of the nodes that a graph picture shows: all of them, or folds where the graph is large.
+
+The nodes are taken in the order in which forward made them, the last first. An edge never leads
+back in that order, so whichever stretches of it are folded, the entries have no cycle.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+
+from ..diagnose import Changes, find_possible_writers
+from ..read import Node, Snapshot
+from ..wording import matches_any
+from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
+from .select_storages import check_options, find_home
+
+FOLD_ABOVE = 40
+"""Graphs of up to this many nodes are shown whole."""
+ROOM, MOST_ROOM = 24, 80
+"""How many entries a larger one has, and how many if that takes it to show what has to be visible."""
+MOST_TROUBLES = 8
+"""How many of the nodes in trouble have to be visible, those that come first."""
+MOST_NAMED = 12
+"""How many of the nodes that are new, or whose results have a name, have to be visible: the latest."""
+MOST_LEAVES = 8
+"""More leaves than this that the same entries use are folded."""
+_PASSED_THROUGH = (
+    "TBackward0",
+    "TransposeBackward0",
+    "PermuteBackward0",
+    "ExpandBackward0",
+    "ToCopyBackward0",
+)
+"""Nodes that a weight goes through on its way to the node that computes with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Several nodes in one entry."""
+
+    id: str
+    nodes: tuple[str, ...]
+    kinds: tuple[tuple[str, int], ...]
+    """The names of its nodes, counted."""
+    states: tuple[tuple[str, int], ...]
+    """The states of what its nodes saved, counted."""
+    leaves: tuple[str, ...]
+    ends: tuple[str, ...]
+    """The nodes that its edges go to."""
+    results: tuple[str, ...] = ()
+    """The named tensors that its nodes made."""
+    label: str = ""
+    """The module, or modules, that it stands for."""
+    times: int = 1
+    """How many equal stretches it is made of."""
+    inside: Callable[[], NodeSelection] | None = field(default=None, compare=False, repr=False)
+    """Opens it: what is in it, or in the first of equal stretches; None for a fold of leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSelection:
+    """The entries of a graph picture, nodes and folds, in order."""
+
+    entries: tuple[Node | Fold, ...]
+    places: dict[str, str]
+    """Node id -> id of the entry that shows it."""
+    outside: dict[str, str] = field(default_factory=dict)
+    """Of an opened fold: node id -> id of the entry outside that shows it."""
+    is_whole: bool = False
+    """True if the picture was asked for as a whole, however large."""
+    find: str = ""
+    found: frozenset[str] = frozenset()
+    """The nodes that `find` names."""
+
+    @property
+    def folded_tensors(self) -> frozenset[str]:
+        """The tensors that are leaves of folded nodes, or made by them."""
+        folds = [entry for entry in self.entries if isinstance(entry, Fold)]
+        return frozenset(tid for fold in folds for tid in (*fold.leaves, *fold.results))
+
+
+def select_nodes(changed: Changes, find: str = "", fold: bool = True) -> NodeSelection:
+    """Select the entries of a graph; a large one is folded, by module and by what is repeated.
+
+    As far as they are not too many, nodes that are in trouble or changed, whose results have names,
+    or that `find` names stay visible.
+    """
+    check_options(find, fold)
+    snap = changed.now
+    is_large = fold and len(snap.nodes) > FOLD_ABOVE
+    if not is_large and not find:
+        return NodeSelection(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold)
+    fresh = changed.new_nodes | {node for node, _ in changed.earlier_saved}
+    order = _NodeOrder(snap, _find_bad_nodes(snap), fresh, find)
+    if is_large:
+        return order.select("F", 0, len(order.computed), {})
+    places = {node.id: node.id for node in snap.nodes}
+    return NodeSelection(snap.nodes, places, {}, not fold, find, order.found)
+
+
+def has_noted_modules(snap: Snapshot) -> bool:
+    """Return True if it is known in which module's forward nodes were made."""
+    return any(node.module is not None for node in snap.nodes)
+
+
+def _find_bad_nodes(snap: Snapshot) -> set[str]:
+    """Return the nodes with something stale, freed or maybe written among what they saved."""
+    states = {saved.state for node in snap.nodes for saved in node.saved}
+    # After a backward everything is freed, which sets no node apart; beside live ones it does.
+    wrong = {"stale", "freed"} if "live" in states else {"stale"}
+    bad = {node_id for node_id, _ in find_possible_writers(snap)}
+    for node in snap.nodes:
+        if node.cut or any(
+            saved.state in wrong or saved.bytes_unchanged is False for saved in node.saved
+        ):
+            bad.add(node.id)
+    return bad
+
+
+class _NodeOrder:
+    """The nodes of a graph in the order in which they were made, the last first, and their leaves."""
+
+    def __init__(
+        self, snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str
+    ) -> None:
+        self.snap, self.bad, self.fresh, self.find = snap, bad, fresh, find
+        self.users: dict[str, list[str]] = {node.id: [] for node in snap.nodes}
+        for node in snap.nodes:
+            for end in dict.fromkeys(node.ends):
+                self.users[end].append(node.id)
+        self.computed = self._sort_nodes()
+        self.places = {node.id: place for place, node in enumerate(self.computed)}
+        self.leaves = {
+            node.id: [end for end in dict.fromkeys(node.ends) if end not in self.places]
+            for node in self.computed
+        }
+        paths = self._find_paths()
+        self.found = frozenset(self._find_nodes(find, paths)) if find else frozenset()
+        self.heads = [tuple(map(self._places_of, node.ends)) for node in self.computed]
+        self.line = FoldableLine(
+            paths,
+            [1 + self._count_own_leaves(node) for node in self.computed],
+            self._find_visible(),
+            map(self._kind_of_node, self.computed),
+            self.compare_edges,
+            room=ROOM,
+            most_room=MOST_ROOM,
+            is_backward=True,
+        )
+
+    def _places_of(self, end: str) -> list[int]:
+        """Return where an edge goes: of a leaf, the places of the nodes that use it."""
+        if end in self.places:
+            return [self.places[end]]
+        return [self.places[user] for user in self.users[end]]
+
+    def _count_own_leaves(self, node: Node) -> int:
+        own = [leaf for leaf in self.leaves[node.id] if len(self.users[leaf]) == 1]
+        return min(len(own), MOST_LEAVES + 1)
+
+    def _sort_nodes(self) -> list[Node]:
+        """Sort latest first by the engine's numbers, and never a node before one that leads to it."""
+        computed = {node.id: node for node in self.snap.nodes if node.variable is None}
+        ranks = {
+            node_id: (-node.key[2], place) for place, (node_id, node) in enumerate(computed.items())
+        }
+        # By edges first, and only then by numbers: folds rely on it that no edge leads back.
+        waiting = {node_id: len(self.users[node_id]) for node_id in computed}
+        ready = [(ranks[node_id], node_id) for node_id, count in waiting.items() if not count]
+        heapify(ready)
+        order = []
+        while ready:
+            node = computed[heappop(ready)[1]]
+            order.append(node)
+            for end in dict.fromkeys(node.ends):
+                if end not in computed:
+                    continue
+                waiting[end] -= 1
+                if not waiting[end]:
+                    heappush(ready, (ranks[end], end))
+        return order
+
+    def _find_paths(self) -> list[ModulePath]:
+        """Find the module of each node: as noted in forward, or else guessed from what it reads."""
+        if has_noted_modules(self.snap):
+            return [module_path(node.module or "") for node in self.computed]
+        reads = self._find_modules_read()
+        paths = [reads.get(node.id, ()) for node in self.computed]
+        known = [place for place, node in enumerate(self.computed) if node.id in reads]
+        # Nodes that read no parameter (an activation) belong to the module on both sides of them.
+        for before, after in pairwise(known):
+            for place in range(before + 1, after):
+                paths[place] = common_path((paths[before], paths[after]))
+        return paths
+
+    def _find_modules_read(self) -> dict[str, ModulePath]:
+        """Return node -> the module of the parameters that it reads, for those that read any."""
+        reads: dict[str, ModulePath] = {}
+        for node in reversed(self.computed):
+            variables = [self.snap.node(leaf).variable or "" for leaf in self.leaves[node.id]]
+            direct = [find_home(self.snap, variable) for variable in variables]
+            passed = [
+                reads[end]
+                for end in node.ends
+                if end in reads and self.snap.node(end).name in _PASSED_THROUGH
+            ]
+            if any(direct) or any(passed):
+                reads[node.id] = common_path(direct or passed)
+        return reads
+
+    def _find_nodes(self, find: str, paths: Sequence[ModulePath]) -> Iterator[str]:
+        """Yield the nodes that `find` names: by id, kind, tensor or module."""
+        for node in self.snap.nodes:
+            texts = [node.id, node.name]
+            for tensor_id in (*node.tensors, *([node.variable] if node.variable else [])):
+                texts += self.snap.tensor(tensor_id).names
+            if node.id in self.places:
+                texts.append(".".join(paths[self.places[node.id]]))
+            if matches_any(find, texts):
+                yield node.id
+
+    def _find_visible(self) -> list[int]:
+        """Return the places that have to be visible, the most important first."""
+        found: set[int] = set()
+        for node_id in self.found:
+            # A leaf that was found is seen beside the nodes that use it.
+            found.update(self._places_of(node_id))
+        made = {tensor.grad_fn for tensor in self.snap.named}
+        bad = [place for place, node in enumerate(self.computed) if node.id in self.bad]
+        named = [place for place, node in enumerate(self.computed) if node.id in made]
+        fresh = [place for place, node in enumerate(self.computed) if node.id in self.fresh]
+        visible = [*sorted(found), *bad[:MOST_TROUBLES], *fresh[:MOST_NAMED], *named[:MOST_NAMED]]
+        return list(dict.fromkeys(visible))
+
+    def _kind_of_node(self, node: Node) -> object:
+        """Return what must be equal in equal nodes; `compare_edges` compares where their edges go."""
+        variables = [self.snap.node(leaf).variable or "" for leaf in self.leaves[node.id]]
+        shapes = [self.snap.tensor(variable).shape for variable in variables]
+        saved_values = [
+            (saved.name, saved.state, saved.tensor and self.snap.tensor(saved.tensor).shape)
+            for saved in node.saved
+        ]
+        is_none = tuple(edge is None for edge in node.edges)
+        is_found, is_bad = node.id in self.found, node.id in self.bad
+        return node.name, tuple(saved_values), tuple(shapes), is_none, is_found, is_bad
+
+    def compare_edges(self, first: int, second: int, size: int) -> tuple[bool, ...] | None:
+        """Say how the edges of two stretches are equal; None if they are not.
+
+        Each edge goes as far as its counterpart (True), or to the same node (False). Two leaves are
+        equally far if the nodes that use them are.
+        """
+        ways = []
+        for place in range(size):
+            heads, others = self.heads[first + place], self.heads[second + place]
+            for head, other in zip(heads, others, strict=True):
+                is_as_far = len(head) == len(other) and all(
+                    b - a == second - first for a, b in zip(head, other, strict=True)
+                )
+                if head != other and not is_as_far:
+                    return None
+                ways.append(is_as_far)
+        return tuple(ways)
+
+    def select(self, prefix: str, start: int, stop: int, outside: dict[str, str]) -> NodeSelection:
+        """Select the entries of a stretch; `outside` says which entries show the other nodes."""
+        parts = self.line.open_stretch(start, stop)
+        names: list[str] = []
+        fold_count = 0
+        places: dict[str, str] = {}
+        for part in parts:
+            fold_count += not part.is_single
+            name = self.computed[part.start].id if part.is_single else f"{prefix}{fold_count}"
+            names.append(name)
+            for place in range(part.start, part.stop):
+                places[self.computed[place].id] = name
+        groups = self._group_leaves(start, stop, {**outside, **places})
+        # A leaf that only one fold uses is in it.
+        own = {
+            name: groups.pop((name,), [])
+            for name, part in zip(names, parts, strict=True)
+            if not part.is_single
+        }
+        leaf_entries: dict[str, list[str]] = {}
+        for leaves in groups.values():
+            for leaf in leaves:
+                if leaf in self.found or len(leaves) <= MOST_LEAVES:
+                    leaf_entries[leaf] = [leaf]
+            rest = [leaf for leaf in leaves if leaf not in leaf_entries]
+            if rest:
+                fold_count += 1
+                leaf_entries[f"{prefix}{fold_count}"] = rest
+        for name, leaves in (*own.items(), *leaf_entries.items()):
+            places |= dict.fromkeys(leaves, name)
+        everywhere = {**outside, **places}
+        entries: list[Node | Fold] = []
+        for part, name in zip(parts, names, strict=True):
+            if part.is_single:
+                entries.append(self.computed[part.start])
+            else:
+                entries.append(self._fold_stretch(name, part, own[name], everywhere))
+        for name, leaves in leaf_entries.items():
+            is_leaf = leaves == [name]
+            entries.append(self.snap.node(name) if is_leaf else self._make_fold(name, leaves))
+        return NodeSelection(tuple(entries), places, outside, False, self.find, self.found)
+
+    def _group_leaves(
+        self, start: int, stop: int, entry_of: dict[str, str]
+    ) -> dict[tuple[str, ...], list[str]]:
+        """Group the leaves of a stretch by the entries that use them."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        leaves = dict.fromkeys(
+            leaf for node in self.computed[start:stop] for leaf in self.leaves[node.id]
+        )
+        for leaf in leaves:
+            users = dict.fromkeys(entry_of.get(user, "") for user in self.users[leaf])
+            groups.setdefault(tuple(users), []).append(leaf)
+        return groups
+
+    def _fold_stretch(
+        self, name: str, part: Stretch, leaves: list[str], entry_of: dict[str, str]
+    ) -> Fold:
+        size = (part.stop - part.start) // part.times
+
+        def open_fold() -> NodeSelection:
+            # Of what is repeated, what forward made first: the last, since the order is reversed.
+            return self.select(f"{name}.", part.stop - size, part.stop, entry_of)
+
+        nodes = [node.id for node in self.computed[part.start : part.stop]]
+        return self._make_fold(name, [*nodes, *leaves], part.label, part.times, open_fold)
+
+    def _make_fold(
+        self,
+        name: str,
+        node_ids: list[str],
+        label: str = "",
+        times: int = 1,
+        inside: Callable[[], NodeSelection] | None = None,
+    ) -> Fold:
+        members = [self.snap.node(node_id) for node_id in node_ids]
+        states: Counter[str] = Counter()
+        ends: dict[str, None] = {}
+        results: list[str] = []
+        for node in members:
+            for saved in node.saved:
+                states["written unseen" if saved.bytes_unchanged is False else saved.state] += 1
+            ends |= dict.fromkeys(node.ends)
+            results += [tid for tid in node.tensors if self.snap.tensor(tid).names]
+        inner = set(node_ids)
+        return Fold(
+            id=name,
+            nodes=tuple(node_ids),
+            kinds=tuple(Counter(node.name for node in members).items()),
+            states=tuple(states.items()),
+            leaves=tuple(node.variable for node in members if node.variable is not None),
+            ends=tuple(end for end in ends if end not in inner),
+            results=tuple(results),
+            label=label,
+            times=times,
+            inside=inside,
+        )

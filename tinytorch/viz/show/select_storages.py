@@ -1,0 +1,208 @@
+"""Selection of the storages that a memory picture shows: all of them, or folds where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..diagnose import Changes, describe_hazards
+from ..read import Snapshot, Storage, Tensor
+from ..wording import matches_any
+from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
+
+MOST_ENTRIES, MOST_ROWS = 16, 30
+"""How many entries a large picture shows, and how many tensors if they have to be visible."""
+MOST_TROUBLES, MOST_NEW = 8, 12
+"""How many storages in trouble, and how many that are new or in no module, have to be visible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A storage and those of its tensors that are shown; `hidden` is the number of the others."""
+
+    storage: Storage
+    members: list[Tensor]
+    hidden: int = 0
+
+    @property
+    def is_alone(self) -> bool:
+        """True if a single tensor with a single name is all that sees the memory."""
+        return (
+            len(self.members) == 1
+            and len(self.members[0].names) < 2
+            and not self.storage.arrays
+            and self.storage.objects == 1
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Several storages in one entry, which may contain such entries again."""
+
+    label: str
+    times: int
+    bands: tuple[Band, ...]
+    inside: tuple[Band | Pack, ...]
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The tensors of its storages."""
+        return [tensor for band in self.bands for tensor in band.members]
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySelection:
+    """The entries of a memory picture in order."""
+
+    entries: tuple[Band | Pack, ...]
+    is_whole: bool
+    """True if the picture was asked for as a whole, however large."""
+    find: str
+    found: frozenset[str]
+    """The tensors whose names have `find` in them."""
+    troubles: Mapping[str, tuple[str, ...]]
+    """The tensors in trouble, each with sentences that say why."""
+
+
+def select_storages(changed: Changes, find: str = "", fold: bool = True) -> MemorySelection:
+    """Select the storages to show; storages of one module are folded where there are many.
+
+    As far as they are not too many, tensors that are in trouble, that changed, that share memory or
+    that have `find` in their names stay visible.
+    """
+    check_options(find, fold)
+    snap = changed.now
+    bad = describe_hazards(snap)
+    found = frozenset(
+        tensor.id
+        for tensor in snap.tensors
+        if tensor.id in snap.shown and matches_any(find, tensor.names)
+    )
+    bands = [Band(storage, members) for storage, members in snap.shown_storages]
+    if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:
+        return MemorySelection(tuple(bands), not fold, find, found, bad)
+    homes = _sort_by_module(snap, bands)
+    bands = [_limit_rows(band, {*found, *bad}) for band, _ in homes]
+    paths = [path for _, path in homes]
+    in_changed_cells = {tid for sid in changed.earlier_cells for tid in snap.storage(sid).tensors}
+    fresh = (
+        changed.new_tensors
+        | changed.attribute_changes.keys()
+        | changed.earlier_versions.keys()
+        | in_changed_cells
+    )
+    line = FoldableLine(
+        paths,
+        [len(band.members) for band in bands],
+        _find_visible(bands, paths, found, bad, fresh),
+        [_kind_of_band(snap, band, bad) for band in bands],
+        # Storages have no edges: those of one kind are equal.
+        lambda *_: (),
+        room=MOST_ENTRIES,
+        most_room=MOST_ROWS,
+    )
+    entries = tuple(_make_entries(line, bands, line.open_stretch(0, len(bands))))
+    return MemorySelection(entries, False, find, found, bad)
+
+
+def check_options(find: object, fold: object) -> None:
+    """Raise TypeError if `find` or `fold` is of another type: a tensor may have that name."""
+    for name, value, expected in (("find", find, str), ("fold", fold, bool)):
+        if not isinstance(value, expected):
+            raise TypeError(
+                f"{name}= is of type {expected.__name__}, not {type(value).__name__}; "
+                f'a tensor of that name is shown with {{"{name}": {name}}} as the first argument'
+            )
+
+
+def find_home(snap: Snapshot, tensor_id: str) -> ModulePath:
+    """Return the module that a tensor's dotted names begin with, as far as they agree."""
+    dotted = [name for name in snap.tensor(tensor_id).names if "." in name]
+    return common_path([module_path(name.rpartition(".")[0]) for name in dotted])
+
+
+def _sort_by_module(snap: Snapshot, bands: Sequence[Band]) -> list[tuple[Band, ModulePath]]:
+    """Order storages so that those of one module are neighbours; modules stay in their order."""
+    ranks: dict[ModulePath, int] = {}
+    sortable = []
+    for band in bands:
+        # A gradient belongs to the module of its tensor.
+        homes = [find_home(snap, tensor.grad_of or tensor.id) for tensor in band.members]
+        home = common_path([path for path in homes if path])
+        prefixes = [home[: depth + 1] for depth in range(len(home))] or [(band.storage.id,)]
+        rank = [ranks.setdefault(prefix, len(ranks)) for prefix in prefixes]
+        sortable.append((rank, band, home))
+    sortable.sort(key=lambda entry: entry[0])
+    return [(band, home) for _, band, home in sortable]
+
+
+def _find_visible(
+    bands: Sequence[Band],
+    paths: Sequence[ModulePath],
+    found: Collection[str],
+    bad: Collection[str],
+    fresh: Collection[str],
+) -> list[int]:
+    """Return the places of what has to be visible, the most important first."""
+    visible: list[int] = []
+    for urgent, most in ((found, len(bands)), (bad, MOST_TROUBLES), (fresh, MOST_NEW)):
+        places = [
+            place
+            for place, band in enumerate(bands)
+            if any(tensor.id in urgent for tensor in band.members)
+        ]
+        visible += places[:most]
+    visible += [place for place, band in enumerate(bands) if not band.is_alone]
+    visible += [place for place, path in enumerate(paths) if not path][:MOST_NEW]
+    return list(dict.fromkeys(visible))
+
+
+def _kind_of_band(snap: Snapshot, band: Band, bad: Collection[str]) -> object:
+    """Return what is the same in equal storages: names within the module, shapes, dtypes, trouble."""
+    names = []
+    for tensor in band.members:
+        parts = snap.first_name(tensor).split(".")
+        own = parts[-2 if tensor.role == "grad" else -1 :]
+        names.append([part for part in own if not part.isdigit()])
+    layouts = [
+        (tensor.shape, tensor.stride, tensor.dtype, tensor.id in bad) for tensor in band.members
+    ]
+    # As text: kinds are keys of a dict, and lists have no hash.
+    return repr((names, layouts))
+
+
+def _limit_rows(band: Band, urgent: Collection[str]) -> Band:
+    """Leave out the rows that are too many to be drawn: never those that have to be visible first."""
+    by_urgency = sorted(band.members, key=lambda tensor: tensor.id not in urgent)
+    rows = {tensor.id for tensor in by_urgency[:MOST_ROWS]}
+    members = [tensor for tensor in band.members if tensor.id in rows]
+    return Band(band.storage, members, len(band.members) - len(rows))
+
+
+def _make_entries(
+    line: FoldableLine, bands: Sequence[Band], parts: Iterable[Stretch]
+) -> Iterator[Band | Pack]:
+    for part in parts:
+        members = tuple(bands[part.start : part.stop])
+        size = len(members) // part.times
+        if part.is_single:
+            yield from members
+        elif part.times > 1 and size == 1:
+            yield Pack(part.label, part.times, members, members)
+        elif part.times > 1:
+            # Each round opens by itself: people look for the weights of one layer.
+            rounds = _split_rounds(line.paths, part, size)
+            yield Pack(part.label, part.times, members, tuple(_make_entries(line, bands, rounds)))
+        elif line.size(part) <= MOST_ROWS:
+            yield Pack(part.label, 1, members, members)
+        else:
+            inner = line.split(part.start, part.stop)
+            yield Pack(part.label, 1, members, tuple(_make_entries(line, bands, inner)))
+
+
+def _split_rounds(paths: Sequence[ModulePath], part: Stretch, size: int) -> list[Stretch]:
+    rounds = []
+    for start in range(part.start, part.stop, size):
+        label = ".".join(common_path([path for path in paths[start : start + size] if path]))
+        rounds.append(Stretch(start, start + size, label))
+    return rounds

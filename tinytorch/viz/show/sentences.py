@@ -1,0 +1,267 @@
+"""Sentences about one record, and about what changed in it: for pictures and their texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..diagnose import Changes
+from ..read import Node, Saved, Snapshot, Storage, Tensor
+from ..wording import (
+    escape_name,
+    escape_unseen,
+    gettext,
+    gettext_noop,
+    join_names,
+    ngettext,
+    short_dtype,
+    short_node_name,
+)
+from .select_nodes import Fold
+from .select_storages import Pack
+
+MANY_CELLS = 6
+"""More cells than this are counted in a picture, which may not show all of them."""
+MOST_LISTED = 24
+"""How many cells of a tensor, and how many saved values and edges of a node, are listed."""
+
+# -- storages and tensors ----------------------------------------------------------
+
+
+def title_of_storage(snap: Snapshot, members: Sequence[Tensor], *, short_form: bool = False) -> str:
+    """Return `one storage, shared by a and b` or `storage of c alone`; the short form omits "alone"."""
+    names = [snap.label(tensor.id) for tensor in members]
+    arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
+    names += [gettext("{name} (a NumPy array)", name=escape_name(name)) for name in arrays]
+    if len(names) > 1:
+        return gettext("one storage, shared by {names}", names=join_names(names))
+    if len(members[0].names) > 1:
+        count = len(members[0].names)
+        return gettext(
+            "storage of one tensor with {number} names, {names}", number=count, names=names[0]
+        )
+    if short_form:
+        return gettext("storage of {name}", name=names[0])
+    return gettext("storage of {name} alone", name=names[0])
+
+
+def list_unusual(storage: Storage) -> list[str]:
+    """List of size, dtype and device what no reader expects: `10,000 cells`, `int64`, `on cuda`."""
+    unusual = []
+    if storage.cells > MANY_CELLS:
+        unusual.append(ngettext("{number} cell", "{number} cells", storage.cells))
+    if short_dtype(storage.dtype) != "float32" and storage.cells:
+        unusual.append(short_dtype(storage.dtype))
+    if storage.device != "cpu":
+        unusual.append(gettext("on {device}", device=storage.device))
+    return unusual
+
+
+def size_of_storage(storage: Storage) -> str:
+    """Return `3 cells of float32, 12 bytes, on cpu`."""
+    nbytes = ngettext("{number} byte", "{number} bytes", storage.nbytes)
+    if not storage.cells:
+        return gettext(
+            "no cells, {bytes}, on {device}", bytes=f"{storage.nbytes} bytes", device=storage.device
+        )
+    cells = ngettext(
+        "{number} cell of {dtype}",
+        "{number} cells of {dtype}",
+        storage.cells,
+        dtype=short_dtype(storage.dtype),
+    )
+    return gettext(
+        "{cells}, {bytes}, on {device}", cells=cells, bytes=nbytes, device=storage.device
+    )
+
+
+def cells_of_tensor(tensor: Tensor) -> str:
+    """Return which cells (of its own item size) a tensor covers, in the order of its elements."""
+    if tensor.storage is None or tensor.stride is None:
+        return gettext("cells not known")
+    if not tensor.numel:
+        return gettext("no cell")
+    # No more than are listed: a tensor may have millions of elements.
+    cells = [byte // tensor.itemsize for _, byte in tensor.elements(MOST_LISTED)]
+    if tensor.numel == 1:
+        return gettext("cell {cell}", cell=cells[0])
+    is_complete = tensor.numel <= MOST_LISTED
+    last = cells[-1] if is_complete else tensor.stop_byte() // tensor.itemsize - 1
+    step = cells[1] - cells[0]
+    is_even = step > 0 and tensor.is_in_order() and last - cells[0] == step * (tensor.numel - 1)
+    if is_even and all(b - a == step for a, b in pairwise(cells)):
+        if step == 1:
+            return gettext("cells {first} to {last}", first=cells[0], last=last)
+        return gettext(
+            "cells {first} to {last} in steps of {step}", first=cells[0], last=last, step=step
+        )
+    listing = ", ".join(map(str, cells))
+    if not is_complete:
+        return gettext(
+            "cells {cells}, ... ({number} elements), in this order",
+            cells=listing,
+            number=f"{tensor.numel:,}",
+        )
+    return gettext("cells {cells}, in this order", cells=listing)
+
+
+def history_of_tensor(tensor: Tensor, *, short_form: bool = False) -> str:
+    """Return `leaf, requires grad`, `leaf, needs no grad` or `not a leaf, grad_fn MulBackward0`.
+
+    The short form is `grad_fn MulBackward0`, and nothing for the usual leaf that needs no grad.
+    """
+    if tensor.is_leaf is None:
+        return gettext("grad_fn invalid")
+    if tensor.is_leaf and tensor.requires_grad:
+        return gettext("leaf, requires grad")
+    if tensor.is_leaf:
+        return "" if short_form else gettext("leaf, needs no grad")
+    node = short_node_name(tensor.grad_fn_name or "None")
+    if short_form:
+        return gettext("grad_fn {node}", node=node)
+    return gettext("not a leaf, grad_fn {node}", node=node)
+
+
+def summarize_pack(changed: Changes, pack: Pack, bad: Sequence[str]) -> str:
+    """Return `net.layers.0: 6 tensors, 12,640 bytes, each alone in its storage, 1 changed`."""
+    snap, members = changed.now, pack.tensors
+    nbytes = sum(band.storage.nbytes for band in pack.bands)
+    facts = [
+        ngettext("{number} tensor", "{number} tensors", len(members)),
+        ngettext("{number} byte", "{number} bytes", nbytes),
+    ]
+    if all(band.is_alone for band in pack.bands):
+        facts.append(gettext("each alone in its storage"))
+    else:
+        facts.append(ngettext("in {number} storage", "in {number} storages", len(pack.bands)))
+    altered = changed.attribute_changes.keys() | changed.earlier_versions.keys()
+    bad_count = sum(tensor.id in bad for tensor in members)
+    changed_count = sum(
+        tensor.id in altered or tensor.storage in changed.earlier_cells for tensor in members
+    )
+    new_count = sum(tensor.id in changed.new_tensors for tensor in members)
+    if bad_count:
+        facts.append(gettext("{number} in trouble", number=f"{bad_count:,}"))
+    if changed_count:
+        facts.append(gettext("{number} changed", number=f"{changed_count:,}"))
+    if new_count:
+        facts.append(gettext("{number} new", number=f"{new_count:,}"))
+    title = title_of_fold(pack)
+    if not pack.label:
+        first, last = (snap.label(band.members[0].id) for band in (pack.bands[0], pack.bands[-1]))
+        title = gettext("{first} to {last}", first=first, last=last)
+    return gettext("{what}: {facts}", what=title, facts=", ".join(facts))
+
+
+def title_of_fold(fold: Fold | Pack) -> str:
+    """Return `net.layers.0 to 11, 12 times`: module, and how many equal stretches, if known."""
+    if fold.times == 1:
+        return escape_unseen(fold.label)
+    times = gettext("{number} times", number=f"{fold.times:,}")
+    return (
+        escape_unseen(gettext("{what}, {times}", what=fold.label, times=times))
+        if fold.label
+        else times
+    )
+
+
+def title_of_memory(snap: Snapshot) -> str:
+    """Return what a memory picture shows, in half a sentence."""
+    if not snap.names:
+        return gettext("Memory: no tensors to show.")
+    tensors, storages = snap.counts
+    return gettext(
+        "memory of {names}: {tensors} in {storages}",
+        names=snap.title,
+        tensors=tensors,
+        storages=storages,
+    )
+
+
+# -- what changed ------------------------------------------------------------------
+
+MEMORY_FACTS = ("requires_grad", "shape", "grad_fn_name", "grad", "stride", "dtype")
+GRAPH_FACTS = ("requires_grad", "shape", "grad_fn_name", "grad", "node", "values")
+"""What the two pictures say of a tensor that was already there."""
+_SENTENCES = {
+    "requires_grad": gettext_noop("requires_grad was {was}"),
+    "shape": gettext_noop("shape was {was}"),
+    "grad_fn_name": gettext_noop("grad_fn was {was}"),
+    "stride": gettext_noop("stride was {was}"),
+    "dtype": gettext_noop("dtype was {was}"),
+    "node": gettext_noop("grad_fn was another {was}"),
+    "values": gettext_noop(".grad changed"),
+}
+_TRANSLATED = [
+    *(gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")),
+    *(gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")),
+    gettext_noop("written unseen"),
+    *(gettext_noop("new"), gettext_noop("found"), gettext_noop("wrong")),
+]
+"""States of saved values and flags of pictures, as records have them: here for translators."""
+
+
+def list_changes(changed: Changes, tensor_id: str, kinds: Sequence[str]) -> list[str]:
+    """Return what changed in a tensor, as far as it is of these kinds."""
+    facts = changed.attribute_changes.get(tensor_id, {})
+    before = changed.earlier_tensors.get(tensor_id)
+    if before is None:
+        return []
+    return [_describe_change(kind, facts[kind][0], before) for kind in kinds if kind in facts]
+
+
+def _describe_change(kind: str, value_before: object, before: Tensor) -> str:
+    if kind == "grad":
+        return gettext(".grad was None") if value_before is None else gettext(".grad is None now")
+    if kind in ("grad_fn_name", "node"):
+        # For "node" the value is the key of a record; people know nodes by their kind.
+        value_before = before.grad_fn_name and short_node_name(before.grad_fn_name)
+    return gettext(_SENTENCES[kind], was=short_dtype(str(value_before)))
+
+
+def list_rebound_names(changed: Changes, tensor: Tensor) -> list[str]:
+    """Return a sentence for each name that was another tensor's before."""
+    names = [escape_name(name) for name in tensor.names if name in changed.rebound_names]
+    return [gettext("{name} is now another tensor", name=name) for name in names]
+
+
+def list_new_names(changed: Changes, tensor: Tensor) -> list[str]:
+    """Return a sentence for each name that an old tensor got."""
+    names = [escape_name(name) for name in tensor.names if name in changed.added_names]
+    return [gettext("{name} is a new name", name=name) for name in names]
+
+
+def state_before(saved: Saved) -> str:
+    """Return `was live at version 0`: an earlier state of something that a node saved."""
+    state = gettext(saved.state)
+    if saved.version is None:
+        return gettext("was {state}", state=state)
+    return gettext("was {state} at version {version}", state=state, version=saved.version)
+
+
+def list_changes_in_fold(changed: Changes, fold: Fold) -> list[str]:
+    """Return what changed in nodes that are folded, counted."""
+    inside = set(fold.nodes)
+    new = len(inside & changed.new_nodes)
+    lines = [ngettext("{number} node new", "{number} nodes new", new)] if new else []
+    states = Counter(
+        state_before(saved) for (node, _), saved in changed.earlier_saved.items() if node in inside
+    )
+    for state, count in states.items():
+        lines.append(gettext("{number} saved {was}", number=f"{count:,}", was=state))
+    facts = Counter(
+        fact for leaf in fold.leaves for fact in list_changes(changed, leaf, GRAPH_FACTS)
+    )
+    for fact, count in facts.items():
+        lines.append(ngettext("{number} leaf: {fact}", "{number} leaves: {fact}", count, fact=fact))
+    return lines
+
+
+def select_saved(node: Node) -> list[tuple[int, Saved]]:
+    """Return what a node saved, with its position; of very many those in trouble, then the first."""
+    saved = list(enumerate(node.saved))
+    if len(saved) <= MOST_LISTED:
+        return saved
+    bad_first = sorted(saved, key=lambda entry: entry[1].state == "live")
+    return sorted(bad_first[:MOST_LISTED], key=lambda entry: entry[0])
