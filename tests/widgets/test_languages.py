@@ -166,9 +166,9 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
 
 def test_a_live_view_says_its_language(language: str) -> None:
     script = Panel()._esm
-    assert f'const lang = "{language}"' in script
+    assert f'const FROM_PYTHON = {{"language": "{language}"' in script
     catalogue.use_language(None)
-    assert 'const lang = ""' in Panel()._esm
+    assert 'const FROM_PYTHON = {"language": ""' in Panel()._esm
 
 
 def test_answers_are_understood(language: str) -> None:

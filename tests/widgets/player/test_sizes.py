@@ -142,13 +142,13 @@ def test_nothing_repeats_in_the_page() -> None:
 
 def test_rendering_a_player_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     trees: list[Box] = []
-    make = StaticForm._tree
+    make = StaticForm._make_tree
 
     def make_and_keep(sheet: StaticForm, plan: object) -> Box:
         trees.append(make(sheet, plan))  # type: ignore[arg-type]
         return trees[-1]
 
-    monkeypatch.setattr(StaticForm, "_tree", make_and_keep)
+    monkeypatch.setattr(StaticForm, "_make_tree", make_and_keep)
     made = steps(UPDATE.format(rounds=4), engine=tinytorch)
     forms = [
         made.html,

@@ -17,14 +17,14 @@ SAYS = 'button.textContent = say("Step {number} of \\"it\\"", { number });\n'
 @pytest.fixture
 def german(monkeypatch: pytest.MonkeyPatch) -> None:
     words = {'Step {number} of "it"': "Schritt {number} </script> ü", "Never asked for": "Nie"}
-    monkeypatch.setattr(theme, "known", lambda: words)
+    monkeypatch.setattr(theme, "list_translations", lambda: words)
 
 
 def given(script: str) -> dict[str, str]:
     """The words that a script is given."""
-    begin = "const WORDS = "
+    begin = "const FROM_PYTHON = "
     assert script.startswith(begin + "{")
-    words: dict[str, str] = json.JSONDecoder().raw_decode(script, len(begin))[0]
+    words: dict[str, str] = json.JSONDecoder().raw_decode(script, len(begin))[0]["words"]
     return words
 
 
@@ -52,14 +52,22 @@ def test_a_script_is_given_the_words_that_it_asks_for(monkeypatch: pytest.Monkey
 
 def test_what_says_nothing_is_given_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert as_script(monkeypatch, "const a = 1;\n") == "const a = 1;\n"
-    assert "WORDS" not in read_web_files("ui/exhibit.css")
+    assert "FROM_PYTHON" not in read_web_files("ui/exhibit.css")
 
 
-def test_scripts_that_stand_together_share_one_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        theme, "_read_web_file", lambda name: "const WORDS = {};\n" if name == "ui/say.js" else SAYS
-    )
-    assert read_web_files("ui/one.js", "ui/two.js").count("WORDS") == 1
+def test_scripts_of_one_page_share_the_declaration() -> None:
+    script = read_web_files("player/stops.js", "player/player.js", "ui/live.js")
+    assert script.count("const FROM_PYTHON") == script.count("const say = ") == 1
+
+
+def test_comments_and_exports_of_a_script_are_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "/**\n * Two * lines.\n */\nexport function f() {}\n  // one\nexport default f;\n"
+    (tmp_path / "copylab" / "web").mkdir(parents=True)
+    (tmp_path / "copylab" / "web" / "a.js").write_text(source)
+    monkeypatch.setattr(theme, "files", lambda _: tmp_path)
+    assert theme._read_web_file.__wrapped__("copylab/a.js") == "function f() {}\nexport default f;"
 
 
 def template_literals(script: str) -> str:

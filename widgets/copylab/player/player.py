@@ -257,7 +257,7 @@ class Steps(Sequence[Frame]):
     @cached_property
     def last(self) -> int:
         """The number of the last step that is shown: all are, unless there are thousands."""
-        return self._all.how_many()
+        return self._all.count_fitting_steps()
 
     @cached_property
     def shown(self) -> StaticForm:

@@ -21,7 +21,7 @@ import traitlets
 from IPython import display as front
 from IPython import get_ipython
 
-from tinytorch.viz import current_language, gettext
+from tinytorch.viz import gettext
 
 from ..doc import Presentation, html_element
 from .theme import panel_style_sheet, read_web_files
@@ -164,9 +164,7 @@ class Live(anywidget.AnyWidget):
 
     @traitlets.default("_esm")
     def _script(self) -> str:
-        return read_web_files(*self.SCRIPTS, "ui/live.js").replace(
-            'lang = ""', f'lang = "{current_language() or ""}"'
-        )
+        return read_web_files(*self.SCRIPTS, "ui/live.js")
 
     @traitlets.default("sheet")
     def _style(self) -> str:

@@ -1,4 +1,7 @@
-"""What a page is given: the scripts and style sheets of the rooms, and the colours of the pictures, light and dark."""
+"""Scripts and style sheets of the rooms for a page, and the colours of the pictures, light and dark.
+
+They are our own and have no dependency. What a notebook stores contains them, so they are made short.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,26 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from tinytorch.viz import PALETTE, gettext, list_translations
+from tinytorch.viz import PALETTE, current_language, gettext, list_translations
 
-_KIND = "[data-vscode-theme-kind=vscode-high-contrast{}]"
-_PAGE = ":is(html,body):is([theme={0}],[data-theme={0}],.{0},.quarto-{0})"  # Colab, Sphinx, marimo and MyST, Quarto
-_VIEW = ":host [data-theme={}]"  # in a shadow tree; see live.js
+# How the hosts say which theme a page has. `_PAGE_HOST` is that of Colab, Sphinx, marimo and MyST, and Quarto.
+_HIGH_CONTRAST_HOST = "[data-vscode-theme-kind=vscode-high-contrast{}]"
+_PAGE_HOST = ":is(html,body):is([theme={0}],[data-theme={0}],.{0},.quarto-{0})"
+_VIEW_HOST = ":host [data-theme={}]"  # in a shadow tree: live.js sets it
 _HOSTS = {
     "light": (
         "[data-jp-theme-light=true]",
         ".vscode-light",
-        _KIND.format("-light"),
-        _PAGE.format("light"),
-        _VIEW.format("light"),
+        _HIGH_CONTRAST_HOST.format("-light"),
+        _PAGE_HOST.format("light"),
+        _VIEW_HOST.format("light"),
     ),
     "dark": (
         "[data-jp-theme-light=false]",
         ".vscode-dark",
-        _KIND.format(""),
-        _PAGE.format("dark"),
-        _VIEW.format("dark"),
+        _HIGH_CONTRAST_HOST.format(""),
+        _PAGE_HOST.format("dark"),
+        _VIEW_HOST.format("dark"),
     ),
 }
 
@@ -34,31 +38,42 @@ _HOSTS = {
 def read_web_files(*names: str) -> str:
     """Return scripts or style sheets of the rooms, one after another, by their names: `player/player.js`.
 
-    They are our own, without a dependency. No line is blank, for they stand in HTML that Markdown may read. Before a
-    script that calls `say` stands that function, and what the chosen language has for the texts.
+    Several scripts become one module, in which each can use the functions of those before it. No line is blank, for
+    they are also part of HTML that Markdown may read. `say.js` comes before scripts that call `say`, and before those
+    that use it the declaration of `FROM_PYTHON`.
     """
-    made = "".join(map(_read_web_file, names))
-    if "say(" not in made:
-        return made
-    # As it stands in a script: a text in double quotes; and no `<`, for the script may stand in a page.
+    text = "".join(map(_read_web_file, names))
+    if "say(" in text:
+        text = _read_web_file("ui/say.js") + text
+    return _declare_from_python(text) + text if "FROM_PYTHON" in text else text
+
+
+def _declare_from_python(script: str) -> str:
+    """Return the line that declares `FROM_PYTHON`, all that a script is told by Python when it is read.
+
+    language: of the words, empty for English. words: the translations of the texts that the script contains.
+    """
     words = {
-        text: said
-        for text, said in list_translations().items()
-        if json.dumps(text, ensure_ascii=False) in made
+        text: translation
+        for text, translation in list_translations().items()
+        if json.dumps(text, ensure_ascii=False) in script  # as scripts write it, in double quotes
     }
-    return (
-        _read_web_file("ui/say.js").replace("{}", json.dumps(words).replace("<", "\\u003c"), 1)
-        + made
-    )
+    values = json.dumps({"language": current_language() or "", "words": words})
+    # A page's script ends at the first `</script`.
+    return f"const FROM_PYTHON = {values};\n".replace("<", "\\u003c")
 
 
 @cache
 def _read_web_file(name: str) -> str:
+    """Return a file of the package without what only its readers need."""
     room, file = name.split("/")
     text = files("copylab").joinpath(room, "web", file).read_text("utf-8")
-    # Comments are for who reads the file: each output would store them.
-    text = re.sub(r"(?m)^\s*(//.*|/\*.*\*/)$", "", text)
-    text = re.sub(r"\n\s*", "\n", text).lstrip()  # nor does it need what sets lines in
+    # Comments that have lines of their own, of one line or several.
+    text = re.sub(r"(?m)^[ \t]*(//.*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)$", "", text)
+    text = re.sub(r"\n\s*", "\n", text).lstrip()  # blank lines and indentation
+    # The scripts of a page are one module, so an export is for a test that imports a file alone.
+    # `export default` stays: it is what anywidget asks for.
+    text = re.sub(r"(?m)^export (?=function|const|class)", "", text)
     # A notebook takes 12 bytes more for each line. A statement or a rule may go on after these characters, or end with
     # them; a line with a comment or a template may not be joined to the next one.
     return re.sub(r"(?m)^((?!.*(?://|`)).*[{(\[,;])\n", r"\1", text)
@@ -66,34 +81,33 @@ def _read_web_file(name: str) -> str:
 
 def panel_style_sheet(*names: str) -> str:
     """Return the style sheet of all that is shown in a `.cl-panel`, and after it those of the rooms."""
-    lost = gettext(
+    message = gettext(
         "This view has lost its kernel. What you see stays until you run the cell again."
     )
-    said = json.dumps(lost, ensure_ascii=False).replace(
-        "<", "\\3c "
-    )  # a page's style ends at the first `</style`
-    told = f".cl-live.jupyter-widgets-disconnected::before{{content:{said}}}"
-    return (
-        read_web_files("ui/panel.css", "ui/exhibit.css", *names) + colour_rules(".cl-panel") + told
-    )
+    # A page's style ends at the first `</style`.
+    content = json.dumps(message, ensure_ascii=False).replace("<", "\\3c ")
+    disconnected = f".cl-live.jupyter-widgets-disconnected::before{{content:{content}}}"
+    sheets = read_web_files("ui/panel.css", "ui/exhibit.css", *names)
+    return sheets + colour_rules(".cl-panel") + disconnected
 
 
 def colour_rules(root: str, sheet: str = "") -> str:
     """Return the style that defines `--tt-NAME` for every colour, or for those that a sheet names, below `root`.
 
-    A page that says which theme it has is believed, any other follows the system.
+    If a page says which theme it has, that is used; any other page follows the system.
     """
-    used = [name for name in PALETTE if not sheet or f"--tt-{name}" in sheet]
-    light, dark = _colour_properties(used, 0), _colour_properties(used, 1)
-    said = {theme: ",".join(f"{host} {root}" for host in hosts) for theme, hosts in _HOSTS.items()}
+    names = [name for name in PALETTE if not sheet or f"--tt-{name}" in sheet]
+    light, dark = _colour_properties(names, "light"), _colour_properties(names, "dark")
+    selectors = {
+        theme: ",".join(f"{host} {root}" for host in hosts) for theme, hosts in _HOSTS.items()
+    }
     return (
         f"{root}{{{light}}}@media (prefers-color-scheme:dark){{{root}{{{dark}}}}}"
-        f"{said['light']}{{{light}}}{said['dark']}{{{dark}}}"
+        f"{selectors['light']}{{{light}}}{selectors['dark']}{{{dark}}}"
     )
 
 
-def _colour_properties(names: Iterable[str], theme: int) -> str:
-    scheme = ("light", "dark")[theme]
-    return f"color-scheme:{scheme};" + "".join(
-        f"--tt-{name}:{PALETTE[name][theme]};" for name in names
-    )
+def _colour_properties(names: Iterable[str], theme: str) -> str:
+    shade = ("light", "dark").index(theme)  # PALETTE has a pair for each name
+    colours = (f"--tt-{name}:{PALETTE[name][shade]};" for name in names)
+    return f"color-scheme:{theme};" + "".join(colours)

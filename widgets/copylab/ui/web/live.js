@@ -1,25 +1,24 @@
-// What stands at the end of a widget's script, and not of a page's: render(), and the view is told when the kernel is gone.
+// The end of a widget's script, which a page does not have: what anywidget calls. The script before it defines render().
 export default {
-  render(given) {
-    const { model, el } = given;
-    const lang = "";
-    if (lang) el.lang = lang;
-    // A view in a shadow tree (marimo) sees nothing of what the page says of its theme.
+  render(context) {
+    const { model, el } = context;
+    if (FROM_PYTHON.language) el.lang = FROM_PYTHON.language;
+    // In a shadow tree (marimo) the selectors for the page's theme match nothing: see _VIEW_HOST in ui/theme.py.
     el.dataset.theme = getComputedStyle(document.body).colorScheme;
-    // ipywidgets marks its own views so, but not those of anywidget; `this` is the view.
+    // ipywidgets gives its own views this class when the kernel is gone, but not those of anywidget. `this` is the view.
     model.on("comm_live_update", function () {
       el.classList.toggle("jupyter-widgets-disconnected", this?.model?.comm_live === false);
     });
-    // anywidget would set `_css` anew for each model, after which the browser styles the whole page anew.
+    // Not in anywidget's `_css`: that sets it anew for each model, after which the browser styles the whole page anew.
     const root = el.getRootNode();
-    const home = root instanceof ShadowRoot ? root : document.head;
+    const parent = root instanceof ShadowRoot ? root : document.head;
     const text = model.get("sheet");
-    if (![...home.querySelectorAll("style.cl-sheet")].some((sheet) => sheet.textContent === text)) {
+    if (![...parent.querySelectorAll("style.cl-sheet")].some((sheet) => sheet.textContent === text)) {
       const sheet = document.createElement("style");
       sheet.className = "cl-sheet";
       sheet.textContent = text;
-      home.append(sheet);
+      parent.append(sheet);
     }
-    return render(given);
+    return render(context);
   },
 };

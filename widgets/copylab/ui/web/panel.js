@@ -1,17 +1,25 @@
 // A place for what Python shows: HTML that is swapped without losing the focus, and a live region that stays.
 
-/** What is open, scrolled and focused below `root`, by the names in data-keep, so that it survives a swap of its content. */
-function keep(root) {
-  const kept = [...root.querySelectorAll("[data-keep]")].map((e) => [e.dataset.keep, e.open, e.scrollLeft, e.scrollTop]);
-  const at = document.activeElement.closest("[data-keep]");
-  const focused = root.contains(at) && at.dataset.keep;
+/**
+ * Note what is open, scrolled and focused below `root`, by the names in data-keep. Returns a function that restores it
+ * after the content was exchanged.
+ */
+function saveViewState(root) {
+  const states = [...root.querySelectorAll("[data-keep]")].map((element) => ({
+    name: element.dataset.keep,
+    isOpen: element.open,
+    left: element.scrollLeft,
+    top: element.scrollTop,
+  }));
+  const focused = document.activeElement.closest("[data-keep]");
+  const focusedName = root.contains(focused) && focused.dataset.keep;
   return () => {
-    for (const [name, open, left, top] of kept) {
-      const now = root.querySelector(`[data-keep="${CSS.escape(name)}"]`);
-      if (!now) continue;
-      now.open = open;
-      now.scrollTo(left, top);
-      if (name === focused) (now.querySelector(":scope > summary") ?? now).focus({ preventScroll: true });
+    for (const { name, isOpen, left, top } of states) {
+      const element = root.querySelector(`[data-keep="${CSS.escape(name)}"]`);
+      if (!element) continue;
+      element.open = isOpen;
+      element.scrollTo(left, top);
+      if (name === focusedName) (element.querySelector(":scope > summary") ?? element).focus({ preventScroll: true });
     }
   };
 }
@@ -37,9 +45,9 @@ function render({ model, el }) {
   root.append(body, says);
   root.addEventListener("click", ({ target }) => target.dataset.do && model.send({ do: target.dataset.do }));
   el.append(root);
-  const shows = {
+  const showTrait = {
     html(html) {
-      const restore = keep(body);
+      const restore = saveViewState(body);
       body.innerHTML = html;
       root.hidden = !html;
       restore();
@@ -52,10 +60,10 @@ function render({ model, el }) {
       if (name) root.setAttribute("aria-label", name);
     },
   };
-  const follow = Object.entries(shows).map(([name, show]) => [`change:${name}`, () => show(model.get(name))]);
-  for (const [change, show] of follow) {
-    show();
-    model.on(change, show);
+  const listeners = Object.entries(showTrait).map(([name, show]) => [`change:${name}`, () => show(model.get(name))]);
+  for (const [event, listener] of listeners) {
+    listener();
+    model.on(event, listener);
   }
-  return () => follow.forEach(([change, show]) => model.off(change, show));
+  return () => listeners.forEach(([event, listener]) => model.off(event, listener));
 }

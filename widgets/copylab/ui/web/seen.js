@@ -1,4 +1,7 @@
-/** Do something to a static form at once; to the twin of a live view, hidden while that is there, when it comes to be seen. */
+/**
+ * Call `act` on a static form: at once, or for the static twin of a live view, which is hidden while that view is there,
+ * when it is first seen.
+ */
 function whenSeen(root, act) {
   if (!root.closest(".copylab-twin")) return act();
   const watcher = new IntersectionObserver((entries) => {

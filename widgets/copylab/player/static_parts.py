@@ -1,0 +1,326 @@
+"""The parts of a step-through's static form: the code, a step, a group of steps, an output, a picture.
+
+Each is a part of `doc`: `text()` and `html()` only read it, so both may be called any number of times. What has to fit
+into a page is decided before a part is made, and is given to it as a `RenderPlan`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, NamedTuple
+
+from tinytorch.viz import gettext, gettext_noop, ngettext
+
+from ..doc import Alarm, Items, Part, escape_lines, html_element, indent_text, protect_marks
+from ..run import SourceText, make_printable, truncate_text
+from .frames import Frame, FrameOrGroup, Group, StepPicture, wrong_gradient_title
+
+CODE_LIMIT = 300_000
+"""Bytes of NOTEBOOK_LIMIT that the code may take, estimated from the lengths of its lines."""
+
+OPEN_LIMIT = 12
+"""Maximum number of steps of a loop or call that is open from the start."""
+
+PICTURE_TITLES = {"memory": gettext_noop("Memory"), "graph": gettext_noop("Graph")}
+_OUTPUT_TITLES = {
+    "out": gettext_noop("Output"),
+    "err": gettext_noop("Error output"),
+    "warning": gettext_noop("Warning"),
+    "value": gettext_noop("Value"),
+    "cut": gettext_noop("Cut"),
+    "raised": gettext_noop("Raised, and caught"),
+    "error": gettext_noop("Error"),
+}
+
+
+class PictureKey(NamedTuple):
+    """A picture of a run: its kind, and the number of the first step that has it."""
+
+    kind: str
+    number: int
+
+
+@dataclass(frozen=True)
+class RenderPlan:
+    """What of the pictures one form contains."""
+
+    images: frozenset[PictureKey] = frozenset()
+    """The pictures that are images in the HTML."""
+    words: frozenset[PictureKey] = frozenset()
+    """The pictures that are also in words."""
+    is_whole: bool = False
+    """True if the text has all of a picture in words, False for what the step changed in it."""
+    has_pictures: bool = True
+    """True if the HTML has pictures."""
+    names: Mapping[int, str] = field(default_factory=dict)
+    """Step number -> which name is which tensor, `x:T1 y:T2`, where that differs from the step before."""
+
+
+# -- the code ----------------------------------------------------------------------
+
+
+class CodeListing(Part):
+    """The numbered lines of a text, under its name if there are several texts.
+
+    limit: maximum number of lines; a last line then says how many more there are.
+    """
+
+    def __init__(self, text: SourceText, *, has_title: bool, limit: int) -> None:
+        self.name = text.name if has_title else ""
+        self.title = (text.name or gettext("The code")) if has_title else ""
+        lines = lines_of_listing(text)
+        width = len(str(len(lines)))
+        if missing := len(lines) - limit:
+            more = ngettext(
+                "... {number} more line, not shown", "... {number} more lines, not shown", missing
+            )
+            lines = [*lines[:limit], more]
+        self.rows = [(f"{number:>{width}}  ", line) for number, line in enumerate(lines, 1)]
+
+    def text(self) -> str:
+        """The lines with their numbers."""
+        lines = indent_text("\n".join(f"{number}{line}".rstrip() for number, line in self.rows))
+        return f"  {self.title}:\n{lines}" if self.title else lines
+
+    def html(self) -> str:
+        """A `<pre>` with an element for each line, which the player's script reads."""
+        code = "\n".join(
+            f"{number}<span class='cl-line'>{escape(line)}</span>" for number, line in self.rows
+        )
+        listing = html_element("pre", code, class_="cl-code", data_name=self.name or None)
+        if not self.title:
+            return listing
+        return html_element("p", escape(self.title), class_="cl-of") + listing
+
+
+def lines_of_listing(text: SourceText) -> list[str]:
+    """Return the lines of a text as they are shown; at least one."""
+    lines = make_printable(text.code).splitlines() or [""]
+    return [truncate_text(line, 2000).replace("\n", " ") for line in lines]
+
+
+def make_listings(texts: Sequence[SourceText]) -> list[CodeListing]:
+    """Make a listing of each text; together they show as many lines as CODE_LIMIT allows.
+
+    The first line of each text is shown in any case.
+    """
+    room = CODE_LIMIT
+    listings = []
+    for text in texts:
+        lines = lines_of_listing(text)
+        limit = 0
+        for line in lines:
+            # Both forms have it, and a notebook stores each line as a string of its own.
+            room -= 2 * len(line) + 100
+            if room < 0 < limit:
+                room = 0
+                break
+            limit += 1
+        listings.append(CodeListing(text, has_title=len(texts) > 1, limit=limit))
+    return listings
+
+
+# -- steps and groups of steps -----------------------------------------------------
+
+
+def make_part(part: FrameOrGroup, plan: RenderPlan, *, may_be_open: bool) -> Part:
+    """Make the part of a frame or of a group; `may_be_open`: all groups around it are open."""
+    if isinstance(part, Frame):
+        return StepPart(part, plan)
+    return GroupPart(part, plan, may_be_open=may_be_open)
+
+
+class GroupPart(Part):
+    """The steps of a loop, a round or a call under one title."""
+
+    def __init__(self, group: Group, plan: RenderPlan, *, may_be_open: bool) -> None:
+        self.group = group
+        self.is_open = may_be_open and group.last - group.first < OPEN_LIMIT
+        self.parts = [make_part(part, plan, may_be_open=self.is_open) for part in group.parts]
+
+    def text(self) -> str:
+        """The title, then all steps."""
+        return "\n\n".join([self.group.summary, *(part.text() for part in self.parts)])
+
+    def html(self) -> str:
+        """A `<details>` with what the steps changed together, then all steps."""
+        group = self.group
+        inside = html_element("summary", escape(group.summary))
+        inside += _list_changes(group.changes or (_say_nothing_changed(),))
+        inside += "".join(part.html() for part in self.parts)
+        return html_element(
+            "details",
+            inside,
+            class_="cl-group",
+            data_kind=group.kind,
+            data_code=group.code or None,
+            data_line=group.line,
+            data_first=group.first,
+            data_last=group.last,
+            open=self.is_open,
+        )
+
+
+class StepPart(Part):
+    """One step: what it changed, what it printed, its pictures."""
+
+    def __init__(self, frame: Frame, plan: RenderPlan) -> None:
+        self.frame, self.plan = frame, plan
+        self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
+        changes, explanation = map(_shorten_sentences, (frame.changes, frame.explanation))
+        self.alarm: Alarm | None = None
+        if frame.wrong:
+            reasons = Items(map(protect_marks, explanation), kind="cl-why")
+            self.alarm = Alarm(wrong_gradient_title(), reasons, kind="wrong")
+        self.sentences = changes if frame.wrong else changes + explanation
+        if not self.sentences and frame.step.error is None:
+            self.sentences = (_say_nothing_changed(),)
+        self.outputs = [OutputPart(kind, text.rstrip("\n")) for kind, text in frame.step.output]
+        if frame.step.error is not None:
+            kind = "raised" if frame.step.caught else "error"
+            self.outputs.append(OutputPart(kind, frame.step.error))
+
+    def text(self) -> str:
+        """The title, then a line or a block for each thing to say."""
+        lines = [self.title, *(f"  - {sentence}" for sentence in self.sentences)]
+        if self.alarm:
+            lines.append(indent_text(self.alarm.text()))
+        lines += [output.text() for output in self.outputs]
+        lines += filter(None, map(self._words_of_picture, self.frame.pictures))
+        return "\n".join(lines)
+
+    def _words_of_picture(self, kind: str) -> str:
+        words = words_of_picture(kind, self.frame, is_whole=self.plan.is_whole)
+        is_own = self.frame.pictures[kind].step == self.frame.number
+        if words and is_own and PictureKey(kind, self.frame.number) not in self.plan.words:
+            return note_words_left_out(kind)
+        return words
+
+    def html(self) -> str:
+        """A `<details>`; its `data-` attributes are what the player's script reads."""
+        frame, site = self.frame, self.frame.step.site
+        inside = html_element("summary", escape(self.title)) + _list_changes(self.sentences)
+        inside += self.alarm.html() if self.alarm else ""
+        inside += "".join(output.html() for output in self.outputs)
+        if self.plan.has_pictures:
+            inside += "".join(_html_of_picture(kind, frame, self.plan) for kind in frame.pictures)
+        return html_element(
+            "details",
+            inside,
+            class_="cl-step",
+            data_code=frame.code or None,
+            data_line=site.line,
+            data_end=site.end_line,
+            data_kind="wrong" if frame.wrong else frame.step.kind,
+            data_calls=" ".join(frame.step.calls) or None,
+            data_names=self.plan.names.get(frame.number),
+            open=frame.number == 1,
+        )
+
+
+class OutputPart(Part):
+    """What a step printed, or the error that it raised."""
+
+    def __init__(self, kind: str, output: str) -> None:
+        self.kind, self.title, self.output = kind, gettext(_OUTPUT_TITLES[kind]), output
+
+    def text(self) -> str:
+        """The title, and below it the output."""
+        return f"  {self.title}:\n{_indent_twice(self.output)}"
+
+    def html(self) -> str:
+        """A `<div>`; a long output scrolls, and can be reached by key for that."""
+        scrolls = len(self.output) > 500 or self.output.count("\n") > 9
+        region = {"tabindex": 0, "role": "region", "aria_label": self.title} if scrolls else {}
+        inside = html_element("strong", escape(self.title))
+        inside += html_element("pre", escape_lines(self.output), **region)
+        # The class is of the English title, whatever the language: cl-output, cl-error-output.
+        name = _OUTPUT_TITLES[self.kind].partition(",")[0].lower().replace(" ", "-")
+        return html_element("div", inside, class_=f"cl-out cl-{name}")
+
+
+def _shorten_sentences(sentences: Iterable[str]) -> tuple[str, ...]:
+    return tuple(truncate_text(sentence, 500).replace("\n", " ") for sentence in sentences)
+
+
+def _say_nothing_changed() -> str:
+    return gettext("Nothing changed in memory or on the graph.")
+
+
+def _list_changes(sentences: Iterable[str]) -> str:
+    items = "".join(html_element("li", escape(sentence)) for sentence in sentences)
+    return html_element("ul", items, class_="cl-says")
+
+
+def _indent_twice(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
+
+
+# -- pictures ----------------------------------------------------------------------
+
+
+def words_of_picture(kind: str, frame: Frame, *, is_whole: bool = False) -> str:
+    """Return a picture as lines of the text: all of it, or what the step changed; empty if that is nothing."""
+    picture, title = frame.pictures[kind], gettext(PICTURE_TITLES[kind])
+    changed = frame.picture_changes.get(kind, ())
+    if not (is_whole or changed):
+        return ""
+    if picture.step != frame.number:
+        return "  " + gettext("{title}: as in step {step}", title=title, step=picture.step)
+    if is_whole:
+        return f"  {title}:\n{_indent_twice(picture.text)}"
+    heading = gettext("{title}, what changed:", title=title)
+    lines = _indent_twice("\n".join(changed))
+    return f"  {heading}\n{lines}"
+
+
+def note_words_left_out(kind: str) -> str:
+    """Return the line that stands for a picture in words for which there is no room."""
+    return "  " + gettext("{title}: left out, see the end", title=gettext(PICTURE_TITLES[kind]))
+
+
+def image_of_picture(key: PictureKey, picture: StepPicture) -> str:
+    """Return an `<img>` that contains the SVG: it is shown where scripts and styles are taken away."""
+    alt = gettext(
+        "{title} after step {number}; below is what changed",
+        title=gettext(PICTURE_TITLES[key.kind]),
+        number=key.number,
+    )
+    source = base64.b64encode(picture.svg.encode()).decode()
+    return html_element("img", alt=alt, src=f"data:image/svg+xml;base64,{source}")
+
+
+def _html_of_picture(kind: str, frame: Frame, plan: RenderPlan) -> str:
+    """Return a picture in the HTML: an image and what changed in words, or a sentence in its place."""
+    picture, title, number = frame.pictures[kind], gettext(PICTURE_TITLES[kind]), frame.number
+    about: dict[str, Any] = {"class_": "cl-picture", "data_picture": kind}
+    if picture.step != number:
+        same = gettext("{title}: as in step {step}.", title=title, step=picture.step)
+        return html_element("p", escape(same), **about, data_as=picture.step)
+    if not picture.svg:
+        return _html_of_undrawn(picture, title, about)
+    key = PictureKey(kind, number)
+    about["data_packed"] = number
+    if key not in plan.words:
+        missing = gettext("{title}: not shown here, there are too many pictures.", title=title)
+        return html_element("p", escape(missing), **about)
+    changed = frame.picture_changes.get(kind, ())
+    text = html_element("pre", escape_lines("\n".join(changed))) if changed else ""
+    if key in plan.images:
+        after = gettext("{title} after step {number}", title=title, number=number)
+        caption = html_element("figcaption", escape(after))
+        return html_element("figure", caption + image_of_picture(key, picture) + text, **about)
+    heading = gettext("{title}, what changed:", title=title) if changed else ""
+    return html_element(
+        "div", (html_element("p", escape(heading)) if heading else "") + text, **about
+    )
+
+
+def _html_of_undrawn(picture: StepPicture, title: str, about: Mapping[str, Any]) -> str:
+    """Return the words of a picture that could not be drawn, and why: Graphviz is missing, for example."""
+    words = gettext("This picture cannot be drawn here: {problem}", problem=picture.problem)
+    text = html_element("pre", escape_lines(f"{words}\n\n{picture.text}"))
+    return html_element("div", html_element("strong", escape(title)) + text, **about)

@@ -1,0 +1,82 @@
+// What the player computes without a page: its texts, and the steps at which it stops. The exports are for the tests
+// (stops.test.mjs); in a page the scripts are one module, see `read_web_files`.
+
+const SWAPPED = { '"': "`", "`": '"', "<": "~", "~": "<" }; // as SWAP in packing.py
+
+/**
+ * Read the pack of packing.py. A text is a row of places in the table of parts, and of stretches [start, count] of the
+ * text of its kind before it. Returns a function that gives the text of a kind and number, empty if there is none.
+ */
+export function unpackTexts({ parts: swappedParts, texts: rowsByKind }) {
+  const parts = swappedParts.map((part) => part.replace(/["`<~]/g, (letter) => SWAPPED[letter]));
+  const texts = {};
+  for (const [kind, rows] of Object.entries(rowsByKind)) {
+    let places = []; // of the text before
+    texts[kind] = new Map();
+    for (const [number, row] of Object.entries(rows)) {
+      const before = places;
+      places = row.flatMap((entry) =>
+        Array.isArray(entry) ? before.slice(entry[0], entry[0] + entry[1]) : [entry],
+      );
+      texts[kind].set(number, places);
+    }
+  }
+  return (kind, number) => texts[kind]?.get(number)?.map((place) => parts[place]).join("") ?? "";
+}
+
+/** Where a line is, in a sentence. */
+export function describePlace({ name }, line) {
+  return name ? say("in {function}, line {line}", { function: name, line }) : say("on line {line}", { line });
+}
+
+/** What can be folded: each loop and each function, with the ways to go through it. */
+export function listChoices({ codes, steps, groups }) {
+  const heads = groups.filter(({ kind }) => kind === "loop").sort((a, b) => a.code - b.code || a.line - b.line);
+  const loops = new Map(heads.map((loop) => [`loop ${loop.code} ${loop.line}`, loop]));
+  const functions = new Set(steps.flatMap(({ calls }) => calls));
+  return [
+    ...[...loops].map(([key, { code, line }]) => ({
+      key,
+      label: say("Loop {where}", { where: describePlace(codes[code], line) }),
+      ways: [["", say("every line")], ["rounds", say("round by round")], ["all", say("in one go")]],
+    })),
+    ...[...functions].map((name) => ({
+      key: `call ${name}`,
+      label: `${name}()`,
+      ways: [["", say("step into")], ["all", say("step over")]],
+    })),
+  ];
+}
+
+/**
+ * For each step, true if it is a stop when loops and calls are gone through in these ways.
+ *
+ * ways: a Map from the key of a choice to the way that was chosen. The last step is always a stop.
+ */
+export function findStops({ steps, groups }, ways) {
+  const isStop = steps.map(({ calls }) => !calls.some((name) => ways.get(`call ${name}`)));
+  const skipGroup = ({ first, last }) => isStop.fill(false, first, last); // all but its last step
+  for (const group of groups) {
+    const way = ways.get(`loop ${group.code} ${group.line}`);
+    if ((group.kind === "loop" && way === "all") || (group.kind === "round" && way === "rounds")) skipGroup(group);
+  }
+  for (const group of groups) {
+    // A call none of whose steps is a stop: the line that calls is one stop, not one before and one after the call.
+    const inner = isStop.slice(group.first + 1, group.last);
+    if (group.kind === "call" && inner.length && !inner.includes(true)) skipGroup(group);
+  }
+  isStop[steps.length - 1] = true;
+  return isStop;
+}
+
+/** The stop that is nearest to a step in one direction (1 or -1), or else in the other. */
+export function findNearestStop(isStop, from, direction) {
+  for (let at = from; at >= 0 && at < isStop.length; at += direction) if (isStop[at]) return at;
+  return direction > 0 ? isStop.length - 1 : isStop.indexOf(true);
+}
+
+/** The steps that a stop stands for, [first, last]: its own alone, or all since the stop before it. */
+export function stepsOfStop(isStop, index) {
+  if (!isStop[index] || index === 0) return [index, index];
+  return [isStop.lastIndexOf(true, index - 1) + 1, index];
+}
