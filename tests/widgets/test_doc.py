@@ -85,6 +85,11 @@ def test_both_forms_say_the_same(part: Part) -> None:
     assert words <= set(re.findall(r"\w+", Words(part.html()).said))
 
 
+@pytest.mark.parametrize("part", EVERY, ids=lambda part: type(part).__name__)
+def test_rendering_a_part_changes_nothing(part: Part) -> None:
+    assert [part.html(), part.text()] == [part.html(), part.text()]
+
+
 def test_a_broken_page_is_noticed() -> None:
     assert Words("<p>a<b>c</b>").opened == ["p"]
     with pytest.raises(AssertionError):

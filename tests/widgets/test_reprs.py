@@ -9,7 +9,7 @@ from typing import Any
 import copylab
 import pytest
 from copylab import Misconception, questions
-from copylab.doc import Box, Paragraph
+from copylab.doc import Box, Paragraph, Part
 from IPython.core.formatters import DisplayFormatter
 
 import tinytorch
@@ -114,6 +114,24 @@ def test_a_repr_is_one_line(make: Callable[[], Iterator[Any]]) -> None:
         assert repr([thing]) == f"[{said}]"
         assert repr(Held(thing)) == f"Held(thing={said})"
         assert plain([thing]) == f"[{said}]", "as a notebook shows it in a list"
+
+
+def rendered(thing: Any) -> list[str]:
+    """The texts and pages of a part, of something with a tree of parts, or of both."""
+    parts = [thing] if isinstance(thing, Part) else []
+    parts += [thing.tree()] if hasattr(thing, "tree") else []
+    forms = [form for part in parts for form in (part.html(), part.text(), part.html())]
+    return forms + [
+        getattr(thing, name) for name in ("html", "text") if not isinstance(thing, Part)
+    ]
+
+
+@pytest.mark.parametrize("make", [runs, watched, copies, asked])
+def test_rendering_changes_nothing(make: Callable[[], Iterator[Any]]) -> None:
+    found = [thing for thing in make() if isinstance(thing, Part) or hasattr(thing, "html")]
+    assert found
+    for thing in found:
+        assert rendered(thing) == rendered(thing), type(thing)
 
 
 def plain(thing: Any) -> str:
