@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from copylab.player.packing import Pack
-from guards import ROOT
+from project_files import ROOT
 
 TESTS = Path(__file__).with_name("stops.test.mjs")
 STOPS = ROOT / "widgets" / "copylab" / "player" / "web" / "stops.js"
