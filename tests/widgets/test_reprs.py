@@ -9,7 +9,7 @@ from typing import Any
 import copylab
 import pytest
 from copylab import Misconception, questions
-from copylab.doc import Box, Paragraph, Part
+from copylab.doc import Box, Paragraph, Part, Presentation
 from IPython.core.formatters import DisplayFormatter
 
 import tinytorch
@@ -119,7 +119,8 @@ def test_a_repr_is_one_line(make: Callable[[], Iterator[Any]]) -> None:
 def rendered(thing: Any) -> list[str]:
     """The texts and pages of a part, of something with a tree of parts, or of both."""
     parts = [thing] if isinstance(thing, Part) else []
-    parts += [thing.tree()] if hasattr(thing, "tree") else []
+    has_tree = isinstance(thing, Presentation) and type(thing).tree is not Presentation.tree
+    parts += [thing.tree()] if has_tree else []
     forms = [form for part in parts for form in (part.html(), part.text(), part.html())]
     return forms + [
         getattr(thing, name) for name in ("html", "text") if not isinstance(thing, Part)
