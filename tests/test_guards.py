@@ -24,6 +24,7 @@ ROOMS = [
     "tinytorch.base",
     "tinytorch.graph",
     "tinytorch.tensor",
+    "tinytorch.random",
     "tinytorch.ops",
     "tinytorch.autograd",
     "tinytorch.nn",
@@ -57,11 +58,6 @@ ROOMS = [
 
 DOORS = {"copylab": "copylab.course", "copylab.questions": "copylab.quiz.questions"}
 """A module that hands on what another one has: magics, questions."""
-
-UPWARD = {
-    "tinytorch.base.random imports tinytorch.tensor, which is above it",
-}
-"""Imports inside of functions that run up."""
 
 MECHANISM = ("schema", "calling", "define", "kernels", "resizing")
 LISTS = tuple(
@@ -137,8 +133,7 @@ def test_strangers_are_noticed() -> None:
 
 
 def test_rooms_import_the_faces_of_rooms_below() -> None:
-    faults = guards.find_room_faults(PACKAGES, ROOMS, DOORS)
-    assert set(faults) == UPWARD
+    assert guards.find_room_faults(PACKAGES, ROOMS, DOORS) == []
     assert guards.import_circle(guards.import_graph(PACKAGES, later=False)) == []
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import as_device, convert, dtypes, empty_like_strides, fma64, store
+from ..base import as_device, convert, dtypes, empty_like_strides, store
 from ..graph import MODES, count_write, needs_grad, run_silenced
+from ..random import fma64
 from ..tensor import Tensor, device_of
 from .copies import strides_of_copy
 from .define import op
