@@ -82,7 +82,7 @@ _READABLE: dict[tuple[str, str], Any] = {name: value for value, name in _NAMES.i
     ("collections", "Counter"): Counter,
     ("builtins", "set"): set,
     ("builtins", "complex"): complex,
-    ("builtins", "bytearray"): lambda text="", _="": bytearray(text, "latin1"),
+    ("builtins", "bytearray"): bytearray,
     ("_codecs", "encode"): lambda text, encoding: text.encode("latin1"),  # how pickle writes bytes
 }
 """The names that a file may mention that is not trusted."""
