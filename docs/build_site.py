@@ -35,7 +35,7 @@ import copylab
 from copylab.course.cheatsheet import page as cheat_sheet
 from copylab.course.lesson import asked, lessons
 from copylab.course.translation import FOLDER, check, languages, text_in
-from copylab.quiz import Prediction, page
+from copylab.quiz import Prediction, render_standalone
 
 import tinytorch
 from tinytorch.viz import current_language as language_in_use
@@ -229,7 +229,7 @@ def prepare_lesson(notebook: dict[str, Any]) -> dict[str, Any]:
             continue
         task = tasks.get(source.strip())
         if isinstance(task, Prediction):
-            data = {"text/html": page(task, tinytorch)}
+            data = {"text/html": render_standalone(task, tinytorch)}
             cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
         else:
             static = [output for output in cell["outputs"] if "copylab-twin" in json.dumps(output)]

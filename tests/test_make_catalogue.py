@@ -54,7 +54,7 @@ Question("Which?", ("left", "right"), answer, {"left": "Not left."}, because="So
 exercise("a/b", "Do " "it.", check=check, hints=["One", "Think."], wrong={"x = 1": "x shows 1"}, right="well.")
 BELIEF = Misconception("x is y", "They are one.", lambda run: gettext("{n} of them", n=2))
 def check(x):
-    yield Fact(x, gettext("x is {x}.", x=x))
+    yield CheckedFact(x, gettext("x is {x}.", x=x))
 """
 SAID = (
     "What now?|No.|One|Which?|left|right|Not left.|So it is.|Do it.|Think.|well.|x is y|They are one.|"
@@ -83,7 +83,7 @@ def test_the_data_of_a_lesson_holds_texts(tmp_path: Path) -> None:
             'value("x", wrong={"1": "a" + b})',
             "wrong is to be a text in quotes, or a function that says it",
         ),
-        ('Fact(x, "x is 1")', "Fact() is to be given what gettext says"),
+        ('CheckedFact(x, "x is 1")', "CheckedFact() is to be given what gettext says"),
         ('fact.but(f"x is {x}")', "but() is to be given what gettext says"),
     ],
 )

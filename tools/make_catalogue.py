@@ -42,9 +42,9 @@ DATA: dict[str, tuple[int | str, ...]] = {
     "Question": (0, 1, 3, 4, "prompt", "choices", "wrong", "because", "hint"),
 }
 """The arguments of a lesson's data that hold texts: literals, which are translated when they are said."""
-TABLE = ("widgets/copylab/quiz/misconceptions.py", "_SAID")
+TABLE = ("widgets/copylab/quiz/misconceptions.py", "_BELIEFS_AND_REFUTATIONS")
 """A table of nothing but texts, as plain as a lesson's."""
-SAYS = {"Fact": (1, 2), "but": (0,), "wrong": (0,)}
+SAYS = {"CheckedFact": (1, 2), "but": (0,), "wrong": (0,)}
 """What checks say, which is put together when they run: there a text goes through gettext."""
 HOLE = re.compile(r"\{\w+(?:![rs])?(?::[^{}]*)?\}")
 Text = str | tuple[str, str]

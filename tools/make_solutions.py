@@ -21,7 +21,7 @@ from typing import Any
 
 from copylab.course import cheatsheet
 from copylab.doc import plain_text
-from copylab.quiz.answers import shown
+from copylab.quiz.answers import format_answer
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
 from execute_notebooks import METADATA, NOTEBOOKS, execute, lessons, normalise, read
@@ -79,9 +79,12 @@ def _defined(sources: list[str]) -> tuple[str, dict[str, Any]]:
 
 def _prediction(name: str, prediction: Prediction) -> list[dict[str, Any]]:
     run = prediction.run(tinytorch)
-    answers = [question.read(shown(question.right(run))) for question in prediction.questions]
+    answers = [
+        question.parse(format_answer(question.right_answer(run)))
+        for question in prediction.questions
+    ]
     listed = "\n".join(
-        f"        {_double(answer)},  # {plain_text(q.asks)}"
+        f"        {_double(answer)},  # {plain_text(q.text)}"
         for q, answer in zip(prediction.questions, answers, strict=True)
     )
     code = "\n".join(f"    {line}" for line in prediction.code.splitlines())
@@ -99,7 +102,7 @@ def _double(answer: object) -> str:
 def _exercise(name: str, exercise: Exercise) -> list[dict[str, Any]]:
     rows = []
     for wrong in exercise.wrong:
-        verdict = exercise._try(wrong, tinytorch, [])
+        verdict = exercise._judge_attempt(wrong, tinytorch, [])
         rows.append(f"```python\n{wrong}\n```\n\n> {verdict}\n")
     more = "\n".join(rows)
     return [

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.conftest import Watched
 from copylab import predict
 from copylab.lessons.clone import seven
-from copylab.quiz.rendering import page
+from copylab.quiz.standalone import render_standalone
 from copylab.ui.theme import read_web_files
 from playwright.sync_api import expect
 from written import KNOWN, MEANT, READ
@@ -19,7 +19,7 @@ import tinytorch
 
 pytestmark = pytest.mark.browser
 
-JUDGE = "cases => cases.map(([given, row]) => [same(given, row.right, row), readable(given, row)])"
+JUDGE = "cases => cases.map(([given, row]) => [isSameAnswer(given, row.right, row), isReadable(given, row)])"
 
 
 def row(right: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def row(right: Any) -> dict[str, Any]:
     return {
         "kind": kind,
         "right": plain,
-        "near": "." in str(right),
+        "isDecimal": "." in str(right),
         "names": sorted({*KNOWN, *plain} if kind == "names" else ()),
     }
 
@@ -50,7 +50,9 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
         for one in MEANT
         if isinstance(one[0], str) and type(one[1]) in here and one[1] == one[1]
     ]
-    watched.page.add_script_tag(content="function render() {}\n" + read_web_files("quiz/page.js"))
+    watched.page.add_script_tag(
+        content="function render() {}\n" + read_web_files("quiz/standalone.js")
+    )
     judged = watched.page.evaluate(
         JUDGE, [(given, row(right)) for given, right, _ in [*ask, *READ]]
     )
@@ -104,7 +106,7 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
 def test_what_is_written_runs_nothing(watched: Watched, tmp_path: Path) -> None:
     asked = predict("x = torch.ones(2)\ny = x.view(2)")
     (tmp_path / "page.html").write_text(
-        f"<!doctype html><title>t</title><main>{page(asked, tinytorch)}", "utf-8"
+        f"<!doctype html><title>t</title><main>{render_standalone(asked, tinytorch)}", "utf-8"
     )
     view = watched.page
     view.goto((tmp_path / "page.html").as_uri())

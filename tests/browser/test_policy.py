@@ -10,7 +10,7 @@ from typing import Any
 import copylab
 import pytest
 from browser.conftest import Watched
-from copylab.quiz.rendering import page as predicted
+from copylab.quiz.standalone import render_standalone
 from copylab.ui.exhibit import Live
 from playwright.sync_api import Browser, Page, expect
 
@@ -161,7 +161,7 @@ def twins() -> list[str]:
     pages = [
         *(one.html for one in told),
         *(part.html() for part in (task.check({"t": 1}), task.hint(1), task.solution())),
-        predicted(prediction()),
+        render_standalone(prediction()),
     ]
     pages += [memory({EVIL: x}).svg, graph({EVIL: x * 2}).svg]
     return [*(copylab.steps(code, engine=tinytorch).html for code in (FAILS, SHAPES)), *pages]

@@ -12,7 +12,7 @@ import pytest
 from copylab.course import cheatsheet
 from copylab.course.layout import lay_out
 from copylab.lessons import beyond, clone, stop_gradient
-from copylab.quiz.attempts import play
+from copylab.quiz.attempts import run_attempt
 from copylab.ui.exhibit import Panel
 
 import tinytorch
@@ -145,7 +145,9 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
     ]
     predictions = [one for one in vars(lesson).values() if isinstance(one, copylab.Prediction)]
     for part in parts:
-        tried = [play(part.start, code, tinytorch)[0] for code in (part.code, *part.wrong)]
+        tried = [
+            run_attempt(part.start, code, tinytorch).variables for code in (part.code, *part.wrong)
+        ]
         for text in (
             part.task,
             *part.hints,
@@ -157,7 +159,7 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
     for one in predictions:
         run = one.run(tinytorch)
         for question in one.questions:
-            told = [question.asks, question.takes]
+            told = [question.text, question.answer_format]
             for wrong in question.wrong:
                 refuted = question.refute(run, str(wrong))
                 told += [refuted.facts, refuted.against, *refuted.sentences(set())]

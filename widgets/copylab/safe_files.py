@@ -159,6 +159,8 @@ class SafeFolder:
 
         Raises OSError if another process holds it for ten seconds.
         """
+        # The folder itself is locked: a lock file could not be made in a folder that may only be read,
+        # and would stay there. (filelock 4.3.1 needs one: it fails in the first, leaves it in any.)
         own = self.path / ".copylab.lock"  # Windows locks no folders
         if sys.platform == "win32":
             if self.has(own.name):

@@ -12,7 +12,7 @@ import pytest
 from copylab.course import command, layout
 from copylab.course.layout import TRUST, can_sign, lay_out, list_lessons, remembered, reset
 from copylab.course.lesson import digest, lessons, read
-from copylab.quiz.progress import STATE
+from copylab.quiz.progress import COURSE_STATE_FILE
 from copylab.safe_files import SafeFolder
 from course_folders import edit, lesson, names
 
@@ -54,15 +54,15 @@ def state_of(*files: str, text: str = "secret", **rest: object) -> str:
 
 
 def test_a_linked_state_file_is_set_aside(folder: Path, outside: Path) -> None:
-    (folder / STATE).symlink_to(outside / "a.txt")
+    (folder / COURSE_STATE_FILE).symlink_to(outside / "a.txt")
     (told,) = lay_out(folder)
     assert told == (
         "The record of what was laid out, .copylab.json, could not be read: it is a link, and links are not followed. "
         "It is kept as .copylab.json.broken."
     )
-    assert (folder / f"{STATE}.broken").is_symlink()
+    assert (folder / f"{COURSE_STATE_FILE}.broken").is_symlink()
     assert lay_out(folder) == []
-    assert not (folder / STATE).is_symlink()
+    assert not (folder / COURSE_STATE_FILE).is_symlink()
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_a_linked_state_file_is_set_aside(folder: Path, outside: Path) -> None:
 def test_no_name_in_the_state_file_leads_outside(folder: Path, outside: Path, name: str) -> None:
     (folder / "link").symlink_to(outside)
     name = name.format(outside=outside)
-    (folder / STATE).write_text(
+    (folder / COURSE_STATE_FILE).write_text(
         state_of(name, pending={name: {"language": "en", "digest": "0"}}), "utf-8"
     )
     assert lay_out(folder) == []
-    state = json.loads((folder / STATE).read_text("utf-8"))
+    state = json.loads((folder / COURSE_STATE_FILE).read_text("utf-8"))
     assert (sorted(state["files"]), "pending" in state) == (
         ["01_one.ipynb", "solutions/01_one.ipynb"],
         False,
@@ -95,7 +95,7 @@ def test_no_name_in_the_state_file_leads_outside(folder: Path, outside: Path, na
 
 def test_names_that_the_course_never_had_are_not_removed(folder: Path) -> None:
     ours = [".ssh", "copylab-progress.json", "my notes.txt", "01_ONE.ipynb"]
-    (folder / STATE).write_text(state_of(*ours), "utf-8")
+    (folder / COURSE_STATE_FILE).write_text(state_of(*ours), "utf-8")
     for name in ours:
         (folder / name).write_text("secret", "utf-8")
     lay_out(folder)
@@ -116,33 +116,33 @@ def test_names_that_the_course_never_had_are_not_removed(folder: Path) -> None:
     ],
 )
 def test_a_state_file_that_cannot_be_understood_is_set_aside(folder: Path, text: str) -> None:
-    (folder / STATE).write_bytes(text.encode("latin-1"))
+    (folder / COURSE_STATE_FILE).write_bytes(text.encode("latin-1"))
     edit_me = folder / "01_one.ipynb"
     edit_me.write_text("mine", "utf-8")
     assert remembered(folder) is None
     told = lay_out(folder)
     assert "01_one.ipynb" in told[0]
     assert "It is kept as .copylab.json.broken." in told[1]
-    assert (folder / f"{STATE}.broken").read_bytes() == text.encode("latin-1")
+    assert (folder / f"{COURSE_STATE_FILE}.broken").read_bytes() == text.encode("latin-1")
     assert edit_me.read_text("utf-8") == "mine"
     assert remembered(folder) == "en"
 
 
 def test_a_pipe_and_an_endless_file_are_not_read(folder: Path) -> None:
-    os.mkfifo(folder / STATE)
+    os.mkfifo(folder / COURSE_STATE_FILE)
     assert remembered(folder) is None
     assert "it is no file" in lay_out(folder)[0]
-    with (folder / STATE).open("wb") as file:
+    with (folder / COURSE_STATE_FILE).open("wb") as file:
         file.truncate(10**12)
     assert "it is larger than 1 MB" in lay_out(folder)[0]
-    (folder / STATE).unlink()
-    (folder / STATE).symlink_to("/dev/zero")
+    (folder / COURSE_STATE_FILE).unlink()
+    (folder / COURSE_STATE_FILE).symlink_to("/dev/zero")
     assert "links are not followed" in lay_out(folder)[0]
     assert "01_one.ipynb" in names(folder)
 
 
 def test_a_language_that_is_none_of_the_course_is_not_believed(folder: Path) -> None:
-    (folder / STATE).write_text(state_of(language="../../../outside"), "utf-8")
+    (folder / COURSE_STATE_FILE).write_text(state_of(language="../../../outside"), "utf-8")
     assert remembered(folder) == "en"
     assert lay_out(folder) == []
 
@@ -197,12 +197,14 @@ def test_a_hard_link_elsewhere_keeps_what_it_has(
     source: Path, folder: Path, tmp_path: Path
 ) -> None:
     lay_out(folder)
-    for name in ("01_one.ipynb", STATE):
+    for name in ("01_one.ipynb", COURSE_STATE_FILE):
         (tmp_path / name).hardlink_to(folder / name)
-    before = [(tmp_path / name).read_bytes() for name in ("01_one.ipynb", STATE)]
+    before = [(tmp_path / name).read_bytes() for name in ("01_one.ipynb", COURSE_STATE_FILE)]
     (source / "01_one.ipynb").write_text(lesson("edition = 2"), "utf-8")
     assert "replaced" in lay_out(folder)[0]
-    assert [(tmp_path / name).read_bytes() for name in ("01_one.ipynb", STATE)] == before
+    assert [
+        (tmp_path / name).read_bytes() for name in ("01_one.ipynb", COURSE_STATE_FILE)
+    ] == before
 
 
 # A disk that is full, and a folder that may not be written

@@ -17,8 +17,8 @@ import pytest
 from copylab.course.layout import lay_out
 from copylab.course.overview import course, progress
 from copylab.lessons.clone import seven
-from copylab.quiz.answers import shown
-from copylab.quiz.progress import load, note, path, recall
+from copylab.quiz.answers import format_answer
+from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes
 
 import tinytorch
 
@@ -32,18 +32,18 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
-    assert path() == file
+    assert find_progress_file() == file
     monkeypatch.delenv("COPYLAB_PROGRESS")
-    assert path() is None
+    assert find_progress_file() is None
     course = file.parent / "course"
     (course / "solutions").mkdir(parents=True)
     (course / ".copylab.json").write_text("{}", "utf-8")
     for folder in (course, course / "solutions"):
         monkeypatch.chdir(folder)
-        assert path() == Path("copylab-progress.json")
+        assert find_progress_file() == Path("copylab-progress.json")
     (course / ".copylab.json").rename(course / "elsewhere.json")
     (course / ".copylab.json").symlink_to("elsewhere.json")
-    assert path() is None
+    assert find_progress_file() is None
 
 
 def test_outside_of_a_course_folder_nothing_is_written(
@@ -52,18 +52,18 @@ def test_outside_of_a_course_folder_nothing_is_written(
     monkeypatch.delenv("COPYLAB_PROGRESS")
     monkeypatch.setattr("copylab.quiz.progress._notes_of_process", {kind: {} for kind in EMPTY})
     monkeypatch.chdir(tmp_path)
-    note("exercises", "clone/readings", {"state": "wrong"})
-    note("exercises", "clone/readings", {"hints": 2})
-    assert recall("exercises", "clone/readings") == {"state": "wrong", "hints": 2}, (
+    add_note("exercises", "clone/readings", {"state": "wrong"})
+    add_note("exercises", "clone/readings", {"hints": 2})
+    assert find_note("exercises", "clone/readings") == {"state": "wrong", "hints": 2}, (
         "but it is known in this process"
     )
     assert "… begun, not solved yet, 2 hints" in progress("clone").text
-    load()["exercises"]["clone/readings"]["state"] = "right"
-    assert recall("exercises", "clone/readings")["state"] == "wrong"
+    load_notes()["exercises"]["clone/readings"]["state"] = "right"
+    assert find_note("exercises", "clone/readings")["state"] == "wrong"
     assert list(tmp_path.iterdir()) == []
     lay_out(tmp_path / "course")
     monkeypatch.chdir(tmp_path / "course" / "solutions")
-    note("exercises", "clone/readings", {"state": "right"})
+    add_note("exercises", "clone/readings", {"state": "right"})
     assert Path("copylab-progress.json").is_file()
 
 
@@ -74,22 +74,22 @@ def test_a_current_folder_that_was_removed_is_none_of_a_course(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    assert path() is None
+    assert find_progress_file() is None
 
 
 def test_looking_writes_nothing(file: Path) -> None:
-    assert load() == EMPTY
-    assert recall("exercises", "a/b") == {}
+    assert load_notes() == EMPTY
+    assert find_note("exercises", "a/b") == {}
     assert progress().text.startswith("Progress: 0 of ")
     assert not file.parent.exists()
 
 
 def test_notes_are_kept_and_updated(file: Path) -> None:
-    note("exercises", "clone/one", {"state": "wrong"})
-    note("exercises", "clone/one", {"hints": 2})
-    note("predictions", "clone/read", {"right": 7, "of": 9})
-    note("predictions", None, {"right": 1, "of": 1})
-    assert recall("exercises", "clone/one") == {"state": "wrong", "hints": 2}
+    add_note("exercises", "clone/one", {"state": "wrong"})
+    add_note("exercises", "clone/one", {"hints": 2})
+    add_note("predictions", "clone/read", {"right": 7, "of": 9})
+    add_note("predictions", None, {"right": 1, "of": 1})
+    assert find_note("exercises", "clone/one") == {"state": "wrong", "hints": 2}
     kept = json.loads(file.read_text("utf-8"))
     assert kept == {
         "version": 1,
@@ -120,16 +120,16 @@ def test_a_broken_file_is_set_aside_and_said(file: Path, text: str) -> None:
     for name in ("kept.json.broken", "kept.json.broken2"):
         file.write_text(text, "utf-8")
         with pytest.warns(UserWarning, match=f"kept as {name}$"):
-            note("exercises", "k", {"state": "right"})
+            add_note("exercises", "k", {"state": "right"})
         assert (file.parent / name).read_text("utf-8") == text
-        assert recall("exercises", "k") == {"state": "right"}
+        assert find_note("exercises", "k") == {"state": "right"}
 
 
 def test_bytes_that_are_no_text(file: Path) -> None:
     file.parent.mkdir()
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.warns(UserWarning, match=r"kept as kept\.json\.broken"):
-        assert load() == EMPTY
+        assert load_notes() == EMPTY
     assert (file.parent / "kept.json.broken").read_bytes() == b"\xff\xfe\x00"
 
 
@@ -139,7 +139,7 @@ def test_a_folder_that_cannot_be_written_is_a_warning(
     (tmp_path / "plain").write_text("a file, no folder")
     monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "plain" / "kept.json"))
     with pytest.warns(UserWarning, match="this is not kept"):
-        note("exercises", "k", {"state": "right"})
+        add_note("exercises", "k", {"state": "right"})
 
 
 def test_links_are_set_aside_and_neither_read_nor_written_through(
@@ -151,9 +151,9 @@ def test_links_are_set_aside_and_neither_read_nor_written_through(
     for name in (file, file.with_name(".kept.json.part")):
         name.symlink_to(other)
     with pytest.warns(UserWarning, match=r"kept as kept\.json\.broken"):
-        note("exercises", "k", {"state": "right"})
-    assert load()["predictions"] == {}
-    assert recall("exercises", "k") == {"state": "right"}
+        add_note("exercises", "k", {"state": "right"})
+    assert load_notes()["predictions"] == {}
+    assert find_note("exercises", "k") == {"state": "right"}
     assert other.read_text() == '{"predictions": {"mine": {"answer": 1}}}'
     assert not file.is_symlink()
     assert file.with_name("kept.json.broken").is_symlink()
@@ -168,12 +168,12 @@ def test_a_pipe_is_not_read_for_ever_and_stays(file: Path, monkeypatch: pytest.M
     for name in (file, link):
         monkeypatch.setenv("COPYLAB_PROGRESS", str(name))
         with pytest.warns(UserWarning, match="cannot be read"):
-            assert load() == EMPTY
+            assert load_notes() == EMPTY
         with (
             pytest.warns(UserWarning, match="cannot be read"),
             pytest.warns(UserWarning, match="this is not kept"),
         ):
-            note("exercises", "k", {"state": "right"})
+            add_note("exercises", "k", {"state": "right"})
     assert file.is_fifo()
     assert link.is_symlink()
     assert len(list(file.parent.iterdir())) == 2
@@ -184,28 +184,28 @@ def test_a_file_that_is_too_large_is_set_aside(file: Path) -> None:
     with file.open("wb") as sparse:
         sparse.truncate(10**12)
     with pytest.warns(UserWarning, match=r"kept as kept\.json\.broken"):
-        note("exercises", "k", {"state": "right"})
-    assert recall("exercises", "k") == {"state": "right"}
+        add_note("exercises", "k", {"state": "right"})
+    assert find_note("exercises", "k") == {"state": "right"}
     assert file.with_name("kept.json.broken").stat().st_size == 10**12
 
 
 def test_half_a_character_and_depth(file: Path) -> None:
-    note("exercises", "k", {"state": "\ud800"})
-    assert recall("exercises", "k") == {"state": "\ud800"}
+    add_note("exercises", "k", {"state": "\ud800"})
+    assert find_note("exercises", "k") == {"state": "\ud800"}
     file.write_text("[" * 100_000, "utf-8")
     with pytest.warns(UserWarning, match="kept as"):
-        assert load() == EMPTY
+        assert load_notes() == EMPTY
 
 
 def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
-    note("exercises", "k", {"state": "right"})
+    add_note("exercises", "k", {"state": "right"})
     before = file.read_bytes()
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     was = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limit[1]))
         with pytest.warns(UserWarning, match="this is not kept"):
-            note("exercises", "other", {"state": "x" * 10_000})
+            add_note("exercises", "other", {"state": "x" * 10_000})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         signal.signal(signal.SIGXFSZ, was)
@@ -214,15 +214,15 @@ def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
 
 
 ENDLESS = """
-from copylab.quiz.progress import note
+from copylab.quiz.progress import add_note
 print("begun", flush=True)
 while True:
-    note("exercises", "long", {"state": "x" * 100_000})
+    add_note("exercises", "long", {"state": "x" * 100_000})
 """
 
 
 def test_a_kernel_that_is_killed_loses_nothing_and_holds_nobody_up() -> None:
-    note("exercises", "k", {"state": "right"})
+    add_note("exercises", "k", {"state": "right"})
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     for trial in range(int(os.environ.get("COPYLAB_TRIALS", "5"))):
         one = subprocess.Popen(
@@ -235,16 +235,18 @@ def test_a_kernel_that_is_killed_loses_nothing_and_holds_nobody_up() -> None:
         one.wait()
         one.stdout.close()
         began = time.monotonic()
-        note("exercises", f"after/{trial}", {"state": "right"})
+        add_note("exercises", f"after/{trial}", {"state": "right"})
         assert time.monotonic() - began < 2
-        assert recall("exercises", "k") == {"state": "right"}
-        assert len([key for key in load()["exercises"] if key.startswith("after")]) == trial + 1
+        assert find_note("exercises", "k") == {"state": "right"}
+        assert (
+            len([key for key in load_notes()["exercises"] if key.startswith("after")]) == trial + 1
+        )
 
 
 WRITE = """
-from copylab.quiz.progress import note
+from copylab.quiz.progress import add_note
 for number in range({first}, {first} + 20):
-    note("exercises", f"k/{{number}}", {{"state": "right"}})
+    add_note("exercises", f"k/{{number}}", {{"state": "right"}})
 """
 
 
@@ -253,7 +255,7 @@ def test_two_kernels_lose_nothing_of_each_other() -> None:
     commands = [[sys.executable, "-c", WRITE.format(first=first)] for first in (0, 20)]
     both = [subprocess.Popen(command, env=environment) for command in commands]
     assert [one.wait(60) for one in both] == [0, 0]
-    assert len(load()["exercises"]) == 40
+    assert len(load_notes()["exercises"]) == 40
 
 
 def test_the_course_is_in_its_order() -> None:
@@ -271,11 +273,11 @@ def lines(text: str) -> list[str]:
 
 def test_the_course_lesson_by_lesson() -> None:
     empty = progress()
-    note("exercises", "clone/readings", {"state": "right", "hints": 1})
-    note("exercises", "clone/both", {"state": "wrong", "hints": 0, "solution": True})
-    note("predictions", "clone/seven", {"right": 7, "of": 11})
-    note("predictions", "mine/<b>", {"right": 1, "of": 1})
-    note("exercises", "alone", {"state": "wrong"})
+    add_note("exercises", "clone/readings", {"state": "right", "hints": 1})
+    add_note("exercises", "clone/both", {"state": "wrong", "hints": 0, "solution": True})
+    add_note("predictions", "clone/seven", {"right": 7, "of": 11})
+    add_note("predictions", "mine/<b>", {"right": 1, "of": 1})
+    add_note("exercises", "alone", {"state": "wrong"})
     seen = progress()
     assert "clone: a copy that stays on the graph 1 of 2 1 of 2" in lines(seen.text)
     assert len(seen.rows()) == len(course()) + 2 == len(empty.rows()) + 2
@@ -299,9 +301,9 @@ def test_the_course_lesson_by_lesson() -> None:
 
 
 def test_the_notes_as_a_table_for_a_spreadsheet() -> None:
-    note("exercises", "clone/both", {"state": "wrong", "hints": 2, "solution": True})
-    note("predictions", "clone/seven", {"right": 7, "of": 11, "answers": {}})
-    note("exercises", 'mine, "1"', {"state": "right", "hints": 0})
+    add_note("exercises", "clone/both", {"state": "wrong", "hints": 2, "solution": True})
+    add_note("predictions", "clone/seven", {"right": 7, "of": 11, "answers": {}})
+    add_note("exercises", 'mine, "1"', {"state": "right", "hints": 0})
     assert list(csv.DictReader(io.StringIO(progress().csv))) == [
         dict(
             zip(
@@ -320,8 +322,8 @@ def test_the_notes_as_a_table_for_a_spreadsheet() -> None:
 
 @pytest.mark.parametrize("name", ["clone", "02_clone", "02"])
 def test_one_lesson_by_the_titles_in_it(name: str) -> None:
-    note("exercises", "clone/readings", {"state": "right", "hints": 1})
-    note("predictions", "alone", {"right": 1, "of": 2})
+    add_note("exercises", "clone/readings", {"state": "right", "hints": 1})
+    add_note("predictions", "alone", {"right": 1, "of": 2})
     assert lines(progress(name).text) == [
         "Progress: 0 of 2 predictions committed, 1 of 2 exercises solved.",
         "What So far",
@@ -342,11 +344,13 @@ def test_titles_are_in_the_language_of_the_course(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_misconception_is_met_and_settled() -> None:
-    right = [shown(question.right(seven.run(tinytorch))) for question in seven.questions]
+    right = [
+        format_answer(question.right_answer(seven.run(tinytorch))) for question in seven.questions
+    ]
     wrong = ["yes" if right[0] == "no" else "no", *right[1:]]
     seven.reset()
     (name,) = seven.commit(wrong).misconceptions
-    assert recall("misconceptions", name) == {"state": "met", "in": "clone/seven"}
+    assert find_note("misconceptions", name) == {"state": "met", "in": "clone/seven"}
     assert "○ not settled yet" in progress("clone").text
     assert "No misconception" in progress("detach").text
     seven.reset()
@@ -359,6 +363,6 @@ def test_a_misconception_is_met_and_settled() -> None:
 
 
 def test_a_misconception_of_a_teachers_own_goes_by_its_name() -> None:
-    note("misconceptions", "mine <b>", {"state": "met", "in": "x"})
+    add_note("misconceptions", "mine <b>", {"state": "met", "in": "x"})
     assert "“mine <b>” ○ not settled yet" in lines(progress().text)
     assert "“mine &lt;b&gt;”" in progress().html

@@ -6,7 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from copylab.quiz.answers import names, number, readable, same, shown
+from copylab.quiz.answers import (
+    format_answer,
+    format_number,
+    is_readable,
+    is_same_answer,
+    parse_names,
+)
 from written import KNOWN, MEANT, READ
 
 
@@ -15,7 +21,7 @@ from written import KNOWN, MEANT, READ
     MEANT,
 )
 def test_what_an_answer_means(given: Any, right: Any, fits: bool) -> None:
-    assert same(given, right) is fits
+    assert is_same_answer(given, right) is fits
 
 
 @pytest.mark.parametrize(
@@ -23,7 +29,7 @@ def test_what_an_answer_means(given: Any, right: Any, fits: bool) -> None:
     READ,
 )
 def test_what_can_be_an_answer(given: str, right: Any, can: bool) -> None:
-    assert readable(given, right, KNOWN) is can
+    assert is_readable(given, right, KNOWN) is can
 
 
 def test_how_answers_are_shown() -> None:
@@ -39,6 +45,6 @@ def test_how_answers_are_shown() -> None:
         "as it is",
     ]
     told = ["yes", "no", "None", "2", "0.333333", "[2, [1]]", "x, y", "none", "as it is"]
-    assert [shown(answer) for answer in answers] == told
-    assert number((1.5, True)) == "[1.5, True]"
-    assert names("x, and kept[0] and net.weight") == {"x", "kept[0]", "net.weight"}
+    assert [format_answer(answer) for answer in answers] == told
+    assert format_number((1.5, True)) == "[1.5, True]"
+    assert parse_names("x, and kept[0] and net.weight") == {"x", "kept[0]", "net.weight"}

@@ -13,7 +13,7 @@ import pytest
 from copylab.looks import grad, is_tensor, node_of, same_counter, same_storage, values
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
 from copylab.quiz.seen import (
-    Fact,
+    CheckedFact,
     apart,
     has_grad,
     leads,
@@ -24,7 +24,7 @@ from copylab.quiz.seen import (
     tensors,
     written,
 )
-from copylab.quiz.verify import mutations
+from copylab.quiz.verify import mutate
 
 START = "x = torch.arange(6)\nt = None"
 SOLUTION = "t = x[2:4].clone()"
@@ -86,7 +86,7 @@ def test_only_a_right_answer_is_true(engine: ModuleType) -> None:
     ]
 
 
-def _facts(t: Any, x: Any) -> Iterator[Fact]:
+def _facts(t: Any, x: Any) -> Iterator[CheckedFact]:
     yield tensors(t=t)
     for _ in range(2):
         yield apart(t=t, x=x)
@@ -120,7 +120,7 @@ def test_rows_of_one_storage_are_apart(engine: ModuleType) -> None:
 
 
 def test_where_facts_say_nothing_the_exercise_does(engine: ModuleType) -> None:
-    def said(t: Any, *facts: Callable[..., Fact], right: str = "") -> str:
+    def said(t: Any, *facts: Callable[..., CheckedFact], right: str = "") -> str:
         part = exercise(
             "k",
             "task",
@@ -434,12 +434,12 @@ def test_what_a_check_asserts_is_said() -> None:
     assert part.check({"t": [1]})
 
 
-# ---- mutations
+# ---- mutate
 
 
 def test_each_mutation_is_another_program() -> None:
     code = "a = torch.ones(2, requires_grad=True)\nb = a.clone()\nb += 1\nif b.sum() > 2:\n    c = b ** 3\n"
-    found = dict(mutations(code))
+    found = dict(mutate(code))
     texts = list(found.values())
     assert len(set(texts)) == len(texts) >= 14
     assert code.strip() not in texts
@@ -487,7 +487,7 @@ def test_help_is_short(capsys: pytest.CaptureFixture[str]) -> None:
 
 def press(view: Any, what: str) -> str:
     assert f'data-do="{what}"' in view.card.html
-    view._asked(None, {"do": what}, [])
+    view._handle_message(None, {"do": what}, [])
     return str(view.card.says)
 
 

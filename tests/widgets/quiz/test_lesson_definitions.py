@@ -61,10 +61,10 @@ def test_answers_get_what_they_deserve(key: str, engine: str) -> None:
     assert len(dangerous) >= 3
     faults: list[str] = []
     for code in right:
-        verdict = exercise._try(code, module, faults)
+        verdict = exercise._judge_attempt(code, module, faults)
         assert verdict, f"{code!r} is right, and gets: {verdict}"
     for code, says in dangerous.items():
-        verdict = exercise._try(code, module, faults)
+        verdict = exercise._judge_attempt(code, module, faults)
         assert not verdict, f"{code!r} is dangerous, and gets: {verdict}"
         assert says in verdict.says, code
     assert not faults, "a check changes what it looks at"
@@ -105,13 +105,15 @@ def reveal(prediction: Prediction, engine: ModuleType) -> str:
     run = fresh.run()
     answers = []
     for question in fresh.questions:
-        right = question.right(run)
+        right = question.right_answer(run)
         listed = [*map(str, question.wrong), *(question.choices or ())]  # type: ignore[misc]
         if question.choices is None:
             said = ["something else", "-77", "none", *run.at().values]
-            listed += [one for one in said if question.understands(one, right, run)]
+            listed += [one for one in said if question.is_readable(one, right, run)]
         answers.append(
-            next(answer for answer in listed if not question.holds(question.read(answer), right))
+            next(
+                answer for answer in listed if not question.is_right(question.parse(answer), right)
+            )
         )
     return fresh.commit(answers).text
 

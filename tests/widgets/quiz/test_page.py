@@ -13,7 +13,7 @@ import copylab.lessons
 import pytest
 from copylab import Prediction, predict
 from copylab.questions import same_storage, value
-from copylab.quiz.rendering import page
+from copylab.quiz.standalone import render_standalone
 
 import tinytorch
 
@@ -23,7 +23,7 @@ CODE = "x = torch.tensor([1.0, 2.0])\ny = x.clone()\ny += 1"
 
 def told(html: str) -> dict[str, Any]:
     """What travels in a page."""
-    found = re.search(r'data-told="([^"]+)"', html)
+    found = re.search(r'data-prediction="([^"]+)"', html)
     assert found
     return dict(json.loads(base64.b64decode(found[1])))
 
@@ -32,19 +32,21 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     asked = predict(
         CODE, [same_storage("x", "y"), value("y", wrong={"[1, 2]": "a copy shares memory"})]
     )
-    html = page(asked, tinytorch)
+    html = render_standalone(asked, tinytorch)
     first, second = told(html)["rows"]
-    texts = told(html)["texts"]
-    assert ([*first["choices"]], first["right"], [given for given, _ in first["no"]]) == (
+    texts = told(html)["sentences"]
+    assert ([*first["choices"]], first["right"], [given for given, _ in first["refutations"]]) == (
         ["yes", "no"],
         "no",
         ["yes"],
     )
-    assert (second["kind"], second["right"], second["near"]) == ("value", [2.0, 3.0], False)
-    assert "What is written into the one" in " ".join(texts[one] for one in second["no"][0][1])
-    assert second["other"]
+    assert (second["kind"], second["right"], second["isDecimal"]) == ("value", [2.0, 3.0], False)
+    assert "What is written into the one" in " ".join(
+        texts[one] for one in second["refutations"][0][1]
+    )
+    assert second["facts"]
     assert len(texts) == len(set(texts))
-    shown = re.sub(r'data-told="[^"]+"', "", html)
+    shown = re.sub(r'data-prediction="[^"]+"', "", html)
     for secret in ("What is written into the one", "[2.0, 3.0]"):
         assert secret not in shown
     assert "Do not run it. Fill in every row" in shown  # without scripts it is the task
@@ -53,15 +55,15 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
 def test_a_wrong_name_of_a_node_that_is_foreseen_can_be_given() -> None:
     asked = importlib.import_module("copylab.lessons.clone").seven
     question, run = asked.questions[3], asked.run(tinytorch)
-    assert question.understands("CloneBackward", "CloneBackward0", run)
-    assert not question.understands("yes", "CloneBackward0", run)
-    row = told(page(asked, tinytorch))["rows"][3]
-    assert (row["like"], "clonebackward" in row["names"]) == (question.like, True)
+    assert question.is_readable("CloneBackward", "CloneBackward0", run)
+    assert not question.is_readable("yes", "CloneBackward0", run)
+    row = told(render_standalone(asked, tinytorch))["rows"][3]
+    assert (row["pattern"], "clonebackward" in row["names"]) == (question.pattern, True)
 
 
 def test_it_is_neither_committed_nor_noted() -> None:
     asked = predict(CODE)
-    page(asked, tinytorch)
+    render_standalone(asked, tinytorch)
     assert not asked.committed
     assert not asked.answers
 
@@ -70,20 +72,20 @@ def test_it_is_neither_committed_nor_noted() -> None:
 def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
     definitions = vars(importlib.import_module(f"copylab.lessons.{lesson}"))
     for asked in [one for one in definitions.values() if isinstance(one, Prediction)]:
-        page_told = told(page(asked, tinytorch))
+        page_told = told(render_standalone(asked, tinytorch))
         rows = page_told["rows"]
         assert page_told["revealed"].count('class="cl-wrong cl-number"') == len(rows)
         assert [row["name"] for row in rows] == [question.name for question in asked.questions]
         for row, question in zip(rows, asked.questions, strict=True):
-            assert len(row["no"]) + 1 >= len(question.options)  # each choice has its words
-            assert all(against for _, against in row["no"])
+            assert len(row["refutations"]) + 1 >= len(question.options)  # each choice has its words
+            assert all(against for _, against in row["refutations"])
 
 
 def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
     asked = predict(CODE)
     stored = asked.live().html
-    assert stored == page(asked)
-    assert len(stored) < 34_000
+    assert stored == render_standalone(asked)
+    assert len(stored) < 35_000
     assert asked.html in stored
 
 

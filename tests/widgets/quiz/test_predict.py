@@ -33,10 +33,10 @@ from copylab.questions import (
     value,
     version,
 )
-from copylab.quiz.answers import shown
+from copylab.quiz.answers import format_answer
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconception
 from copylab.quiz.prediction import Prediction, predict
-from copylab.quiz.runs import Run
+from copylab.quiz.runs import QuizRun
 
 CLONE = """
 a = torch.tensor(1.0, requires_grad=True)
@@ -115,8 +115,10 @@ def test_the_right_answer_is_found_by_running(
     engine: ModuleType, code: str, question: Question, right: Any
 ) -> None:
     p = predict(code, [question], engine=engine)
-    assert p.questions[0].right(p.run()) == (frozenset(right) if isinstance(right, set) else right)
-    reveal = p.commit([shown(frozenset(right)) if isinstance(right, set) else right])
+    assert p.questions[0].right_answer(p.run()) == (
+        frozenset(right) if isinstance(right, set) else right
+    )
+    reveal = p.commit([format_answer(frozenset(right)) if isinstance(right, set) else right])
     assert reveal.right == 1, reveal.text
     assert p.verify(engine)
 
@@ -140,9 +142,9 @@ def test_a_question_is_called_as_its_help_says() -> None:
         "(a: 'str', b: 'str', *, at: 'int | None' = None, prompt: 'str | None' = None, "
         "wrong: 'Mapping[Any, Wrong] | None' = None) -> 'Question'"
     )
-    assert same_storage(a="x", b="y").asks == same_storage("x", "y").asks  # type: ignore[call-arg]
-    assert same_storage("x", "y", at=2).asks == "After line 2: do `x` and `y` share a storage?"
-    assert same_storage("x", "y", prompt="One memory?").asks == "One memory?"
+    assert same_storage(a="x", b="y").text == same_storage("x", "y").text  # type: ignore[call-arg]
+    assert same_storage("x", "y", at=2).text == "After line 2: do `x` and `y` share a storage?"
+    assert same_storage("x", "y", prompt="One memory?").text == "One memory?"
     assert {"same_storage", "outcome", "names_showing", "state_table"} <= set(questions.__all__)
     with pytest.raises(TypeError, match="missing a required argument: 'b'"):
         same_storage("x")
@@ -173,7 +175,7 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
     monkeypatch.setattr("tinytorch.viz.wording.catalogue._chosen", [German()])
     for said in ("Hat `b` keinen Knoten?  (ja / nein)", "Zeile 7 bricht ab"):
         assert said in p.text
-    assert '<option value="yes">ja</option>' in p.live().form.page
+    assert '<option value="yes">ja</option>' in p.live().form.content
     reveal = p.commit(["ja", "it runs to its end"])
     assert p.answers["is_leaf(b)"] == "yes", "what is kept is the same in all languages"
     for said in ("you wrote ja, the run says nein", "ein Klon hat keinen Knoten"):
@@ -551,7 +553,7 @@ def test_the_twins_are_whole_and_tell_no_answer(engine: ModuleType) -> None:
     )
     before = p.text, p.html
     for question in p.questions:
-        assert question.asks in p.text
+        assert question.text in p.text
     assert "Read &lt;this&gt;" in p.html
     assert "CloneBackward" not in p.text + p.html
     left = 'style="text-align: left"'  # the pages of nbconvert set tables to the right
@@ -616,7 +618,7 @@ def test_the_engine_is_the_callers(monkeypatch: pytest.MonkeyPatch) -> None:
     p = Prediction("x = torch.ones(1)\ny = x")
     monkeypatch.setitem(globals(), "torch", tinytorch)
     assert p.run().engine is tinytorch
-    assert isinstance(predict("x = 1\ny = 2", [value("x")]).run(), Run)
+    assert isinstance(predict("x = 1\ny = 2", [value("x")]).run(), QuizRun)
 
 
 # ---- the live view, from Python's side
@@ -627,25 +629,25 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
     view = p.live()
     assert view is p.live(), "one view, wherever it is shown"
     form = view.form
-    assert [form.page.count(f"<{tag}") for tag in ("input", "select", "option")] == [1, 2, 3 + 9]
+    assert [form.content.count(f"<{tag}") for tag in ("input", "select", "option")] == [1, 2, 3 + 9]
     form.answers = {"value(a)": "1", "nobody": "x", "is_leaf(b)": ""}
     assert p.answers == {"value(a)": "1"}
-    view._asked(form, {"do": "commit", "answers": {"value(a)": "1"}}, [])
+    view._handle_message(form, {"do": "commit", "answers": {"value(a)": "1"}}, [])
     assert "2 of 3 are missing" in form.problem
     assert not p.committed
     answers = {"value(a)": "1", "is_leaf(b)": "yes", "outcome": "it runs to its end"}
-    view._asked(form, {"do": "commit", "answers": answers}, [])
+    view._handle_message(form, {"do": "commit", "answers": answers}, [])
     assert (form.problem, p.committed) == ("", True)
     for said in ("2 of 3 right.", "a clone is a leaf", "<svg"):
-        assert said in form.page
-    view._asked(form, {"do": "commit", "answers": {"value(a)": "2"}}, [])
+        assert said in form.content
+    view._handle_message(form, {"do": "commit", "answers": {"value(a)": "2"}}, [])
     assert p.answers == form.answers == answers, "what is committed stays"
-    view._asked(form, {"do": "steps"}, [])
-    view._asked(form, {"do": "steps"}, [])
+    view._handle_message(form, {"do": "steps"}, [])
+    view._handle_message(form, {"do": "steps"}, [])
     assert [type(child).__name__ for child in view.children] == ["PredictionForm", "StepsWidget"]
     player = view.children[1]
-    view._asked(form, {"do": "reset"}, [])
-    assert (form.answers, p.committed, "<form" in form.page, len(view.children)) == (
+    view._handle_message(form, {"do": "reset"}, [])
+    assert (form.answers, p.committed, "<form" in form.content, len(view.children)) == (
         {},
         False,
         True,
@@ -653,7 +655,7 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
     )
     assert player.comm is None
     p.commit([1, "no", "it runs to its end"])
-    assert "All 3 right." in form.page
+    assert "All 3 right." in form.content
     view.close()
     assert form.comm is None
     assert p.live() is not view

@@ -17,7 +17,7 @@ from copylab import CopyLab, compare, exercise, facts, predict, race
 from copylab.copying.methods import Method
 from copylab.copying.sources import Source
 from copylab.questions import ENDLESS, ENDS, outcome, value
-from copylab.quiz.runs import Run
+from copylab.quiz.runs import QuizRun
 
 import tinytorch
 
@@ -81,7 +81,7 @@ class TestPredict:
             "import os, signal\nx = torch.ones(2)\nif not os.path.exists('once'):\n"
             "    open('once', 'w').close()\n    os.kill(os.getpid(), signal.SIGINT)\nx += 1"
         )
-        run = Run(code, engine)
+        run = QuizRun(code, engine)
         with pytest.raises(
             RuntimeError, match="the run was interrupted, so there is nothing to compare with"
         ):

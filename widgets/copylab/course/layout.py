@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import tinytorch
 from tinytorch.viz import gettext
 
-from ..quiz import NAME, STATE
+from ..quiz import COURSE_STATE_FILE, PROGRESS_FILE
 from ..safe_files import RefusedFileError, SafeFolder, read_file
 from .cheatsheet import page
 from .lesson import digest, lessons, meant, without_answers
@@ -121,7 +121,7 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
             )
         )
     # A folder that is up to date may be read-only.
-    if _serialize(record) != before or not course.has(STATE):
+    if _serialize(record) != before or not course.has(COURSE_STATE_FILE):
         _write_record(course, record)
     return told + _sign(course, {name: editions[name] for name in found.outdated})
 
@@ -308,11 +308,11 @@ def _open_record(course: SafeFolder) -> tuple[Record, list[str]]:
             if isinstance(error, OSError)
             else gettext("it was not written by copylab")
         )
-    aside = course.find_free_name(STATE, f"{STATE}.broken{{}}")
-    course.rename(STATE, aside)
+    aside = course.find_free_name(COURSE_STATE_FILE, f"{COURSE_STATE_FILE}.broken{{}}")
+    course.rename(COURSE_STATE_FILE, aside)
     remark = gettext(
         "The record of what was laid out, {name}, could not be read: {why}. It is kept as {aside}.",
-        name=STATE,
+        name=COURSE_STATE_FILE,
         why=why,
         aside=aside,
     )
@@ -325,7 +325,7 @@ def _read_record(course: SafeFolder) -> Record:
     Raises FileNotFoundError if there is none, OSError if it cannot be read, ValueError if it cannot be understood.
     """
     try:
-        found: Any = json.loads(course.read(STATE, _LIMIT_OF_STATE))
+        found: Any = json.loads(course.read(COURSE_STATE_FILE, _LIMIT_OF_STATE))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     language = found.get("language", "en") if isinstance(found, dict) else None
@@ -347,7 +347,7 @@ def _parse_editions(found: object) -> dict[str, Edition]:
         )
         if (
             _COURSE_NAME.fullmatch(name)
-            and name != NAME
+            and name != PROGRESS_FILE
             and all(isinstance(part, str) for part in parts)
         ):
             editions[name] = Edition(*parts)
@@ -363,7 +363,7 @@ def _serialize(record: Record) -> str:
 
 
 def _write_record(course: SafeFolder, record: Record) -> None:
-    course.write(STATE, _serialize(record).encode())
+    course.write(COURSE_STATE_FILE, _serialize(record).encode())
 
 
 def _require_safe_trust(course: SafeFolder) -> None:

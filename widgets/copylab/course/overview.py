@@ -18,7 +18,7 @@ from typing import Any
 from tinytorch.viz import gettext, ngettext
 
 from ..doc import Box, Paragraph, Part, Presentation, Table, protect_marks
-from ..quiz import MISCONCEPTIONS, Exercise, Prediction, load
+from ..quiz import MISCONCEPTIONS, Exercise, Prediction, load_notes
 from . import lesson as notebooks
 from .lesson import lessons, meant
 from .translation import text_in
@@ -37,10 +37,10 @@ class Lesson:
     def called(self, key: str) -> str:
         """The title above a question; one without a title of its own is numbered."""
         thing = self.asked[key]
-        untitled = [key for key, one in self.asked.items() if not one.named]
+        untitled = [key for key, one in self.asked.items() if not one.has_title]
         return (
             thing.title
-            if thing.named
+            if thing.has_title
             else gettext("Prediction {number}", number=untitled.index(key) + 1)
         )
 
@@ -68,7 +68,7 @@ class Progress(Presentation):
     """
 
     def __init__(self, lesson: str | None = None) -> None:
-        known = load()
+        known = load_notes()
         self.predictions, self.exercises, self.misconceptions = (
             known[kind] for kind in (*_KINDS, "misconceptions")
         )

@@ -105,7 +105,8 @@ def doubled(double, a, torch):
     yield shows([6, 10], **result)
     yield shows([1, 2], a=a).but(
         gettext(
-            "double is right now, but a shows {value}. Run the whole cell again.", value=values(a)
+            "double is right now, but a shows {value}. Run the whole cell again.",
+            value=values(a),
         )
     )
 

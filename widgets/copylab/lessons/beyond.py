@@ -5,7 +5,7 @@ from tinytorch.viz import gettext
 from .. import predict
 from ..looks import values
 from ..questions import count, same_storage, same_tensor, value, version
-from ..quiz import Fact, apart, each, needs_no_grad, shows, tensors, written
+from ..quiz import CheckedFact, apart, each, needs_no_grad, shows, tensors, written
 from . import task
 
 families = predict(
@@ -56,7 +56,7 @@ def scaled(to_percent, torch):
         yield shows([0.5, 0.25], x=x).but(
             gettext("given a tensor of {dtype}, it changes the caller's numbers.", dtype=dtype)
         )
-        yield Fact(
+        yield CheckedFact(
             got.dtype == torch.float32,
             gettext("it returns {dtype}, and torch.float32 is asked for.", dtype=got.dtype),
         )
@@ -106,7 +106,7 @@ def picked(x):
     },
 )
 def deep(layer, best):
-    yield Fact(
+    yield CheckedFact(
         isinstance(best, dict) and set(best) == {"weight", "bias"},
         gettext("best has to be a dict with weight and bias."),
     )

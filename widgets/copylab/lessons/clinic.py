@@ -9,7 +9,7 @@ from tinytorch.viz import gettext
 from .. import predict
 from ..questions import ENDS, gradient, outcome, value, version
 from ..quiz import (
-    Fact,
+    CheckedFact,
     apart,
     each,
     has_grad,
@@ -80,7 +80,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
     },
 )
 def best_weights(layer, best):
-    yield Fact(
+    yield CheckedFact(
         isinstance(best, dict) and "weight" in best,
         gettext("best has to be a state dict, with a weight."),
     )
@@ -113,7 +113,7 @@ def numpy_buffer(data, array):
     yield tensors(data=data)
     yield shows([0, 0], array=array.tolist())
     together = np.shares_memory(data.detach().numpy(), array)
-    yield Fact(
+    yield CheckedFact(
         not together,
         gettext("data looks at the memory of array."),
         gettext("data and array share no memory."),

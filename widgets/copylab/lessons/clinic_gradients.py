@@ -3,7 +3,17 @@
 from tinytorch.viz import gettext
 
 from ..looks import grad
-from ..quiz import Fact, has_grad, leads, leaf, needs_no_grad, number, shows, tensors, written
+from ..quiz import (
+    CheckedFact,
+    format_number,
+    has_grad,
+    leads,
+    leaf,
+    needs_no_grad,
+    shows,
+    tensors,
+    written,
+)
 from . import task
 
 
@@ -50,11 +60,11 @@ def data_update(w):
     yield leaf(w=w)
     yield shows([2.56], w=w)
     yield written(2, w=w)
-    yield Fact(
+    yield CheckedFact(
         grad(w) is None or has_grad([6.4], w=w).holds,
         gettext(
             "w.grad is {value}, and the second step begins at 3.2, where the gradient is [6.4].",
-            value=number(grad(w)),
+            value=format_number(grad(w)),
         ),
     )
 
@@ -90,7 +100,7 @@ def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
     yield tensors(**weight)
     held = any(one is layer.weight for group in opt.param_groups for one in group["params"])
-    yield Fact(
+    yield CheckedFact(
         held,
         gettext("opt holds another tensor, and not layer.weight."),
         gettext("opt holds layer.weight."),

@@ -6,7 +6,7 @@ from tinytorch.viz import gettext
 
 from .. import Misconception, predict
 from .. import questions as ask
-from ..quiz import Run, apart, each, has_grad, kept_from, leads, shows, tensor_list
+from ..quiz import QuizRun, apart, each, has_grad, kept_from, leads, shows, tensor_list
 from . import task
 
 seven = predict(
@@ -44,7 +44,7 @@ seven = predict(
 )
 
 
-def _some_do(run: Run) -> str:
+def _some_do(run: QuizRun) -> str:
     calls = [step for step in run.trace.steps if step.site.source.split("(")[0].endswith("_")]
     ends = [
         gettext("`{call}` raises", call=step.site.source)
@@ -65,11 +65,11 @@ NEVER_IN_PLACE = Misconception(
 )
 
 
-def _added(run: Run) -> int:
+def _added(run: QuizRun) -> int:
     return len(run.snapshot(4).nodes) - len(run.snapshot(3).nodes)
 
 
-def _added_because(run: Run) -> str:
+def _added_because(run: QuizRun) -> str:
     before, after = len(run.snapshot(3).nodes), len(run.snapshot(4).nodes)
     return gettext(
         "There are {before} nodes before line 4, and {after} after it.", before=before, after=after

@@ -13,7 +13,7 @@ from ..questions import (
     value,
     version,
 )
-from ..quiz import Fact, apart, leaf, shows, tensors, written
+from ..quiz import CheckedFact, apart, leaf, shows, tensors, written
 from . import task
 
 filled = predict(
@@ -62,13 +62,13 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
 def ring(buffer, screen):
     yield tensors(buffer=buffer, screen=screen)
     yield shows([2, 2, 2], screen=screen)
-    yield Fact(
+    yield CheckedFact(
         screen is buffer,
         gettext("screen is not the tensor buffer any more."),
         gettext("screen is buffer."),
     )
     yield written(3, screen=screen)
-    yield Fact(
+    yield CheckedFact(
         screen._version == 3,
         gettext(
             "screen._version is {version}, and three frames take three writes: in between it may show no whole one.",
@@ -97,7 +97,7 @@ def ring(buffer, screen):
     },
 )
 def loaded(layer, weight, new):
-    yield Fact(
+    yield CheckedFact(
         layer.weight is weight,
         gettext(
             "the layer has another parameter now: an optimizer that holds the old one would train the old one."

@@ -14,7 +14,7 @@ from ..questions import (
     value,
     version,
 )
-from ..quiz import Fact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
+from ..quiz import CheckedFact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
 from . import task
 
 past = predict(
@@ -108,9 +108,9 @@ def update(w):
 def silent(x, y):
     yield shows(9, y=y)
     yield leads(y=y, x=x)
-    yield Fact(grad(x) != [6], gettext("x.grad is [6], which is right. Do some harm."))
+    yield CheckedFact(grad(x) != [6], gettext("x.grad is [6], which is right. Do some harm."))
     yield has_grad([200], x=x)
-    yield Fact(
+    yield CheckedFact(
         values(x) == [100],
         gettext(
             "x shows {value}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",

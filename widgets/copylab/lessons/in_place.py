@@ -7,7 +7,18 @@ from tinytorch.viz import gettext
 from .. import Misconception, Question, predict
 from ..looks import values
 from ..questions import node, version
-from ..quiz import Fact, Run, has_grad, leads, leaf, nodes, number, shows, tensors, written
+from ..quiz import (
+    CheckedFact,
+    QuizRun,
+    format_number,
+    has_grad,
+    leads,
+    leaf,
+    nodes,
+    shows,
+    tensors,
+    written,
+)
 from . import task
 
 ALWAYS = Misconception(
@@ -33,10 +44,10 @@ for t in (add, mul, exp, relu):
 
 
 def _raises(name: str, wrong: str, belief: Misconception) -> Question:
-    def stale(run: Run) -> bool:
+    def stale(run: QuizRun) -> bool:
         return _stale(run, name) is not None
 
-    def because(run: Run) -> str:
+    def because(run: QuizRun) -> str:
         found = _stale(run, name)
         if found is None:
             return gettext(
@@ -56,7 +67,7 @@ def _raises(name: str, wrong: str, belief: Misconception) -> Question:
     )
 
 
-def _stale(run: Run, name: str) -> str | None:
+def _stale(run: QuizRun, name: str) -> str | None:
     """The name of the node behind a tensor that has saved what was written over; None if there is none."""
     behind = run.snapshot().nodes_behind(run.tensor(name))
     return next(
@@ -106,11 +117,11 @@ def activation(a, h, loss):
         "SigmoidBackward0",
         "CloneBackward0",
     }
-    yield Fact(
+    yield CheckedFact(
         not only_sigmoid or shows([0.2689, 0.6225, 0.8808], h=h).holds,
         gettext(
             "h shows {value}, and no node behind it makes a 0: a write past the counter changed what sigmoid has saved.",
-            value=number(values(h)),
+            value=format_number(values(h)),
         ),
     )
 

@@ -6,7 +6,7 @@ from tinytorch.viz import gettext
 
 from .. import Misconception, Question, predict
 from ..questions import requires_grad, same_storage, value
-from ..quiz import Fact, apart, has_grad, leads, needs_no_grad, shows, tensors
+from ..quiz import CheckedFact, apart, has_grad, leads, needs_no_grad, shows, tensors
 from . import task
 
 DATA = Misconception(
@@ -76,7 +76,7 @@ def targets(scores, target):
     yield apart(target=target, scores=scores)
     yield needs_no_grad(target=target)
     yield shows([0, 1], target=target)
-    yield Fact(
+    yield CheckedFact(
         (target.dtype, target.device) == (scores.dtype, scores.device),
         gettext(
             "target is of the dtype {dtype} on {device}, scores of {right} on {there}.",
@@ -113,7 +113,7 @@ def weights(weighted, torch):
         result = {"weighted(x)": got}
         yield tensors(**result)
         yield shows(21, **result)
-        yield Fact(
+        yield CheckedFact(
             got.dtype == dtype,
             gettext("given {dtype}, it returns {other}.", dtype=dtype, other=got.dtype),
             gettext("Its dtype is that of x, for float32, float64 and float16."),

@@ -5,7 +5,7 @@ from tinytorch.viz import gettext
 from .. import Misconception, predict
 from ..looks import grad
 from ..questions import gradient, on_graph, requires_grad, value
-from ..quiz import Fact, has_grad, leads, shows, tensors
+from ..quiz import CheckedFact, has_grad, leads, shows, tensors
 from . import task
 
 ZERO = Misconception(
@@ -66,24 +66,24 @@ def _loss(first, second):
 def frozen(A, B, loss):  # noqa: N803
     own, others = list(A.parameters()), list(B.parameters())
     yield tensors(loss=loss)
-    yield Fact(
+    yield CheckedFact(
         all(p.grad is None for p in own),
         gettext("A parameter of A has a gradient."),
         gettext("The parameters of A have no gradients."),
     )
-    yield Fact(
+    yield CheckedFact(
         all(p.grad is not None for p in others),
         gettext("A parameter of B has no gradient: it cannot learn."),
         gettext("Those of B have."),
     )
-    yield Fact(
+    yield CheckedFact(
         all(p.requires_grad for p in own),
         gettext(
             "A is frozen for good: its parameters no longer require grad. Stop the gradient here only."
         ),
         gettext("A can still be trained."),
     )
-    yield Fact(
+    yield CheckedFact(
         not any(leads(loss=loss, p=p).holds for p in own),
         gettext("loss leads back to A: its gradients were computed, and then thrown away."),
     )
@@ -108,7 +108,7 @@ def frozen(A, B, loss):  # noqa: N803
 def hidden(w, h):
     yield tensors(h=h)
     yield shows(4.375, h=h)
-    yield Fact(
+    yield CheckedFact(
         grad(w) != 46.8125,
         gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it."),
     )

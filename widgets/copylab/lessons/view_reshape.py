@@ -4,7 +4,7 @@ from tinytorch.viz import gettext
 
 from .. import predict
 from ..questions import count, same_storage, same_tensor, value, version
-from ..quiz import Fact, apart, shares, shows, tensors
+from ..quiz import CheckedFact, apart, shares, shows, tensors
 from . import task
 
 shapes = predict(
@@ -89,7 +89,7 @@ def independent(x, flat):
 )
 def stretched(row, table):
     yield tensors(table=table)
-    yield Fact(
+    yield CheckedFact(
         0 not in table.stride(),
         gettext(
             "table has the stride {stride}: its rows are the same cells.", stride=table.stride()

@@ -1,19 +1,18 @@
-"""Questions and tasks: predictions, exercises, what a wrong answer points to, and the learner's own progress.
+"""Questions and tasks: predictions, exercises, the misconceptions behind wrong answers, and the learner's own progress.
 
 May import `run`, `player`, `ui`, `doc`, `tinytorch.viz`. The ready-made questions are public: `copylab.questions`.
 """
 
 from . import beliefs, evidence
-from .answers import number
+from .answers import format_number
 from .exercises import Exercise, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, predict
-from .progress import NAME, STATE, load
+from .progress import COURSE_STATE_FILE, PROGRESS_FILE, load_notes
 from .question import Question, Wrong
-from .rendering import page
-from .runs import Run
+from .runs import QuizRun
 from .seen import (
-    Fact,
+    CheckedFact,
     apart,
     each,
     has_grad,
@@ -28,34 +27,35 @@ from .seen import (
     tensors,
     written,
 )
+from .standalone import render_standalone
 
 __all__ = [
+    "COURSE_STATE_FILE",
     "MISCONCEPTIONS",
-    "NAME",
-    "STATE",
+    "PROGRESS_FILE",
+    "CheckedFact",
     "Exercise",
-    "Fact",
     "Misconception",
     "Prediction",
     "Question",
-    "Run",
+    "QuizRun",
     "Wrong",
     "apart",
     "beliefs",
     "each",
     "evidence",
     "exercise",
+    "format_number",
     "has_grad",
     "kept_from",
     "leads",
     "leaf",
-    "load",
+    "load_notes",
     "misconception",
     "needs_no_grad",
     "nodes",
-    "number",
-    "page",
     "predict",
+    "render_standalone",
     "shares",
     "shows",
     "tensor_list",

@@ -1,7 +1,9 @@
-"""What learners write, read generously: `yes`, `2, 4`, `tensor([2., 4.])`, `x and y`, `None`.
+"""Free answers of learners, read generously: `yes`, `2, 4`, `tensor([2., 4.])`, `x and y`, `None`.
 
-An answer is compared by what it means: 2 is 2.0, spaces and brackets around a list do not matter, names may come in
-any order. Full-width signs and some words of Chinese and Korean are known: `x 和 y`, `없음`. Nothing is ever run.
+An answer is compared by its meaning: 2 is 2.0, spaces and brackets around a list do not matter, names may come in any
+order. Full-width signs and some words of Chinese and Korean are known: `x 和 y`, `없음`. No answer is ever run.
+
+`web/standalone.js` reads answers by the same rules on a page without a kernel.
 """
 
 from __future__ import annotations
@@ -15,139 +17,157 @@ from typing import Any
 
 from tinytorch.viz import gettext
 
-_MOST = 2000
+_MAX_LENGTH = 2000
+"""Characters of an answer that are read: the parser is not given a text without an end."""
+
 _TENSOR = re.compile(
     r"\A(?:torch\.)?tensor\((.*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=.*)?\)\Z", re.DOTALL
 )
-_NOTHING = {"none", "nothing", "neither", "-", "no gradient", "no value"}
-_NOTHING |= {"无", "無", "没有", "沒有", "都没有", "없음", "없다", "없습니다"}
-_WORD = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
-_LINE = re.compile(r"line (\d+) raises an error")
-_GLUE = {"and", "und", "et", "only", "both", "just"}
-_JOINED = re.compile(
+_NONE_WORDS = {"none", "nothing", "neither", "-", "no gradient", "no value"}
+_NONE_WORDS |= {"无", "無", "没有", "沒有", "都没有", "없음", "없다", "없습니다"}
+_NAME = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
+_ERROR_CHOICE = re.compile(r"line (\d+) raises an error")
+_FILLER_WORDS = {"and", "und", "et", "only", "both", "just"}
+# Chinese and Korean put no space between a name and the word for "and" that follows it.
+_CONJUNCTIONS = re.compile(
     "以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\\]])[와과]", re.IGNORECASE
 )
-_MARKS = str.maketrans("、。【】\N{MINUS SIGN}", ",.[]-")
-_AROUND = re.compile(
-    r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]"
-)  # of a node, as it is printed
-_COUNTED = (
+_PUNCTUATION = str.maketrans("、。【】\N{MINUS SIGN}", ",.[]-")
+_NODE_DECORATION = re.compile(r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]")
+"""Parts of a printed node that do not belong to its name: `grad_fn=<torch::autograd::CopySlices object at 0x7f>`."""
+
+_NUMBER_WORDS_BY_LANGUAGE = (
     "zero one two three four five six seven eight nine ten",
     "零 一 二 三 四 五 六 七 八 九 十",
     "영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열",
 )
-_NUMBERS = {word: number for words in _COUNTED for number, word in enumerate(words.split())}
+_NUMBER_WORDS: dict[str, int] = {}
+for _words in _NUMBER_WORDS_BY_LANGUAGE:
+    _NUMBER_WORDS |= {word: number for number, word in enumerate(_words.split())}
 
 
-def same(given: Any, right: Any) -> bool:
-    """Whether `given`, as somebody wrote it, means the answer `right`."""
+# -- comparing ------------------------------------------------------------------------
+
+
+def is_same_answer(answer: Any, right: Any) -> bool:
+    """Return True if `answer`, as somebody wrote it, means the answer `right`."""
     if isinstance(right, frozenset | set):
-        return names(given) == {name.casefold() for name in right}
-    if isinstance(right, bool) and isinstance(given, str):
-        return given.strip().casefold() in (("yes", "true") if right else ("no", "false"))
+        return parse_names(answer) == {name.casefold() for name in right}
+    if isinstance(right, bool) and isinstance(answer, str):
+        return answer.strip().casefold() in (("yes", "true") if right else ("no", "false"))
     if isinstance(right, str):
-        nothing = right.casefold() in _NOTHING
-        return isinstance(given, str) and (
-            value(given) is None if nothing else _words(given) == _words(right)
-        )
-    return _equal(value(given), right)
+        if not isinstance(answer, str):
+            return False
+        if right.casefold() in _NONE_WORDS:
+            return parse_value(answer) is None
+        return _normalize_text(answer) == _normalize_text(right)
+    return _equal_values(parse_value(answer), right)
 
 
-def readable(given: Any, right: Any, known: Collection[str]) -> bool:
-    """Whether `given` can be an answer at all where answers are like `right`; `known`: the names there are."""
+def is_readable(answer: Any, right: Any, known_names: Collection[str]) -> bool:
+    """Return True if `answer` is of the sort of `right`: names that exist, a value, or any text."""
     if isinstance(right, frozenset | set):
-        return names(given) <= {name.casefold() for name in known} | {
-            name.casefold() for name in right
-        }
-    return isinstance(right, str | bool) or not isinstance(value(given), str)
+        accepted = {name.casefold() for name in known_names} | {name.casefold() for name in right}
+        return parse_names(answer) <= accepted
+    return isinstance(right, str | bool) or not isinstance(parse_value(answer), str)
 
 
-def looks(given: str, like: str, known: Collection[str]) -> bool:
-    """Whether `given` says that there is none, looks like the pattern `like`, or is one of the names there are."""
-    said = _words(given)
-    return (
-        value(given) is None
-        or bool(re.fullmatch(like, said))
-        or said in {name.casefold() for name in known}
-    )
+def matches_pattern(answer: str, pattern: str, known_names: Collection[str]) -> bool:
+    """Return True if `answer` means none, matches the regular expression `pattern`, or is a known name."""
+    text = _normalize_text(answer)
+    if parse_value(answer) is None or re.fullmatch(pattern, text):
+        return True
+    return text in {name.casefold() for name in known_names}
 
 
-def value(given: Any) -> Any:
-    """The value that a text stands for; the text itself, tidied, if it stands for none."""
-    if not isinstance(given, str):
-        return given.tolist() if hasattr(given, "tolist") else given
-    text = _plain(given)
-    if text.casefold().rstrip(".") in _NOTHING:
+def _equal_values(value: Any, right: Any) -> bool:
+    """Compare values; `[2]` equals `2`, since printed tensors of one element are written both ways."""
+    if isinstance(right, list | tuple):
+        if not isinstance(value, list | tuple):
+            return len(right) == 1 and _equal_values(value, right[0])
+        if len(value) == len(right):
+            return all(_equal_values(a, b) for a, b in zip(value, right, strict=True))
+        return len(value) == 1 and _equal_values(value[0], right)
+    if isinstance(value, list | tuple):
+        return len(value) == 1 and _equal_values(value[0], right)
+    # 1 == True in Python, but who writes 1 does not mean True.
+    if isinstance(value, bool) or isinstance(right, bool) or value is None or right is None:
+        return value is right
+    if isinstance(value, int | float) and isinstance(right, float):
+        # PyTorch prints four digits, and learners copy what is printed.
+        is_close = math.isclose(value, right, rel_tol=1e-3, abs_tol=5e-5)
+        return is_close or (math.isnan(value) and math.isnan(right))
+    return bool(value == right)
+
+
+# -- reading --------------------------------------------------------------------------
+
+
+def parse_value(answer: Any) -> Any:
+    """Return the value that a text means; the text itself, tidied, if it means none."""
+    if not isinstance(answer, str):
+        return answer.tolist() if hasattr(answer, "tolist") else answer
+    text = _normalize_signs(answer)
+    word = text.casefold().rstrip(".")
+    if word in _NONE_WORDS:
         return None
-    if text.casefold().rstrip(".") in _NUMBERS:
-        return _NUMBERS[text.casefold().rstrip(".")]
-    inner = _TENSOR.match(text)
-    text = _JOINED.sub(",", inner[1] if inner else text).replace(";", ",").replace(" and ", ", ")
-    for attempt in (text, text.rstrip("."), re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)):
+    if word in _NUMBER_WORDS:
+        return _NUMBER_WORDS[word]
+    inside = _TENSOR.match(text)
+    text = _CONJUNCTIONS.sub(",", inside[1] if inside else text)
+    text = text.replace(";", ",").replace(" and ", ", ")
+    with_commas = re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)  # `2 4` is `2, 4`
+    for literal in (text, text.rstrip("."), with_commas):
         try:
-            return ast.literal_eval(attempt)
+            return ast.literal_eval(literal)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
     return " ".join(text.split())
 
 
-def names(given: Any) -> set[str]:
-    """The names in an answer such as `x and y`, `x, y`, `['x', 'y']`; none for `none`."""
-    text = _plain(given if isinstance(given, str) else " ".join(map(str, given or ())))
-    if text.casefold().rstrip(".") in _NOTHING:
+def parse_names(answer: Any) -> set[str]:
+    """Return the names in an answer such as `x and y`, `x, y`, `['x', 'y']`; none for `none`."""
+    text = _normalize_signs(answer if isinstance(answer, str) else " ".join(map(str, answer or ())))
+    if text.casefold().rstrip(".") in _NONE_WORDS:
         return set()
-    return {word.casefold() for word in _WORD.findall(_JOINED.sub(" ", text))} - _GLUE
+    words = _NAME.findall(_CONJUNCTIONS.sub(" ", text))
+    return {word.casefold() for word in words} - _FILLER_WORDS
 
 
-def _plain(text: str) -> str:
-    """A text with the signs of a keyboard, without spaces and backticks around it."""
-    return unicodedata.normalize("NFKC", text[:_MOST]).translate(_MARKS).strip(" \t\n`")
+def _normalize_signs(text: str) -> str:
+    """Return a text with full-width signs as ASCII, without spaces and backticks around it."""
+    return unicodedata.normalize("NFKC", text[:_MAX_LENGTH]).translate(_PUNCTUATION).strip(" \t\n`")
 
 
-def shown(answer: Any) -> str:
-    """An answer as it is shown: yes and no, numbers with at most six digits, names in order."""
+def _normalize_text(text: str) -> str:
+    """Return a text in small letters with single spaces; of a printed node only its name."""
+    return " ".join(_NODE_DECORATION.sub("", _normalize_signs(text)).split()).casefold()
+
+
+# -- writing --------------------------------------------------------------------------
+
+
+def format_answer(answer: Any) -> str:
+    """Return an answer as it is shown: yes and no, numbers with at most six digits, names in order."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, frozenset | set):
         return ", ".join(sorted(answer)) or "none"
     if isinstance(answer, str):
         return answer
-    return number(answer)
+    return format_number(answer)
 
 
-def label(choice: str) -> str:
-    """A choice in the words of the chosen language; it is kept in English."""
-    line = _LINE.fullmatch(choice)
+def translate_choice(choice: str) -> str:
+    """Return a choice in the language in use; it is stored in English."""
+    line = _ERROR_CHOICE.fullmatch(choice)
     return gettext("line {line} raises an error", line=line[1]) if line else gettext(choice)
 
 
-def number(value: Any) -> str:
-    """A value, nested or not, as Python writes it, but with at most six digits."""
+def format_number(value: Any) -> str:
+    """Return a number, or nested lists of them, as Python writes it, but with at most six digits."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(number(one) for one in value)}]"
+        return f"[{', '.join(format_number(item) for item in value)}]"
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)
-
-
-def _words(text: str) -> str:
-    return " ".join(_AROUND.sub("", _plain(text)).split()).casefold()
-
-
-def _equal(given: Any, right: Any) -> bool:
-    if isinstance(right, list | tuple):
-        if not isinstance(given, list | tuple):
-            return len(right) == 1 and _equal(given, right[0])
-        if len(given) == len(right):
-            return all(_equal(one, other) for one, other in zip(given, right, strict=True))
-        return len(given) == 1 and _equal(given[0], right)
-    if isinstance(given, list | tuple):
-        return len(given) == 1 and _equal(given[0], right)
-    if isinstance(given, bool) or isinstance(right, bool) or given is None or right is None:
-        return given is right
-    if isinstance(given, int | float) and isinstance(right, float):
-        near = math.isclose(
-            given, right, rel_tol=1e-3, abs_tol=5e-5
-        )  # what is printed has four digits
-        return near or (math.isnan(given) and math.isnan(right))
-    return bool(given == right)

@@ -1,4 +1,4 @@
-"""A learner's variables, looked at: their values, and plain data by which two states of them can be compared."""
+"""The variables of a learner's attempt: picked out, compared with each other, and made by running a solution."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinytorch.viz import collect_tensors, snapshot
 
@@ -22,56 +22,71 @@ from ..run import (
 
 STEPS = 5000
 SECONDS = 20.0
+_MAX_ELEMENTS = 10_000
+_MAX_REPR = 10_000
 
 
-def look(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The variables called `names`, as far as they are there."""
-    return {name: found[name] for name in names if name in found}
+class Attempt(NamedTuple):
+    """The variables after a program ran, and the error that it raised (or why it was stopped); "" if it ended."""
+
+    variables: dict[str, Any]
+    error: str
 
 
-def state(values: Mapping[str, Any]) -> Any:
-    """Plain data that is equal for equal states: tensors with all they share, plain values, code of functions.
+def select_variables(namespace: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the variables called `names` that exist."""
+    return {name: namespace[name] for name in names if name in namespace}
 
-    None where there can be none.
+
+def state_of_variables(variables: Mapping[str, Any]) -> Any:
+    """Return plain data that is equal for equal variables: tensors with all they share, values, code of functions.
+
+    None for objects that cannot be looked at.
     """
     try:
-        tensors = dict(collect_tensors((dict(values),), {}, None))
-        shapes = {
-            name: tensor.tolist() for name, tensor in tensors.items() if tensor.numel() <= 10_000
+        tensors = dict(collect_tensors((dict(variables),), {}, None))
+        values = {
+            name: tensor.tolist()
+            for name, tensor in tensors.items()
+            if tensor.numel() <= _MAX_ELEMENTS
         }
-        rest = {name: _plain(value) for name, value in values.items() if name not in tensors}
-        return snapshot(dict(values)) if tensors else None, shapes, rest
-    except Exception:  # noqa: BLE001  # objects that will not be looked at are never "as at the start"
+        others = {
+            name: _state_of_object(value)
+            for name, value in variables.items()
+            if name not in tensors
+        }
+        return snapshot(dict(variables)) if tensors else None, values, others
+    except Exception:  # noqa: BLE001  # a learner's object may raise anything; it is never "as at the start" then
         return None
 
 
-def _plain(value: Any) -> Any:
+def _state_of_object(value: Any) -> Any:
     if isinstance(value, FunctionType):
+        # Two definitions of the same code are two objects with different addresses.
         return value.__code__.co_code, value.__code__.co_consts, value.__code__.co_names
-    return type(value).__name__, stabilize_text(repr(value)[:10_000])
+    return type(value).__name__, stabilize_text(repr(value)[:_MAX_REPR])
 
 
-def play(start: str, code: str | None, engine: ModuleType) -> tuple[dict[str, Any], str]:
-    """The variables after `start`, run plainly, and then `code`, run with limits; an error ends that part alone.
-
-    Comes with what the last of the two that ran raised, or why it was stopped; empty if it came to its end.
-    """
-    names: dict[str, Any] = {}
+def run_attempt(start: str, code: str | None, engine: ModuleType) -> Attempt:
+    """RecordedRun `start` plainly and then `code` with limits; an error ends only the part that raised it."""
+    variables: dict[str, Any] = {}
     error = ""
     with repeatable_session(engine):
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                names = execute_program(textwrap.dedent(start), engine)
-        except Exception as raised:  # noqa: BLE001  # it is said
+                variables = execute_program(textwrap.dedent(start), engine)
+        except Exception as raised:  # noqa: BLE001  # it becomes a sentence
             error = describe_error(raised)
         if code is not None:
-            made = RecordedRun(
+            run = RecordedRun(
                 textwrap.dedent(code),
                 engine,
                 lambda _: None,
-                names=names,
+                names=variables,
                 limits=Limits(STEPS, SECONDS),
             )
-            last = made.steps[-1].error if made.steps else None
-            error = error if made.ended == "finished" else last or "it does not come to its end"
-    return {name: value for name, value in names.items() if not name.startswith("__")}, error
+            if run.ended != "finished":
+                last_error = run.steps[-1].error if run.steps else None
+                error = last_error or "it does not come to its end"
+    own = {name: value for name, value in variables.items() if not name.startswith("__")}
+    return Attempt(own, error)

@@ -1,6 +1,8 @@
-"""The misconception that a wrong answer points to, judged by what the run really did. None where it points nowhere.
+"""The misconception behind a wrong answer, found from what the run did.
 
-Each takes the run, the answer that was given, and what the question is about.
+Each function takes the run, the wrong answer as text, and what the question is about. It returns the name of a
+misconception in `misconceptions.py`, or None where the answer points to none. A declaration in `questions.py` names the
+function as its `suspect`.
 """
 
 from __future__ import annotations
@@ -9,137 +11,140 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from .answers import same
-from .answers import value as read
-from .runs import Run
+from .answers import is_same_answer, parse_value
+from .runs import QuizRun
 
 
-def either(yes: str, no: str) -> Callable[..., str]:
-    """One misconception behind a wrong yes, another behind a wrong no, whatever the run did."""
-    return lambda _run, given, *_, **__: yes if given == "yes" else no
+def by_answer(*, yes: str, no: str) -> Callable[..., str]:
+    """Return a function that finds `yes` behind a wrong yes and `no` behind a wrong no, whatever the run did."""
+    return lambda _run, answer, *_names, **_moment: yes if answer == "yes" else no
 
 
-def memory(run: Run, given: str, a: str, b: str, *, at: int | None) -> str | None:
-    """Who believes that two tensors share memory, or that they do not, and is wrong."""
-    if given == "no":
-        return _kinship(run, a, b, at)
-    linked = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
-    return (
-        "the graph joins memories" if linked and not _copied(run, b, at) else "a copy shares memory"
-    )
+def find_memory_belief(run: QuizRun, answer: str, a: str, b: str, *, at: int | None) -> str | None:
+    """Find the belief of who says wrongly that two tensors share memory, or that they do not."""
+    if answer == "no":
+        return _belief_against_sharing(run, a, b, at)
+    is_on_graph = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
+    if is_on_graph and not _was_cloned(run, b, at):
+        return "the graph joins memories"
+    return "a copy shares memory"
 
 
-def _kinship(run: Run, a: str, b: str, at: int | None) -> str:
-    one, other = run.tensor(a, at), run.tensor(b, at)
-    if one.id == other.id:
+def _belief_against_sharing(run: QuizRun, a: str, b: str, at: int | None) -> str:
+    """Find the belief of who denies that two tensors share memory, where they do."""
+    tensor, other = run.tensor(a, at), run.tensor(b, at)
+    if tensor.id == other.id:
         return "a name is a copy"
-    if one.counter != other.counter:
+    if tensor.counter != other.counter:
         return "another tensor, another memory"
-    return "a view is a copy" if one.requires_grad == other.requires_grad else "detach copies"
+    # Over one storage and counter, only a detached tensor differs in requires_grad.
+    is_detached = tensor.requires_grad != other.requires_grad
+    return "detach copies" if is_detached else "a view is a copy"
 
 
-def counter(run: Run, given: str, a: str, b: str, *, at: int | None) -> str | None:
-    """Who believes that two tensors share a version counter, or that they do not, and is wrong."""
-    one, other = run.tensor(a, at), run.tensor(b, at)
-    if given == "yes":
-        return (
-            "shared memory, shared counter"
-            if one.storage == other.storage
-            else "a copy shares memory"
-        )
-    if one.id == other.id:
+def find_counter_belief(run: QuizRun, answer: str, a: str, b: str, *, at: int | None) -> str | None:
+    """Find the belief of who says wrongly that two tensors share a version counter, or that they do not."""
+    tensor, other = run.tensor(a, at), run.tensor(b, at)
+    if answer == "yes":
+        shares_storage = tensor.storage == other.storage
+        return "shared memory, shared counter" if shares_storage else "a copy shares memory"
+    if tensor.id == other.id:
         return "a name is a copy"
-    return (
-        "a counter for each tensor"
-        if one.requires_grad == other.requires_grad
-        else "detach has its own counter"
-    )
+    is_detached = tensor.requires_grad != other.requires_grad
+    return "detach has its own counter" if is_detached else "a counter for each tensor"
 
 
-def node(run: Run, given: str, y: str, *, at: int | None) -> str | None:
-    """Who believes that a tensor has a node, or that it has none, and is wrong."""
-    if given == "yes":
+def find_node_belief(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
+    """Find the belief of who says wrongly that a tensor has a node, or that it has none."""
+    if answer == "yes":
         return "a plain copy has a node"
-    return "clone cuts the graph" if _copied(run, y, at) else "grad is not inherited"
+    return "clone cuts the graph" if _was_cloned(run, y, at) else "grad is not inherited"
 
 
-def leaf(run: Run, given: str, y: str, *, at: int | None) -> str | None:
-    """Who believes that a tensor is a leaf, or that it is none, and is wrong."""
-    if given == "yes":
-        return "a clone is a leaf" if _copied(run, y, at) else "grad is not inherited"
+def find_leaf_belief(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
+    """Find the belief of who says wrongly that a tensor is a leaf, or that it is none."""
+    if answer == "yes":
+        return "a clone is a leaf" if _was_cloned(run, y, at) else "grad is not inherited"
     return "a plain copy has a node"
 
 
-def arrival(run: Run, given: str, x: str, of: str, *, at: int | None) -> str | None:
-    """Who believes that a gradient gets from one tensor to another, or that it does not, and is wrong."""
-    if given == "no":
-        return "clone cuts the graph" if _copied(run, of, at) else None
+def find_path_belief(run: QuizRun, answer: str, x: str, of: str, *, at: int | None) -> str | None:
+    """Find the belief of who says wrongly that a gradient gets from `of` to `x`, or that it does not."""
+    if answer == "no":
+        return "clone cuts the graph" if _was_cloned(run, of, at) else None
     source, result = run.tensor(x, at), run.tensor(of, at)
     if source.storage != result.storage:
         return None
     return "detach keeps the graph" if source.counter == result.counter else "memory joins graphs"
 
 
-def version(run: Run, given: str, x: str, *, at: int | None) -> str | None:
-    """Who believes in another version of a tensor."""
-    guess, tensor = read(given), run.tensor(x, at)
-    if not isinstance(guess, int) or tensor.version is None or tensor.counter is None:
+def find_version_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Find the belief behind a wrong version of a tensor."""
+    version, tensor = parse_value(answer), run.tensor(x, at)
+    if not isinstance(version, int) or tensor.version is None or tensor.counter is None:
         return None
-    if guess > tensor.version:
+    if version > tensor.version:
         return "backward changes its leaf" if tensor.grad is not None else "computing is writing"
-    shared = len(run.snapshot(at).counter(tensor.counter).tensors) > 1
-    return "a counter for each tensor" if shared else None
+    shares_counter = len(run.snapshot(at).counter(tensor.counter).tensors) > 1
+    return "a counter for each tensor" if shares_counter else None
 
 
-def value(run: Run, given: str, x: str, *, at: int | None) -> str | None:
-    """Who believes in other numbers: those from before a write, or those of a tensor elsewhere."""
+def find_value_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Find the belief behind wrong values: those from before a write, or those of another tensor."""
     moment = run.at(at)
-    if x not in {name for name, _ in moment.snapshot.names}:
+    snapshot = moment.snapshot
+    if x not in {name for name, _ in snapshot.names}:
         return None
+    tensor, value = snapshot.tensor(x), moment.values[x]
+    same_memory: list[str] = []
+    other_memory: list[str] = []
+    for name, _ in snapshot.names:
+        if name != x:
+            shares_storage = snapshot.tensor(name).storage == tensor.storage
+            (same_memory if shares_storage else other_memory).append(name)
 
-    def told(name: str) -> list[Any]:
-        return [was for *_, was in run.history(lambda seen: seen.values[name], at)]
-
-    past = [was for was in told(x) if was != moment.values[x]]
-    tensor = moment.snapshot.tensor(x)
-    others = [moment.snapshot.tensor(name) for name, _ in moment.snapshot.names if name != x]
-    if any(same(given, was) for was in past):
-        kin = [name for t in others if t.storage == tensor.storage for name in t.names if name != x]
-        return _kinship(run, kin[0], x, at) if kin else None
-    apart = [name for t in others if t.storage != tensor.storage for name in t.names]
-    if any(
-        same(given, moment.values.get(name)) and moment.values[x] in told(name) for name in apart
-    ):
-        return "a copy shares memory"
+    past_values = [past for past in _values_in_time(run, x, at) if past != value]
+    if any(is_same_answer(answer, past) for past in past_values):
+        return _belief_against_sharing(run, same_memory[0], x, at) if same_memory else None
+    for name in other_memory:
+        # It showed the numbers of `x` once, so it is a copy, and it was changed since.
+        answers_its_value = is_same_answer(answer, moment.values.get(name))
+        if answers_its_value and value in _values_in_time(run, name, at):
+            return "a copy shares memory"
     return None
 
 
-def gradient(run: Run, given: str, x: str, *, at: int | None) -> str | None:
-    """Who believes in another gradient: too early, at the wrong tensor, or put over the one that was there."""
+def _values_in_time(run: QuizRun, name: str, at: int | None) -> list[Any]:
+    changes = run.history(lambda moment: moment.values[name], at)
+    return [change.value for change in changes]
+
+
+def find_gradient_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Find the belief behind a wrong gradient: too early, at the wrong tensor, or put over the one before."""
     right, tensor = run.gradient(x, at), run.tensor(x, at)
-    guess = read(given)
+    gradient = parse_value(answer)
     if right is None:
-        if guess is None or not tensor.requires_grad:
+        if gradient is None or not tensor.requires_grad:
             return None
         if not tensor.is_leaf:
             return "the copy has the gradient"
         return "the graph has the gradient" if not run.at(at).grads else None
-    if guess is None:
+    if gradient is None:
         return None if tensor.is_leaf else "a result never has a grad"
-    told = [was for *_, was in run.history(lambda seen: seen.grads[x], at)]
-    steps = [_minus(now, was) for was, now in pairwise(told)]
-    return "backward overwrites" if any(same(given, step) for step in steps) else None
+    changes = run.history(lambda moment: moment.grads[x], at)
+    added = [_subtract(new.value, old.value) for old, new in pairwise(changes)]
+    is_last_part_alone = any(is_same_answer(answer, part) for part in added)
+    return "backward overwrites" if is_last_part_alone else None
 
 
-def _minus(now: Any, was: Any) -> Any:
-    if isinstance(now, list):
-        return [_minus(one, other) for one, other in zip(now, was, strict=False)]
-    return now - was
+def _subtract(value: Any, other: Any) -> Any:
+    """Subtract (nested) lists of numbers element by element."""
+    if isinstance(value, list):
+        return [_subtract(a, b) for a, b in zip(value, other, strict=False)]
+    return value - other
 
 
-def _copied(run: Run, y: str, at: int | None) -> bool:
-    """Whether `y` was made by clone; a write in place gives it another node later, so its past is looked at too."""
-    return any(
-        name == "CloneBackward0"
-        for *_, name in run.history(lambda seen: seen.snapshot.tensor(y).grad_fn_name, at)
-    )
+def _was_cloned(run: QuizRun, y: str, at: int | None) -> bool:
+    """Return True if `y` came from clone. A write in place gives it another node, so past nodes count too."""
+    changes = run.history(lambda moment: moment.snapshot.tensor(y).grad_fn_name, at)
+    return any(change.value == "CloneBackward0" for change in changes)

@@ -1,6 +1,7 @@
-"""The facts of a run that decide a question, in words. Everything here is read off the run.
+"""The facts of a run that decide a question, in sentences. Everything here is read off the run.
 
-What can only be found by doing (does a write show, does a gradient arrive) is tried, each in a run of its own.
+A declaration in `questions.py` names one of these functions as its `because`. What can only be found by doing (does a
+write show, does a gradient arrive) is tried, each in a run of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinytorch.viz import (
     Snapshot,
@@ -23,61 +24,67 @@ from tinytorch.viz import (
     ngettext,
 )
 
-from .answers import number
-from .runs import Moment, Run
+from .answers import format_number
+from .runs import Moment, QuizRun
 
-_UNWRITTEN = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
+_MAX_ERROR = 400
+_MAX_CHANGES = 6
+_MAX_NODES = 8
+
+_UNINITIALIZED = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
 
 
-def tensors(run: Run, a: str, b: str, *, at: int | None) -> str:
-    """Whether two names mean one tensor."""
+def describe_identity(run: QuizRun, a: str, b: str, *, at: int | None) -> str:
+    """Say if two names mean one tensor."""
     if run.tensor(a, at).id == run.tensor(b, at).id:
         return gettext("`{b} is {a}` is True: one tensor with two names.", a=a, b=b)
     return gettext("`{b} is {a}` is False: two tensors.", a=a, b=b)
 
 
-def storages(run: Run, a: str, b: str, *, at: int | None) -> str:
-    """Which storages two tensors look at."""
-    one, other = run.tensor(a, at), run.tensor(b, at)
-    if one.storage != other.storage:
-        said = gettext_noop("{first} is the storage of `{a}`, {second} that of `{b}`.")
-    elif one.id == other.id:
-        said = gettext_noop("`{b} is {a}` is True: one tensor, so one storage, {first}.")
+def describe_storages(run: QuizRun, a: str, b: str, *, at: int | None) -> str:
+    """Say which storages two tensors look at."""
+    tensor, other = run.tensor(a, at), run.tensor(b, at)
+    if tensor.storage != other.storage:
+        sentence = gettext_noop("{first} is the storage of `{a}`, {second} that of `{b}`.")
+    elif tensor.id == other.id:
+        sentence = gettext_noop("`{b} is {a}` is True: one tensor, so one storage, {first}.")
     else:
-        said = gettext_noop("`{a}` and `{b}` both look at {first}.")
-    return gettext(said, a=a, b=b, first=one.storage, second=other.storage)
+        sentence = gettext_noop("`{a}` and `{b}` both look at {first}.")
+    return gettext(sentence, a=a, b=b, first=tensor.storage, second=other.storage)
 
 
-def counters(run: Run, a: str, b: str, *, at: int | None) -> str:
-    """Which version counters two tensors have."""
-    one, other = run.tensor(a, at), run.tensor(b, at)
-    if one.counter == other.counter:
-        said = gettext_noop("{first} counts for `{a}` and for `{b}`.")
-    elif one.storage == other.storage:
-        said = gettext_noop(
+def describe_counters(run: QuizRun, a: str, b: str, *, at: int | None) -> str:
+    """Say which version counters two tensors have."""
+    tensor, other = run.tensor(a, at), run.tensor(b, at)
+    if tensor.counter == other.counter:
+        sentence = gettext_noop("{first} counts for `{a}` and for `{b}`.")
+    elif tensor.storage == other.storage:
+        sentence = gettext_noop(
             "{first} counts for `{a}`, {second} for `{b}`, although both look at {storage}."
         )
     else:
-        said = gettext_noop("{first} counts for `{a}`, {second} for `{b}`.")
-    return gettext(said, a=a, b=b, first=one.counter, second=other.counter, storage=one.storage)
+        sentence = gettext_noop("{first} counts for `{a}`, {second} for `{b}`.")
+    return gettext(
+        sentence, a=a, b=b, first=tensor.counter, second=other.counter, storage=tensor.storage
+    )
 
 
-def node(run: Run, y: str, *, at: int | None) -> str:
-    """What a tensor was made by."""
-    made = run.tensor(y, at).grad_fn_name
-    if made is None:
+def describe_node(run: QuizRun, y: str, *, at: int | None) -> str:
+    """Say which node a tensor has, and so if it is a leaf."""
+    name = run.tensor(y, at).grad_fn_name
+    if name is None:
         return gettext(
             "`{y}.grad_fn` is None: no recorded operation made `{y}`. So it is a leaf.", y=y
         )
     return gettext(
         "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.",
         y=y,
-        node=labels.short_node_name(made),
+        node=labels.short_node_name(name),
     )
 
 
-def requires_grad(run: Run, y: str, *, at: int | None) -> str:
-    """Whether a tensor requires grad, and where it has that from."""
+def describe_requires_grad(run: QuizRun, y: str, *, at: int | None) -> str:
+    """Say if a tensor requires grad, and where it has that from."""
     tensor = run.tensor(y, at)
     if not tensor.requires_grad:
         return gettext("`{y}.requires_grad` is False.", y=y)
@@ -90,290 +97,336 @@ def requires_grad(run: Run, y: str, *, at: int | None) -> str:
     )
 
 
-def versions(run: Run, x: str, *, at: int | None) -> str:
-    """The versions a tensor went through, and who shares its counter."""
+def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
+    """List the versions of a tensor in time, and the tensors that share its counter."""
     tensor, snapshot = run.tensor(x, at), run.snapshot(at)
-    told = f"`{x}._version`: {_course(run, lambda moment: moment.snapshot.tensor(x).version, at)}"
-    others = (
-        []
-        if tensor.counter is None
-        else [t for t in snapshot.counter(tensor.counter).tensors if t != tensor.id]
-    )
+    versions = _describe_changes(run, lambda moment: moment.snapshot.tensor(x).version, at)
+    sentence = f"`{x}._version`: {versions}"
+    if tensor.counter is None:
+        return sentence
+    others = [other for other in snapshot.counter(tensor.counter).tensors if other != tensor.id]
     named = [f"`{snapshot.label(other)}`" for other in others if snapshot.tensor(other).names]
     if not named:
-        return told
+        return sentence
     also = gettext(
         "{counter} counts for {names} as well.",
         counter=tensor.counter,
         names=labels.join_names(named),
     )
-    return f"{told} {also}"
+    return f"{sentence} {also}"
 
 
-def values(run: Run, x: str, *, at: int | None) -> str:
-    """The values that a name went through."""
-    return f"`{x}`: {_course(run, lambda moment: moment.values[x], at)}"
+def describe_values(run: QuizRun, x: str, *, at: int | None) -> str:
+    """List the values of a name in time."""
+    return f"`{x}`: {_describe_changes(run, lambda moment: moment.values[x], at)}"
 
 
-def gradients(run: Run, x: str, *, at: int | None) -> str:
-    """The gradients that a tensor went through."""
-    told = _course(run, lambda moment: moment.grads[x], at)
+def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
+    """List the gradients of a tensor in time, or say why it has none."""
+    gradients = _describe_changes(run, lambda moment: moment.grads[x], at)
+    if gradients:
+        return f"`{x}.grad`: {gradients}"
     tensor = run.tensor(x, at)
-    if told:
-        return f"`{x}.grad`: {told}"
     if not tensor.requires_grad:
-        said = gettext_noop("`{x}.grad` is None: `{x}` does not require grad.")
+        sentence = gettext_noop("`{x}.grad` is None: `{x}` does not require grad.")
     elif not tensor.is_leaf:
-        said = gettext_noop("`{x}.grad` is None: `{x}` is no leaf, its node is {node}.")
+        sentence = gettext_noop("`{x}.grad` is None: `{x}` is no leaf, its node is {node}.")
     else:
-        said = gettext_noop("`{x}.grad` is None: no `backward` had reached `{x}`.")
-    return gettext(said, x=x, node=tensor.grad_fn_name)
+        sentence = gettext_noop("`{x}.grad` is None: no `backward` had reached `{x}`.")
+    return gettext(sentence, x=x, node=tensor.grad_fn_name)
 
 
-def _course(run: Run, ask: Callable[[Moment], Any], at: int | None) -> str:
-    """Each value with the line after which it was there: 1 after line 2 (...); 5 after line 6 (...)."""
+def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:
+    """List each value with the line after which it was there: 1 after line 2 (...); 5 after line 6 (...)."""
     parts = []
-    for line, source, now in run.history(ask, at):
-        # What nobody has written yet is another value in each run.
-        what = gettext("whatever lay there") if _UNWRITTEN.search(source) else number(now)
+    for change in run.history(ask, at):
+        # Uninitialized cells hold other numbers in each run, and a stored output must not change.
+        is_uninitialized = _UNINITIALIZED.search(change.source)
+        value = gettext("whatever lay there") if is_uninitialized else format_number(change.value)
         parts.append(
-            gettext("{value} after line {line} (`{source}`)", value=what, line=line, source=source)
+            gettext(
+                "{value} after line {line} (`{source}`)",
+                value=value,
+                line=change.line,
+                source=change.source,
+            )
         )
-    shown = parts if len(parts) <= 6 else [*parts[:2], "...", *parts[-3:]]
-    return gettext("{course}.", course=gettext("; ").join(shown)) if parts else ""
+    if not parts:
+        return ""
+    if len(parts) > _MAX_CHANGES:
+        parts = [*parts[:2], "...", *parts[-3:]]
+    return gettext("{course}.", course=gettext("; ").join(parts))
 
 
-def outcome(run: Run) -> str:
-    """How the run ended."""
+def describe_outcome(run: QuizRun) -> str:
+    """Say how the run ended."""
     if run.trace.error is None:
-        return stopped(run) if run.endless else gettext("No line raised an error.")
+        return describe_limit(run) if run.endless else gettext("No line raised an error.")
     error = run.trace.error.partition("\n")[0]
-    shown = error if len(error) < 400 else error[:400] + " ..."
-    said = gettext("Line {line} raises {error}", line=run.error_line, error=shown)
-    return " ".join([said, *run.steps[-1].explanation])
+    if len(error) >= _MAX_ERROR:
+        error = error[:_MAX_ERROR] + " ..."
+    sentence = gettext("Line {line} raises {error}", line=run.error_line, error=error)
+    return " ".join([sentence, *run.steps[-1].explanation])
 
 
-def stopped(run: Run) -> str:
-    """That the run did not come to its end, and when it was stopped."""
+def describe_limit(run: QuizRun) -> str:
+    """Say that the run did not come to its end, and when it was stopped."""
     return gettext(
         "It was stopped after {steps} steps, and was still running.",
         steps=format(len(run.trace.steps), ","),
     )
 
 
-def printed(run: Run, line: int) -> str:
-    """What a line printed."""
+def describe_output(run: QuizRun, line: int) -> str:
+    """Say what a line printed."""
     return gettext("Line {line} prints `{printed}`.", line=line, printed=run.printed(line))
 
 
-def flat(value: Any) -> Iterator[Any]:
-    """The elements of nested lists, in order; a single value alone."""
+def flatten(value: Any) -> Iterator[Any]:
+    """Yield the elements of nested lists in order; a single value alone."""
     if isinstance(value, list | tuple):
-        for one in value:
-            yield from flat(one)
+        for item in value:
+            yield from flatten(item)
     else:
         yield value
 
 
-def shown_by(run: Run, _number: float, *names: str, at: int | None) -> str:
-    """What each of several tensors shows."""
-    shown = [
-        gettext("`{name}` is {value}.", name=name, value=number(run.value(name, at)))
-        for name in names
-    ]
-    return " ".join(shown)
+def describe_each_value(run: QuizRun, _number: float, *names: str, at: int | None) -> str:
+    """Say which values each of several tensors has."""
+    sentences = []
+    for name in names:
+        value = format_number(run.value(name, at))
+        sentences.append(gettext("`{name}` is {value}.", name=name, value=value))
+    return " ".join(sentences)
 
 
-def _shown_tensors(snapshot: Snapshot) -> dict[str, str]:
-    seen = [tensor for _, members in snapshot.shown_storages for tensor in members]
-    return {tensor.id: snapshot.label(tensor.id) for tensor in seen}
+# -- what can be counted ----------------------------------------------------------------
 
 
-def _shown_storages(snapshot: Snapshot) -> dict[str, str]:
-    shown = snapshot.shown_storages
-    return {
-        one.id: labels.join_names([snapshot.label(tensor.id) for tensor in members])
-        for one, members in shown
-    }
+def _tensors_in_picture(snapshot: Snapshot) -> dict[str, str]:
+    tensors = {}
+    for _, members in snapshot.shown_storages:
+        for tensor in members:
+            tensors[tensor.id] = snapshot.label(tensor.id)
+    return tensors
 
 
-def _shown_counters(snapshot: Snapshot) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
-    for which, name in _shown_tensors(snapshot).items():
-        tensor = snapshot.tensor(which)
+def _storages_in_picture(snapshot: Snapshot) -> dict[str, str]:
+    storages = {}
+    for storage, members in snapshot.shown_storages:
+        storages[storage.id] = labels.join_names([snapshot.label(tensor.id) for tensor in members])
+    return storages
+
+
+def _counters_in_picture(snapshot: Snapshot) -> dict[str, str]:
+    names_by_counter: dict[str, list[str]] = {}
+    for tensor_id, name in _tensors_in_picture(snapshot).items():
+        tensor = snapshot.tensor(tensor_id)
         if tensor.counter is not None and snapshot.shows_counter(tensor):
-            found.setdefault(tensor.counter, []).append(name)
-    return {counter: labels.join_names(names) for counter, names in found.items()}
+            names_by_counter.setdefault(tensor.counter, []).append(name)
+    return {counter: labels.join_names(names) for counter, names in names_by_counter.items()}
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Something that can be counted: how it is asked, and what the memory picture shows of it, with its names."""
+class Countable:
+    """Something that `count` can ask for: the question, and what the memory picture shows of it, with its names."""
 
-    asks: str
-    found: Callable[[Snapshot], dict[str, str]]
+    prompt: str
+    find_in: Callable[[Snapshot], dict[str, str]]
 
 
-COUNTED: Mapping[str, Kind] = {
-    "names": Kind(gettext_noop("How many names are there?"), lambda snapshot: dict(snapshot.names)),
-    "tensors": Kind(gettext_noop("How many tensors are there?"), _shown_tensors),
-    "storages": Kind(gettext_noop("How many storages are there?"), _shown_storages),
-    "counters": Kind(gettext_noop("How many version counters are there?"), _shown_counters),
+COUNTABLES: Mapping[str, Countable] = {
+    "names": Countable(
+        gettext_noop("How many names are there?"), lambda snapshot: dict(snapshot.names)
+    ),
+    "tensors": Countable(gettext_noop("How many tensors are there?"), _tensors_in_picture),
+    "storages": Countable(gettext_noop("How many storages are there?"), _storages_in_picture),
+    "counters": Countable(
+        gettext_noop("How many version counters are there?"), _counters_in_picture
+    ),
 }
 
 
-def counted(run: Run, what: str, *, at: int | None) -> str:
-    """How many there are, one by one."""
-    found = COUNTED[what].found(run.snapshot(at))
-    if what == "names":
-        each = ", ".join(f"`{name}`" for name in found)
-        return gettext("{number} names: {each}.", number=len(found), each=each)
-    if what == "tensors":
-        each = "; ".join(f"`{names}`" for names in found.values())
-        return ngettext(
-            "{number} tensor: {each}.", "{number} tensors: {each}.", len(found), each=each
-        )
+def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
+    """Say how many there are of a kind, and list them."""
+    members = COUNTABLES[kind].find_in(run.snapshot(at))
+    number = len(members)
+    if kind == "names":
+        each = ", ".join(f"`{name}`" for name in members)
+        return gettext("{number} names: {each}.", number=number, each=each)
+    if kind == "tensors":
+        each = "; ".join(f"`{names}`" for names in members.values())
+        return ngettext("{number} tensor: {each}.", "{number} tensors: {each}.", number, each=each)
     each = "; ".join(
-        gettext("{which} of `{names}`", which=which, names=names) for which, names in found.items()
+        gettext("{which} of `{names}`", which=member, names=names)
+        for member, names in members.items()
     )
-    if what == "storages":
+    if kind == "storages":
         return ngettext(
-            "{number} storage: {each}.", "{number} storages: {each}.", len(found), each=each
+            "{number} storage: {each}.", "{number} storages: {each}.", number, each=each
         )
-    return ngettext(
-        "{number} counter: {each}.", "{number} counters: {each}.", len(found), each=each
-    )
+    return ngettext("{number} counter: {each}.", "{number} counters: {each}.", number, each=each)
+
+
+# -- what `names_that` can ask for ------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Test:
-    """Something that holds for a tensor or not: how it is asked, and how it is told of one."""
+class TensorProperty:
+    """A property that a tensor has or not: the question, the test, and the function that describes it."""
 
-    asks: str
-    holds: Callable[[Tensor], bool]
-    tells: Callable[..., str]
+    prompt: str
+    holds_for: Callable[[Tensor], bool]
+    describe: Callable[..., str]
 
 
-TESTS: Mapping[str, Test] = {
-    "is_leaf": Test(
-        gettext_noop("Which of {names} are leaves?"), lambda tensor: bool(tensor.is_leaf), node
+PROPERTIES: Mapping[str, TensorProperty] = {
+    "is_leaf": TensorProperty(
+        gettext_noop("Which of {names} are leaves?"),
+        lambda tensor: bool(tensor.is_leaf),
+        describe_node,
     ),
-    "requires_grad": Test(
+    "requires_grad": TensorProperty(
         gettext_noop("Which of {names} require grad?"),
         lambda tensor: tensor.requires_grad,
-        requires_grad,
+        describe_requires_grad,
     ),
-    "on_graph": Test(
+    "on_graph": TensorProperty(
         gettext_noop("Which of {names} have a node (`grad_fn`)?"),
         lambda tensor: tensor.grad_fn_name is not None,
-        node,
+        describe_node,
     ),
-    "has_grad": Test(
+    "has_grad": TensorProperty(
         gettext_noop("Which of {names} have a `.grad` that is not None?"),
         lambda tensor: tensor.grad is not None,
-        gradients,
+        describe_gradients,
     ),
 }
-"""What `names_that` can ask by name."""
+
+NameTest = str | Callable[[QuizRun, str], bool]
+"""A name in PROPERTIES, or a function of the run and a name."""
 
 
-def those(
-    run: Run, what: str | Callable[[Run, str], bool], *names: str, at: int | None
-) -> frozenset[str]:
-    """The names of which `what` holds: a test of TESTS, or a function of the run and a name."""
+def find_names(run: QuizRun, what: NameTest, *names: str, at: int | None) -> frozenset[str]:
+    """Return the names for which a test is true."""
     if callable(what):
         return frozenset(name for name in names if what(run, name))
-    return frozenset(name for name in names if TESTS[what].holds(run.tensor(name, at)))
+    holds_for = PROPERTIES[what].holds_for
+    return frozenset(name for name in names if holds_for(run.tensor(name, at)))
 
 
-def each_of(run: Run, what: str | Callable[[Run, str], bool], *names: str, at: int | None) -> str:
-    """What decides of each name whether `what` holds."""
+def describe_each_name(run: QuizRun, what: NameTest, *names: str, at: int | None) -> str:
+    """Say of each name what decides if a test is true for it."""
     if callable(what):
-        found = ", ".join(sorted(those(run, what, *names, at=at)))
+        found = ", ".join(sorted(find_names(run, what, *names, at=at)))
         return gettext("The run says: {names}.", names=found or gettext("none"))
-    return " ".join(TESTS[what].tells(run, name, at=at) for name in names)
+    describe = PROPERTIES[what].describe
+    return " ".join(describe(run, name, at=at) for name in names)
 
 
-def _live(names: Mapping[str, Any], name: str) -> Any:
-    found = dict(collect_tensors((dict(names),), {}, None))
-    if name not in found:
+# -- what is tried ----------------------------------------------------------------------
+
+
+class Trial(NamedTuple):
+    """The result of something that was tried in a run of its own, and a sentence about it."""
+
+    succeeded: bool
+    sentence: str
+
+
+def _find_live_tensor(variables: Mapping[str, Any], name: str) -> Any:
+    tensors = dict(collect_tensors((dict(variables),), {}, None))
+    if name not in tensors:
         raise ValueError(f"the code has no tensor called {name!r}")
-    return found[name]
+    return tensors[name]
 
 
-@functools.lru_cache(maxsize=64)  # the answer and what decides it are asked for one after the other
-def write_is_seen(run: Run, x: str, through: str, at: int | None) -> tuple[bool, str]:
-    """Whether `x` shows a number written into every element of `through`, and what the run showed."""
-    names = run.fresh(at)
-    source, target = _live(names, x), _live(names, through)
-    before = list(flat(source.tolist()))
-    unused = next(n for n in range(7, 9 + len(before)) if n not in before)
+@functools.lru_cache(maxsize=64)  # the answer and its evidence are asked for one after the other
+def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
+    """Write a number into every element of `through`, and see if `x` shows it."""
+    variables = run.fresh(at)
+    source, target = _find_live_tensor(variables, x), _find_live_tensor(variables, through)
+    before = list(flatten(source.tolist()))
+    # The number must not be among the elements of `x` already, or nothing would change.
+    unused = next(number for number in range(7, 9 + len(before)) if number not in before)
     mark: Any = not before[0] if before and isinstance(before[0], bool) else unused
     with run.engine.no_grad():
         target.fill_(mark)
-    after = list(flat(source.tolist()))
-    seen = after != before
-    said = gettext_noop("Tried: `{code}`; `{name}` stays.")
+    after = list(flatten(source.tolist()))
+    is_seen = after != before
+    sentence = gettext_noop("Tried: `{code}`; `{name}` stays.")
     if len(after) <= 12:
-        said = gettext_noop("Tried: `{code}`; `{name}` then shows {value}.")
-    elif seen:
-        said = gettext_noop("Tried: `{code}`; `{name}` changes.")
-    return seen, gettext(
-        said, code=f"{through}.fill_({mark})", name=x, value=number(source.tolist())
-    )
+        sentence = gettext_noop("Tried: `{code}`; `{name}` then shows {value}.")
+    elif is_seen:
+        sentence = gettext_noop("Tried: `{code}`; `{name}` changes.")
+    code, value = f"{through}.fill_({mark})", format_number(source.tolist())
+    return Trial(is_seen, gettext(sentence, code=code, name=x, value=value))
 
 
-@functools.lru_cache(maxsize=64)  # the answer and what decides it are asked for one after the other
-def gradient_arrives(run: Run, x: str, of: str, at: int | None) -> tuple[bool, str]:
-    """Whether `of.sum().backward()` brings a gradient to `x`, and by which way."""
-    names = run.fresh(at)
-    source, result = _live(names, x), _live(names, of)
-    way = _way(run.snapshot(at), x, of)
+@functools.lru_cache(maxsize=64)  # as above
+def try_backward(run: QuizRun, x: str, of: str, at: int | None) -> Trial:
+    """Call `of.sum().backward()`, and see if a gradient arrives at `x`."""
+    variables = run.fresh(at)
+    source, result = _find_live_tensor(variables, x), _find_live_tensor(variables, of)
+    path = _describe_path(run.snapshot(at), x, of)
     if not source.requires_grad:
-        return False, gettext(
+        sentence = gettext(
             "`{name}` does not require grad, so no gradient is computed for it.", name=x
         )
+        return Trial(False, sentence)
     if not result.requires_grad:
-        said = gettext_noop(
-            "`{name}` does not require grad: there is no node to begin at, and `backward` raises an error."
+        sentence = gettext(
+            "`{name}` does not require grad: there is no node to begin at, and `backward` raises an error.",
+            name=of,
         )
-        return False, gettext(said, name=of)
+        return Trial(False, sentence)
     code = f"{of}.sum().backward()"
     with warnings.catch_warnings(action="ignore"):
         source.grad = None
         if not source.is_leaf:
-            source.retain_grad()
+            source.retain_grad()  # otherwise the gradient passes through and is not kept
         try:
             result.sum().backward()
         except RuntimeError as error:
             reason = str(error).partition(". ")[0].partition("\n")[0]
-            return False, gettext(
+            sentence = gettext(
                 "Tried: `{code}` raises an error: {reason}.", code=code, reason=reason
             )
-        arrived = getattr_or_none(source, "grad")
-    said = gettext_noop("Tried: `{code}`; `{name}.grad` is then {value}. {way}")
-    if arrived is None:
-        said = gettext_noop("Tried: `{code}`; `{name}.grad` stays None. {way}")
-    value = arrived if arrived is None else number(arrived.tolist())
-    return arrived is not None, gettext(said, code=code, name=x, value=value, way=way)
+            return Trial(False, sentence)
+        gradient = getattr_or_none(source, "grad")
+    if gradient is None:
+        sentence = gettext(
+            "Tried: `{code}`; `{name}.grad` stays None. {way}", code=code, name=x, way=path
+        )
+        return Trial(False, sentence)
+    sentence = gettext(
+        "Tried: `{code}`; `{name}.grad` is then {value}. {way}",
+        code=code,
+        name=x,
+        value=format_number(gradient.tolist()),
+        way=path,
+    )
+    return Trial(True, sentence)
 
 
-def _way(snapshot: Snapshot, x: str, of: str) -> str:
-    """The nodes on the way from `of` to `x`, in words."""
+def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:
+    """List the nodes on the shortest path from `of` to `x`."""
     source, start = snapshot.tensor(x), snapshot.tensor(of).grad_fn
-    goal = {node.id for node in snapshot.nodes if node.variable == source.id} | {source.grad_fn} - {
-        None
-    }
     if start is None:
         return gettext("`{name}` has no node.", name=of)
-    ways, met = [[start]], {start}
-    for way in ways:
-        if way[-1] in goal:
-            names = [labels.short_node_name(snapshot.node(one).name) for one in way]
-            told = ", ".join(names if len(names) < 9 else [*names[:4], "...", *names[-3:]])
-            return gettext("The way of the nodes: {nodes}.", nodes=told)
-        for end in snapshot.node(way[-1]).ends:
-            if end not in met:
-                met.add(end)
-                ways.append([*way, end])
+    # A result is reached at its own node, a leaf at the AccumulateGrad node that holds it.
+    goals = {node.id for node in snapshot.nodes if node.variable == source.id}
+    if source.grad_fn is not None:
+        goals.add(source.grad_fn)
+    paths, visited = [[start]], {start}
+    for path in paths:  # breadth first: longer paths are appended while we go on
+        if path[-1] in goals:
+            names = [labels.short_node_name(snapshot.node(node_id).name) for node_id in path]
+            if len(names) > _MAX_NODES:
+                names = [*names[:4], "...", *names[-3:]]
+            return gettext("The way of the nodes: {nodes}.", nodes=", ".join(names))
+        for end in snapshot.node(path[-1]).ends:
+            if end not in visited:
+                visited.add(end)
+                paths.append([*path, end])
     return gettext("None of the nodes behind `{of}` leads to `{name}`.", of=of, name=x)

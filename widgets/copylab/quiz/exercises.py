@@ -29,42 +29,44 @@ from ..run import (
     stabilize_text,
 )
 from ..ui import Panel
-from .attempts import look, play, state
-from .progress import note, recall
-from .seen import Fact
-from .verify import Verification, mutations
-from .view import Asked, View
+from .attempts import run_attempt, select_variables, state_of_variables
+from .progress import add_note, find_note
+from .seen import CheckedFact
+from .verify import Verification, mutate
+from .view import Task, TaskView
 
 
-class _State(NamedTuple):
-    """How an exercise stands: a sign and a word, for colour alone says nothing, and what a verdict is told in.
+class ExerciseState(NamedTuple):
+    """How a state of an exercise is shown: a sign and a word (not everybody sees colours), a sentence, and colours.
 
-    colour: its name among those of the pictures; elsewhere: what notebooks call it.
+    sentence: of a verdict, with `{why}` in it.
+    colour: its name in the palette of the pictures.
+    notebook_colour: its name in JupyterLab, and the colour elsewhere, where a page has no palette.
     """
 
     sign: str
     word: str
-    verdict: str
+    sentence: str
     colour: str
-    elsewhere: str
+    notebook_colour: str
 
 
 _STATES = {
-    "not attempted": _State(
+    "not attempted": ExerciseState(
         "○",
         gettext_noop("Not attempted"),
         gettext_noop("Not attempted: {why}"),
         "new",
         "--jp-warn-color1, #946200",
     ),
-    "wrong": _State(
+    "wrong": ExerciseState(
         "✖",
         gettext_noop("Not yet"),
         gettext_noop("Not yet: {why}"),
         "bad",
         "--jp-error-color1, #c4231c",
     ),
-    "right": _State(
+    "right": ExerciseState(
         "✔",
         gettext_noop("Solved"),
         gettext_noop("Right: {why}"),
@@ -76,9 +78,10 @@ _STATES = {
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Part):
-    """What a check found. state: "not attempted", "wrong" or "right"; says: why, in a sentence. Prints as both.
+    """The result of a check. Prints as a sentence; true only if the answer is right, as in `assert part.check()`.
 
-    True if the answer is right, so that `assert part.check()` holds for no other.
+    state: "not attempted", "wrong" or "right".
+    says: why, in a sentence.
     """
 
     state: str
@@ -88,24 +91,23 @@ class Verdict(Part):
         return self.state == "right"
 
     def text(self) -> str:
-        """The sentence."""
-        return gettext(_STATES[self.state].verdict, why=self.says)
+        """Return the sentence."""
+        return gettext(_STATES[self.state].sentence, why=self.says)
 
     def html(self) -> str:
-        """The sentence with its sign, and a line in its colour."""
-        sign, *_, colour, elsewhere = _STATES[self.state]
-        line = (
-            f"border-left: 4px solid var(--tt-{colour}-line, var({elsewhere})); padding-left: 10px"
-        )
-        return Paragraph(self.text(), mark=sign, style=line).html()
+        """Return the sentence with its sign, and a line in its colour."""
+        state = _STATES[self.state]
+        colour = f"var(--tt-{state.colour}-line, var({state.notebook_colour}))"
+        style = f"border-left: 4px solid {colour}; padding-left: 10px"
+        return Paragraph(self.text(), mark=state.sign, style=style).html()
 
 
 def wrong(says: str) -> NoReturn:
-    """End the check that calls this: the answer is not right, for the reason `says`. The same as a failed `assert`."""
+    """End a check: the answer is not right, for the reason `says`. The same as a failed `assert`."""
     raise AssertionError(says)
 
 
-class Exercise(Asked):
+class Exercise(Task):
     r"""A task that is solved in a cell of the learner's own: `exercise(...)`.
 
         def check(x, t):
@@ -122,19 +124,19 @@ class Exercise(Asked):
             wrong={"t = x[2:4]": "storage of x", "t = x[2:5].clone()": "shows [2, 3, 4]"},
         )
 
-    key: what it is called in the progress file, such as "clone/readings".
-    task: what to do; `code` between backticks, paragraphs between blank lines.
+    key: its name in the progress file, such as "clone/readings".
+    task: what to do; `code` between backticks, split_paragraphs between blank lines.
     check: called with the variables that it takes, and with the engine as `torch` if it takes that. None or True is
         right; a sentence says what is not, and so do `assert ..., sentence` and `wrong(sentence)`. An error in it
-        becomes a sentence. Or it yields facts (copylab.quiz.seen): all have to hold, and who is right is told what was
-        seen. It looks and never changes: copylab.looks helps.
+        becomes a sentence. Or it yields facts (copylab.quiz.seen): all have to hold, and a right answer is shown what
+        was seen. It looks and never changes: copylab.looks helps.
     hints: from the gentlest to the plainest.
     solution, also, wrong: code that solves it, other code that does, and the answers to expect that do not, each with
         words that the check says to it and to no other: {code: words}. All of it runs after `start`.
-    start: what stands in the learner's cell at first. Variables that are as they were then are not attempted yet, and
+    start: the code in the learner's cell at first. Variables that are as they were then are not attempted yet, and
         so are variables that are missing, None or `...`.
-    right: a sentence for who has solved it.
-    engine: the module that the code knows as `torch`; by default the global `torch` of who asks for the check,
+    right: a sentence for a right answer.
+    engine: the module that the code knows as `torch`; by default the global `torch` of the caller of `check`,
         otherwise tinytorch.
 
     `.check()`, `.hint()` and `.solution()` are for the learner, `.live()` shows them as buttons, and `.verify()` tests
@@ -156,7 +158,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self,
         key: str,
         task: str,
-        check: Callable[..., str | bool | Iterator[Fact] | None],
+        check: Callable[..., str | bool | Iterator[CheckedFact] | None],
         *,
         solution: str,
         hints: Sequence[str] = (),
@@ -167,30 +169,30 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         engine: ModuleType | None = None,
         title: str | None = None,
     ) -> None:
-        takes = tuple(inspect.signature(check).parameters)
-        self._check, self._wants_torch = check, "torch" in takes
-        self.names = tuple(name for name in takes if name != "torch")
+        parameters = tuple(inspect.signature(check).parameters)
+        self._check, self._check_takes_torch = check, "torch" in parameters
+        self.names = tuple(name for name in parameters if name != "torch")
         if not self.names or not isinstance(wrong, Mapping):
             raise TypeError(
                 "check must be a function of variables, and wrong a dict, {code: what is said to it}"
             )
         self.key, self._task, self._title = key, task, title
-        self._hints, self.also = (
-            (one,) if isinstance(one, str) else tuple(one) for one in (hints, also)
-        )
+        self._hints = (hints,) if isinstance(hints, str) else tuple(hints)
+        self.also = (also,) if isinstance(also, str) else tuple(also)
         self.wrong = dict(wrong)
-        self.start, self.code = (
-            textwrap.dedent(start).strip("\n"),
-            textwrap.dedent(solution).strip("\n"),
-        )
-        self._right, self._engine, self._hinted = right, engine, 0
+        self.start = textwrap.dedent(start).strip("\n")
+        self.code = textwrap.dedent(solution).strip("\n")
+        self._right, self._engine = right, engine
+        self._last_hint = 0
         self._view: ExerciseView | None = None
         for code in (self.start, self.code, *self.also, *self.wrong):
-            compile_program(textwrap.dedent(code))
+            compile_program(
+                textwrap.dedent(code)
+            )  # a SyntaxError is the teacher's to see, and not the learner's
 
     @property
     def task(self) -> str:
-        """What to do."""
+        """The text that says what to do."""
         return textwrap.dedent(gettext(self._task)).strip()
 
     @property
@@ -199,23 +201,24 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return tuple(map(gettext, self._hints))
 
     def __repr__(self) -> str:
-        return summarize_text(f"Exercise({self.key!r}, {len(self.hints)} hints)")
+        return summarize_text(f"Exercise({self.key!r}, {len(self._hints)} hints)")
 
     # -- for the learner
 
     def check(self, names: Mapping[str, Any] | None = None) -> Verdict:
-        """Look at the learner's variables and say how it stands. Never raises, and changes nothing of the learner's.
+        """Look at the learner's variables and return a verdict. Never raises, and changes nothing of the learner's.
 
         names: where to look; by default the global variables of the code that calls this.
         """
-        found = sys._getframe(1).f_globals if names is None else names
+        namespace = sys._getframe(1).f_globals if names is None else names
         if not __debug__:
             return Verdict(
                 "not attempted",
                 gettext("Python was started with -O, and then no check asserts anything."),
             )
         try:
-            verdict = self._judge(look(found, self.names), self._engine or engine_for(found))
+            variables = select_variables(namespace, self.names)
+            verdict = self._judge(variables, self._engine or engine_for(namespace))
         except KeyboardInterrupt:
             return Verdict(
                 "not attempted", gettext("the check was interrupted before it had an answer.")
@@ -223,90 +226,103 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if self._view is not None:
             self._view.state = verdict.state
         if verdict.state != "not attempted":
-            solved = recall("exercises", self.key).get("state") == "right"  # once is solved
-            note("exercises", self.key, {"state": "right" if solved else verdict.state})
+            # An exercise that was solved once stays solved.
+            was_solved = find_note("exercises", self.key).get("state") == "right"
+            add_note("exercises", self.key, {"state": "right" if was_solved else verdict.state})
         return verdict
 
-    def _untouched(self, values: Mapping[str, Any], engine: ModuleType) -> str:
-        """Why there is nothing to judge; empty where there is."""
+    def _why_not_attempted(self, variables: Mapping[str, Any], engine: ModuleType) -> str:
+        """Say why there is nothing to judge; empty if there is."""
         for name in self.names:
-            if name not in values:
+            if name not in variables:
                 return gettext("there is no variable {name} yet. Run your cell first.", name=name)
-            if values[name] is None or values[name] is ...:
-                return gettext(
-                    "{name} is still {value}",
-                    name=name,
-                    value="None." if values[name] is None else "...",
-                )
-        begun = state(look(play(self.start, None, engine)[0], self.names)) if self.start else None
-        if begun is None or begun != state(values):
+            if variables[name] is None or variables[name] is ...:
+                value = "None." if variables[name] is None else "..."
+                return gettext("{name} is still {value}", name=name, value=value)
+        if not self.start:
+            return ""
+        at_start = select_variables(run_attempt(self.start, None, engine).variables, self.names)
+        state = state_of_variables(at_start)
+        if state is None or state != state_of_variables(variables):
             return ""
         return gettext(
             "everything is as it was at the start. If you changed the program, that made no difference here."
         )
 
-    def _judge(self, values: Mapping[str, Any], engine: ModuleType) -> Verdict:
-        if untouched := self._untouched(values, engine):
-            return Verdict("not attempted", untouched)
-        given = {**values, "torch": engine} if self._wants_torch else values
-        seen: dict[str, None] = {}  # what was tried several times is said once
+    def _judge(self, variables: Mapping[str, Any], engine: ModuleType) -> Verdict:
+        if why := self._why_not_attempted(variables, engine):
+            return Verdict("not attempted", why)
+        arguments = {**variables, "torch": engine} if self._check_takes_torch else variables
         try:
             with (
                 warnings.catch_warnings(action="ignore"),
                 contextlib.redirect_stdout(io.StringIO()),
             ):
-                said: Any = self._check(**given)
-                for fact in said if isinstance(said, Iterator) else ():
-                    if not fact.holds:
-                        return Verdict("wrong", stabilize_text(fact.no))
-                    seen[fact.yes] = None
-                said = (
-                    said.item() if hasattr(said, "item") else said
-                )  # a tensor or a NumPy number that is True
+                return self._verdict_of(self._check(**arguments))
         except KeyboardInterrupt:
             raise
-        except AssertionError as failed:
-            said = (
-                describe_error(failed).partition("AssertionError: ")[2].partition("\n")[0] or False
-            )
-        except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit is no crash
+        except AssertionError as error:
+            said = describe_error(error).partition("AssertionError: ")[2].partition("\n")[0]
+            return self._wrong_verdict(said)
+        except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit must not end the kernel
             raised = describe_error(error).partition("\n")[0]
             return Verdict("wrong", gettext("looking at it raises {error}", error=raised))
-        if said is None or said is True or isinstance(said, Iterator):
-            why = " ".join(filter(None, [*seen, gettext(self._right) if self._right else ""]))
+
+    def _verdict_of(self, result: Any) -> Verdict:
+        """Return the verdict for what a check returned; the facts of a generator are looked at one after another."""
+        sentences: dict[str, None] = {}  # a fact may be tried several times, and is said once
+        if isinstance(result, Iterator):
+            for fact in result:
+                if not fact.holds:
+                    return Verdict("wrong", stabilize_text(fact.no))
+                sentences[fact.yes] = None
+        elif hasattr(result, "item"):
+            result = result.item()  # `return (a == b).all()` is a tensor
+        if result is None or result is True or isinstance(result, Iterator):
+            said = [*sentences, gettext(self._right) if self._right else ""]
+            why = " ".join(filter(None, said))
             return Verdict("right", why or gettext("that is what was asked for."))
-        plain = stabilize_text(said) if isinstance(said, str) else ""
-        return Verdict("wrong", plain or gettext("this is not what was asked for."))
+        return self._wrong_verdict(result)
+
+    def _wrong_verdict(self, said: Any) -> Verdict:
+        sentence = stabilize_text(said) if isinstance(said, str) else ""
+        return Verdict("wrong", sentence or gettext("this is not what was asked for."))
 
     def hint(self, number: int | None = None) -> Part:
         """Show the next hint, or hint `number` (from 1). ValueError if there is no hint of that number."""
         if number is None:
-            number = min(self._hinted + 1, len(self.hints))
+            number = min(self._last_hint + 1, len(self.hints))
         if not 1 <= number <= len(self.hints):
             raise ValueError(
                 f"this exercise has {len(self.hints) or 'no'} hints, and none of the number {number}"
             )
-        self._hinted = max(self._hinted, number)
-        self._note(hints=self._hinted)
-        said = gettext(
+        self._last_hint = max(self._last_hint, number)
+        self._note_help(hints=self._last_hint)
+        text = gettext(
             "Hint {number} of {count}: {hint}",
             number=number,
             count=len(self.hints),
             hint=self.hints[number - 1],
         )
-        return split_paragraphs(said)
+        return split_paragraphs(text)
 
     def solution(self) -> Part:
         """Show code that solves it, unless the environment says COPYLAB_SOLUTIONS=off."""
         if os.environ.get("COPYLAB_SOLUTIONS") == "off":
             return Paragraph(gettext("Solutions are not shown here."))
-        self._note(solution=True)
+        self._note_help(solution=True)
         return Box(Paragraph(gettext("One solution:")), Code(self.code, by=""), apart=True)
 
-    def _note(self, **what: Any) -> None:
-        known = recall("exercises", self.key)
-        hints = max(known.get("hints", 0), what.pop("hints", 0))
-        note("exercises", self.key, {"state": known.get("state", "begun"), "hints": hints, **what})
+    def _note_help(self, *, hints: int = 0, solution: bool = False) -> None:
+        """Note which help was asked for: the highest number of a hint, and the solution."""
+        note = find_note("exercises", self.key)
+        entry: dict[str, Any] = {
+            "state": note.get("state", "begun"),
+            "hints": max(note.get("hints", 0), hints),
+        }
+        if solution:
+            entry["solution"] = True
+        add_note("exercises", self.key, entry)
 
     # -- for the teacher
 
@@ -314,81 +330,92 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """Test the exercise itself. Nothing is noted as progress, and nothing raised.
 
         The start is not attempted; each wrong answer gets words of its own; the solution is right; at least one small
-        change of the solution is noticed (which ones are not is told in `.notes`); and the check changes nothing.
+        change of the solution is noticed (`.notes` has those that are not); and the check changes nothing.
         """
         module = choose_engine(engine, self._engine)
         faults: list[str] = []
-        begun = self._try(None, module, faults)
-        if begun.state != "not attempted":
-            faults.append(f"the start is not seen as not attempted: {begun}")
-        for number, code in enumerate((self.code, *self.also)):
-            done = self._try(code, module, faults)
-            if done.state != "right":
-                faults.append(
-                    f"{code!r} should be right as well: {done}"
-                    if number
-                    else f"the solution does not pass: {done}"
-                )
-        said: dict[str, str] = {}
-        for code, words in self.wrong.items():
-            verdict = self._try(code, module, faults)
-            if verdict.state != "wrong" or words not in verdict.says:
-                faults.append(f"{code!r} should be told {words!r}, and gets: {verdict}")
-            elif verdict.says in said:
-                faults.append(
-                    f"{code!r} and {said[verdict.says]!r} get the same words: {verdict.says}"
-                )
-            said[verdict.says] = code
-        judged = [
-            (what, self._try(code, module, faults).state) for what, code in mutations(self.code)
-        ]
-        missed = [what for what, state in judged if state == "right"]
-        caught = [what for what, state in judged if state == "wrong"]
-        if missed and not caught:
+        start = self._judge_attempt(None, module, faults)
+        if start.state != "not attempted":
+            faults.append(f"the start is not seen as not attempted: {start}")
+        verdict = self._judge_attempt(self.code, module, faults)
+        if verdict.state != "right":
+            faults.append(f"the solution does not pass: {verdict}")
+        for code in self.also:
+            verdict = self._judge_attempt(code, module, faults)
+            if verdict.state != "right":
+                faults.append(f"{code!r} should be right as well: {verdict}")
+        self._verify_wrong_answers(module, faults)
+        noticed, missed = self._try_mutations(module, faults)
+        if missed and not noticed:
             faults.append("no change of the solution is noticed: the check would pass anything")
         tried = ngettext(
             "start, solution, {number} wrong answer, {caught} of {changes} changed solutions noticed",
             "start, solution, {number} wrong answers, {caught} of {changes} changed solutions noticed",
             len(self.wrong),
-            caught=len(caught),
-            changes=len(caught) + len(missed),
+            caught=len(noticed),
+            changes=len(noticed) + len(missed),
         )
-        return Verification(
-            tried, tuple(dict.fromkeys(faults)), tuple(f"still right: {what}" for what in missed)
-        )
+        notes = tuple(f"still right: {change}" for change in missed)
+        return Verification(tried, tuple(dict.fromkeys(faults)), notes)
 
-    def _try(self, code: str | None, engine: ModuleType, faults: list[str]) -> Verdict:
-        names, error = play(self.start, code, engine)
-        if error and code in (None, self.code, *self.also):  # what is wrong may raise
-            faults.append(
-                f"{code if code is not None else self.start!r} raises {error.partition(chr(10))[0]}"
-            )
-        values = look(names, self.names)
-        before = state(values)
-        verdict = self._judge(values, engine)
-        if state(values) != before:
-            faults.append(
-                f"the check changes what it looks at, after: {code if code is not None else self.start}"
-            )
+    def _verify_wrong_answers(self, engine: ModuleType, faults: list[str]) -> None:
+        """Add a fault for each wrong answer that does not get its words, or the same as another one."""
+        code_by_sentence: dict[str, str] = {}
+        for code, words in self.wrong.items():
+            verdict = self._judge_attempt(code, engine, faults)
+            says = verdict.says
+            if verdict.state != "wrong" or words not in says:
+                faults.append(f"{code!r} should be told {words!r}, and gets: {verdict}")
+            elif says in code_by_sentence:
+                other = code_by_sentence[says]
+                faults.append(f"{code!r} and {other!r} get the same words: {says}")
+            code_by_sentence[says] = code
+
+    def _try_mutations(self, engine: ModuleType, faults: list[str]) -> tuple[list[str], list[str]]:
+        """Return the changes of the solution that the check notices, and those that it takes for right.
+
+        A change after which nothing counts as attempted is neither.
+        """
+        noticed, missed = [], []
+        for change, code in mutate(self.code):
+            state = self._judge_attempt(code, engine, faults).state
+            if state == "wrong":
+                noticed.append(change)
+            elif state == "right":
+                missed.append(change)
+        return noticed, missed
+
+    def _judge_attempt(self, code: str | None, engine: ModuleType, faults: list[str]) -> Verdict:
+        """Return the verdict for a program after the start; None is the start alone. `faults` gets what goes wrong."""
+        variables, error = run_attempt(self.start, code, engine)
+        program = self.start if code is None else code
+        must_not_raise = code in (None, self.code, *self.also)  # a wrong answer may raise
+        if error and must_not_raise:
+            faults.append(f"{program!r} raises {error.partition(chr(10))[0]}")
+        checked = select_variables(variables, self.names)
+        before = state_of_variables(checked)
+        verdict = self._judge(checked, engine)
+        if state_of_variables(checked) != before:
+            faults.append(f"the check changes what it looks at, after: {program}")
         return verdict
 
     # -- showing
 
     def tree(self) -> Part:
-        """The task, and how to get at hints and solution; the hints themselves are for the page, folded."""
+        """Return the task, and how to get hints and solution; a page has the hints themselves, folded."""
         if self.hints:
-            ask = ngettext(
+            usage = ngettext(
                 "({number} hint. hint() gives a hint, solution() the solution, check() looks at yours.)",
                 "({number} hints. hint() gives a hint, solution() the solution, check() looks at yours.)",
                 len(self.hints),
             )
         else:
-            ask = gettext("(solution() gives the solution, check() looks at yours.)")
+            usage = gettext("(solution() gives the solution, check() looks at yours.)")
         hints = (
             Fold(gettext("Hint {number}", number=n), split_paragraphs(hint))
             for n, hint in enumerate(self.hints, 1)
         )
-        words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(ask))
+        words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(usage))
         # An image, a page or an editor without a kernel shows this: a card that needs no style sheet.
         card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
         kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
@@ -397,8 +424,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return Box(words, InPage(Box(*inside, kind="copylab-exercise", style=card)))
 
     def live(self) -> ExerciseView:
-        """The task as a card with buttons, as a widget, the same one each time: observe its trait `state`."""
-        if self._view is None or self._view.comm is None:
+        """Return the task as a card with buttons, the same widget each time: observe its trait `state`."""
+        if self._view is None or self._view.comm is None:  # a closed widget has no comm
             self._view = ExerciseView(self)
         return self._view
 
@@ -406,22 +433,22 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
 exercise = Exercise
 
 
-class Card(Panel):
+class ExerciseCard(Panel):
     """The place of a card, with its style."""
 
     SHEETS = ("quiz/exercise.css",)
 
 
-class ExerciseView(View):
-    """A card: the task, how it stands, three buttons, and what they say. Observe `state`."""
+class ExerciseView(TaskView):
+    """A card: the task, its state, buttons, and the verdict or help that was asked for. Observe `state`."""
 
     state = traitlets.Enum(tuple(_STATES), "not attempted", help="What the last check found.")
 
     def __init__(self, exercise: Exercise) -> None:
         self._exercise = exercise
-        self.card = Card(label=exercise.title)
-        self.card.on_msg(self._asked)
-        self._say()
+        self.card = ExerciseCard(label=exercise.title)
+        self.card.on_msg(self._handle_message)
+        self._update_card()
         super().__init__(exercise, [self.card])
 
     def close(self) -> None:
@@ -430,50 +457,49 @@ class ExerciseView(View):
         if self._exercise._view is self:
             self._exercise._view = None
 
-    def _asked(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
             case {"do": "check"}:
-                self._say(self._exercise.check(notebook_names()))
+                self._update_card(self._exercise.check(notebook_names()))
             case {"do": "hint"}:
-                self._say(self._exercise.hint())
+                self._update_card(self._exercise.hint())
             case {"do": "solution"}:
-                self._say(self._exercise.solution())
+                self._update_card(self._exercise.solution())
 
     @traitlets.observe("state")
-    def _follow(self, _: object) -> None:
-        self._say()
+    def _follow_state(self, _: object) -> None:
+        self._update_card()
 
-    def _say(self, what: Part | None = None) -> None:
-        sign, word, _, colour, _ = _STATES[self.state]
+    def _update_card(self, answer: Part | None = None) -> None:
+        """Show the card, with a verdict, a hint or the solution below its buttons."""
+        state = _STATES[self.state]
         status = html_element(
-            "span", escape(f"{sign} {gettext(word)}"), class_=f"cl-status cl-{colour}"
+            "span",
+            escape(f"{state.sign} {gettext(state.word)}"),
+            class_=f"cl-status cl-{state.colour}",
         )
-        inside = html_element(
-            "p", html_element("strong", escape(self._exercise.title)) + status, class_="cl-title"
-        )
-        inside += split_paragraphs(self._exercise.task).html()
-        names = {
-            "check": gettext("Check"),
-            "hint": gettext("Hint"),
-            "solution": gettext("Solution"),
-        }
-        if not self._exercise.hints:
-            del names["hint"]
-        primary = {"check": "cl-primary"}
-        made = (
-            html_element(
+        title = html_element("strong", escape(self._exercise.title))
+        html = html_element("p", title + status, class_="cl-title")
+        html += split_paragraphs(self._exercise.task).html()
+        html += self._render_buttons()
+        if answer is not None:
+            html += html_element("div", answer.html(), class_="cl-said")
+        text = "" if answer is None else answer.text()
+        self.card.show(html_element("div", html, class_="cl-card"), text)
+
+    def _render_buttons(self) -> str:
+        names = {"check": gettext("Check")}
+        if self._exercise.hints:
+            names["hint"] = gettext("Hint")
+        names["solution"] = gettext("Solution")
+        buttons = ""
+        for action, name in names.items():
+            buttons += html_element(
                 "button",
                 escape(name),
                 type="button",
-                data_do=do,
-                data_keep=do,
-                class_=primary.get(do),
+                data_do=action,
+                data_keep=action,  # keeps the focus when the card is shown anew
+                class_="cl-primary" if action == "check" else None,
             )
-            for do, name in names.items()
-        )
-        inside += html_element("div", "".join(made), class_="cl-bar")
-        if what is not None:
-            inside += html_element("div", what.html(), class_="cl-said")
-        self.card.show(
-            html_element("div", inside, class_="cl-card"), "" if what is None else what.text()
-        )
+        return html_element("div", buttons, class_="cl-bar")

@@ -2,8 +2,8 @@
 
     misconception("clone cuts the graph")
 
-The names are short statements, all of them wrong; most can be found in print. `predict` ties a wrong answer to one of
-them, and a lesson may make its own with `Misconception(name, says, refutation)`.
+The names are short statements, all of them wrong; most can be found in print. `beliefs.py` finds the one behind a
+wrong answer, and a lesson may make its own with `Misconception(name, says, refutation)`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tinytorch.viz import gettext, summarize_text
 
-from .runs import Run
+from .runs import QuizRun
 
 
 @dataclass(frozen=True)
@@ -23,25 +23,25 @@ class Misconception:
 
     name: a short statement to know it by, such as "a name is a copy".
     says: the belief in a whole sentence, as its owner would say it.
-    refutation: what speaks against it: a text, or a function that makes one from the run. Text that states facts of a
-        run (which storage, which value) belongs into a function, which reads them off that run.
+    refutation: what speaks against it: a text, or a function that makes one from the run. Facts of a run (which
+        storage, which value) belong into a function, which reads them off that run.
     """
 
     name: str
     says: str
-    refutation: str | Callable[[Run], str]
+    refutation: str | Callable[[QuizRun], str]
 
     def __repr__(self) -> str:
         return summarize_text(f"Misconception({self.name!r})")
 
-    def against(self, run: Run) -> str:
-        """The refutation, for this run."""
+    def against(self, run: QuizRun) -> str:
+        """Return the refutation, with the facts of this run."""
         return (
             gettext(self.refutation) if isinstance(self.refutation, str) else self.refutation(run)
         )
 
 
-_SAID = {  # texts for the catalogue
+_BELIEFS_AND_REFUTATIONS = {
     "a name is a copy": (
         "`y = x` gives me a second tensor.",
         "An assignment ties a second name to the same tensor. Nothing is made and nothing is copied: `y is x`.",
@@ -208,18 +208,19 @@ _SAID = {  # texts for the catalogue
     ),
 }
 
-MISCONCEPTIONS = {name: Misconception(name, *said) for name, said in _SAID.items()}
+MISCONCEPTIONS = {
+    name: Misconception(name, belief, refutation)
+    for name, (belief, refutation) in _BELIEFS_AND_REFUTATIONS.items()
+}
 """The catalogue, by name."""
 
 
 def misconception(name: str) -> Misconception:
-    """The misconception of the catalogue with this name. KeyError, with the nearest names, if there is none."""
+    """Return the misconception of the catalogue with this name. KeyError, with the nearest names, if there is none."""
     if name not in MISCONCEPTIONS:
-        near = difflib.get_close_matches(name, MISCONCEPTIONS, 3, 0.4)
-        hint = (
-            f"did you mean {' or '.join(map(repr, near))}?"
-            if near
-            else "see copylab.misconceptions.MISCONCEPTIONS"
-        )
+        similar = difflib.get_close_matches(name, MISCONCEPTIONS, 3, 0.4)
+        hint = "see copylab.quiz.MISCONCEPTIONS"
+        if similar:
+            hint = f"did you mean {' or '.join(map(repr, similar))}?"
         raise KeyError(f"no misconception is called {name!r}: {hint}")
     return MISCONCEPTIONS[name]

@@ -2,10 +2,9 @@
 
 In a folder that the command `copylab` laid out, and in the folders below it, the file is
 `copylab-progress.json` in the current folder. Elsewhere nothing is written, unless the environment
-variable COPYLAB_PROGRESS names a file: what is noted is known until the process ends, as a notebook's
-own variables are. The file is plain JSON, stays where it is, and is sent nowhere; deleting it forgets
-everything. Outputs that a notebook stores do not depend on it, except for that of `progress()`
-(overview.py).
+variable COPYLAB_PROGRESS names a file: notes are known until the process ends, as a notebook's own
+variables are. The file is plain JSON and is sent nowhere; deleting it forgets everything. Stored
+outputs of notebooks do not depend on it, except for that of `progress()` (`course/overview.py`).
 """
 
 from __future__ import annotations
@@ -24,83 +23,97 @@ from tinytorch.viz import gettext
 from ..safe_files import RefusedFileError, SafeFolder, is_regular_file
 
 VARIABLE = "COPYLAB_PROGRESS"
-NAME = "copylab-progress.json"
-STATE = ".copylab.json"
+PROGRESS_FILE = "copylab-progress.json"
+COURSE_STATE_FILE = ".copylab.json"
 """The file by which a folder of the course is known. `course/layout.py` writes it."""
 
 _KINDS = ("predictions", "exercises", "misconceptions")
-_FIELDS: dict[str, type] = {
+_TYPES_OF_FIELDS: dict[str, type] = {
     "state": str,
     "in": str,
     "hints": int,
     "right": int,
     "of": int,
-}  # what is reckoned with
+}
+"""Fields of a note that other modules compute with: a note with another type in one was not written by copylab."""
 
 _notes_of_process: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
-"""What is noted where no file is written."""
+"""The notes where no file is written."""
 
 
-def path() -> Path | None:
-    """The file: what COPYLAB_PROGRESS names, else `copylab-progress.json` in the current folder if that is of a course.
+def find_progress_file() -> Path | None:
+    """Return the file that COPYLAB_PROGRESS names, else that in the current folder if it belongs to a course.
 
     None if nothing is to be written.
     """
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser()
+    if chosen := os.environ.get(VARIABLE):
+        return Path(chosen).expanduser()
     with contextlib.suppress(OSError):  # the current folder was removed
-        here = Path.cwd()
-        if any(is_regular_file(folder / STATE) for folder in (here, *here.parents)):
-            return Path(NAME)
+        current = Path.cwd()
+        folders = (current, *current.parents)
+        if any(is_regular_file(folder / COURSE_STATE_FILE) for folder in folders):
+            return Path(PROGRESS_FILE)
     return None
 
 
-def load() -> dict[str, dict[str, Any]]:
-    """Everything noted so far, by kind and key: predictions, exercises, misconceptions; all empty without a file.
+def load_notes() -> dict[str, dict[str, Any]]:
+    """Return all notes, by kind and key: predictions, exercises, misconceptions; all empty without a file.
 
     A file that cannot be understood, or a link in its place, is set aside as `NAME.broken` and a
     warning says so. Nothing in it is lost.
     """
-    file = path()
+    file = find_progress_file()
     if file is None:
         return copy.deepcopy(_notes_of_process)
-    folder = SafeFolder(file.parent)
     try:
-        read = json.loads(folder.read(file.name).decode("utf-8"))
-        entries = {kind: read.get(kind, {}) for kind in _KINDS}
-        if not all(_understood(note) for kind in entries.values() for note in kind.values()):
-            raise ValueError("not written by copylab")
+        return _parse_notes(SafeFolder(file.parent).read(file.name))
     except FileNotFoundError:
         pass
     except OSError as error:
-        # Of what is no file, such as a device that COPYLAB_PROGRESS names, others may be in need.
-        if not (
-            isinstance(error, RefusedFileError)
-            and (file.is_file() or not file.exists())
-            and _set_aside(file)
-        ):
-            what = {"name": file.name, "why": error.strerror}
+        # Somebody else may need what is no file, such as a device that COPYLAB_PROGRESS names.
+        is_replaceable = file.is_file() or not file.exists()
+        is_refused = isinstance(error, RefusedFileError)
+        if not (is_refused and is_replaceable and _set_aside(file)):
+            names = {"name": file.name, "why": error.strerror}
             _warn(
                 gettext(
-                    "the progress file {name} cannot be read ({why}): starting without it", **what
+                    "the progress file {name} cannot be read ({why}): starting without it", **names
                 )
             )
     except (ValueError, AttributeError, RecursionError):
         _set_aside(file)
-    else:
-        return entries
     return {kind: {} for kind in _KINDS}
 
 
-def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
-    """Note `entry` under `key`; what was noted there before is updated. Without a key nothing is noted.
+def _parse_notes(content: bytes) -> dict[str, dict[str, Any]]:
+    """Return the notes in a file. ValueError, AttributeError or RecursionError if copylab did not write it."""
+    parsed = json.loads(content.decode("utf-8"))
+    notes = {kind: parsed.get(kind, {}) for kind in _KINDS}
+    for notes_of_kind in notes.values():
+        if not all(_is_valid_note(note) for note in notes_of_kind.values()):
+            raise ValueError("not written by copylab")
+    return notes
+
+
+def _is_valid_note(note: Any) -> bool:
+    if not isinstance(note, dict):
+        return False
+    return all(
+        isinstance(note[field], expected)
+        for field, expected in _TYPES_OF_FIELDS.items()
+        if field in note
+    )
+
+
+def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
+    """Write `entry` under `key`, over the fields that are there already. Without a key nothing is written.
 
     kind: "predictions", "exercises" or "misconceptions". A file that cannot be written is a warning and no error:
-    answers are not lost for it, they are only not kept.
+    the answers remain, they are only not stored.
     """
     if key is None:
         return
-    file = path()
+    file = find_progress_file()
     if file is None:
         notes = _notes_of_process[kind]
         notes[key] = {**notes.get(key, {}), **entry}
@@ -108,42 +121,37 @@ def note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
     folder = SafeFolder(file.parent)
     try:
         folder.make()
+        # Two notebooks may commit at once: each reads and writes the whole file.
         with folder.lock():
-            known = load()
-            known[kind][key] = {**known[kind].get(key, {}), **entry}
-            text = json.dumps({"version": 1, **known}, ensure_ascii=False, indent=1, sort_keys=True)
-            folder.write(
-                file.name, (text + "\n").encode("utf-8", "backslashreplace")
-            )  # of half a character the JSON escape
+            all_notes = load_notes()
+            all_notes[kind][key] = {**all_notes[kind].get(key, {}), **entry}
+            content = {"version": 1, **all_notes}
+            text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+            # An answer may hold half of a surrogate pair, which UTF-8 has no bytes for: it becomes the JSON escape.
+            folder.write(file.name, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        what = {"name": file.name, "why": error.strerror}
+        names = {"name": file.name, "why": error.strerror}
         _warn(
-            gettext("the progress file {name} cannot be written ({why}): this is not kept", **what)
+            gettext("the progress file {name} cannot be written ({why}): this is not kept", **names)
         )
 
 
-def recall(kind: str, key: str | None) -> dict[str, Any]:
-    """What is noted under `key`; empty if nothing is."""
-    return {} if key is None else dict(load()[kind].get(key, {}))
-
-
-def _understood(entry: Any) -> bool:
-    return isinstance(entry, dict) and all(
-        isinstance(entry.get(name, kind()), kind) for name, kind in _FIELDS.items()
-    )
+def find_note(kind: str, key: str | None) -> dict[str, Any]:
+    """Return the note under `key`; empty if there is none."""
+    return {} if key is None else dict(load_notes()[kind].get(key, {}))
 
 
 def _set_aside(file: Path) -> bool:
-    """Rename a file that cannot be understood, and warn; return True if that could be done."""
+    """Rename a file that cannot be understood, and warn; return True if it could be renamed."""
     folder = SafeFolder(file.parent)
     try:
-        aside = folder.find_free_name(file.name, f"{file.name}.broken{{}}")
-        folder.rename(file.name, aside)
+        new_name = folder.find_free_name(file.name, f"{file.name}.broken{{}}")
+        folder.rename(file.name, new_name)
     except OSError:
         return False
-    what = {"name": file.name, "aside": aside}
+    names = {"name": file.name, "aside": new_name}
     _warn(
-        gettext("the progress file {name} could not be understood; it is kept as {aside}", **what)
+        gettext("the progress file {name} could not be understood; it is kept as {aside}", **names)
     )
     return True
 

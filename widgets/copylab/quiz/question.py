@@ -1,4 +1,4 @@
-"""A question about a run: its words, the answers it takes, and what speaks against a wrong one."""
+"""A question about a run: its text, the answers that it takes, and what speaks against a wrong one."""
 
 from __future__ import annotations
 
@@ -9,37 +9,47 @@ from typing import Any
 
 from tinytorch.viz import gettext, short_node_name, summarize_text
 
-from .answers import label, looks, names, readable, same, shown, value
+from .answers import (
+    format_answer,
+    is_readable,
+    is_same_answer,
+    matches_pattern,
+    parse_names,
+    parse_value,
+    translate_choice,
+)
 from .misconceptions import MISCONCEPTIONS, Misconception
-from .runs import Run
+from .runs import QuizRun
 
-Wrong = Misconception | str | Callable[[Run], str]
+Wrong = Misconception | str | Callable[[QuizRun], str]
 """What speaks against an answer: a misconception, the name of one, a sentence, or a function that makes one."""
 
 
 @dataclass(frozen=True)
 class Refutation:
-    """What speaks against a wrong answer: the facts of the run, and the misconception behind the answer, if known."""
+    """What speaks against a wrong answer.
+
+    facts: the facts of the run, in sentences; empty if there are none.
+    misconception: the one behind the answer, if it is known.
+    against: what speaks against the misconception, or else against this answer alone.
+    """
 
     facts: str
     misconception: Misconception | None
     against: str
 
-    def sentences(self, met: set[str]) -> list[str]:
-        """What to say; `met` are the names of misconceptions that were explained already, and gets this one."""
-        found = [self.facts] if self.facts else []
-        known = self.misconception
-        if known is not None:
-            name = gettext(known.name)
-            if known.name in met:
-                return [
-                    *found,
-                    f"**{gettext('The same misconception again: {name}.', name=name)}**",
-                ]
-            met.add(known.name)
+    def sentences(self, explained: set[str]) -> list[str]:
+        """Return what to say. A misconception is explained once: `explained` are names, and gets this one."""
+        sentences = [self.facts] if self.facts else []
+        if self.misconception is not None:
+            name = gettext(self.misconception.name)
+            if self.misconception.name in explained:
+                again = gettext("The same misconception again: {name}.", name=name)
+                return [*sentences, f"**{again}**"]
+            explained.add(self.misconception.name)
             headline = gettext("A common misconception: {name}.", name=name)
-            found.append(f"**{headline}** “{gettext(known.says)}”")
-        return [*found, *([self.against] if self.against else [])]
+            sentences.append(f"**{headline}** “{gettext(self.misconception.says)}”")
+        return [*sentences, *([self.against] if self.against else [])]
 
 
 @dataclass(frozen=True)
@@ -49,35 +59,37 @@ class Question:
         Question("What is `y` now?", None, answer=lambda run: run.value("y"))
         Question("Who wins?", ["x", "y"], answer=lambda run: "y", wrong={"x": "a name is a copy"})
 
-    prompt: the question, `code` between backticks; or a function that gives it.
-    choices: the answers to choose from; a function of the code that gives them; None for an answer in free text, which
-        is read generously: numbers, lists, names, `None`.
-    answer: gives the right answer from a Run: True or False (yes, no), a number, a list, a text, a set of names.
+    prompt: the question, `code` between backticks; or a function that returns it.
+    choices: the answers to choose from; a function of the code that returns them; None for an answer in free text,
+        which is read generously: numbers, lists, names, `None`.
+    answer: returns the right answer from a QuizRun: True or False (yes, no), a number, a list, a text, a set of
+        names.
     wrong: what speaks against particular wrong answers. A text that is the name of a misconception of the catalogue
         means that one, any other is a sentence of its own.
-    because: the facts of the run that decide the question, told after every wrong answer.
-    name: what to call it in `commit({name: answer})`; by default its prompt.
+    because: the facts of the run that decide the question, shown after every wrong answer.
+    name: its name in `commit({name: answer})`; by default its prompt.
     hint: how to write a free answer.
     suspect: finds the misconception behind any wrong answer that `wrong` does not list, from the run and the answer.
-    like: what the name of a node looks like, in small letters, where one is asked for: another answer is asked again.
+    pattern: a regular expression that a free answer has to match, in small letters, unless it is the name of a node of
+        the run; any other answer is asked for again.
     """
 
     prompt: str | Callable[[], str]
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
-    answer: Callable[[Run], Any]
+    answer: Callable[[QuizRun], Any]
     wrong: Mapping[Any, Wrong] = field(default_factory=dict)
-    because: str | Callable[[Run], str] = ""
+    because: str | Callable[[QuizRun], str] = ""
     name: str = ""
     hint: str = ""
-    suspect: Callable[[Run, Any], str | None] | None = None
-    like: str = ""
+    suspect: Callable[[QuizRun, Any], str | None] | None = None
+    pattern: str = ""
 
     def __repr__(self) -> str:
-        return summarize_text(f"Question({self.name or self.asks!r})")
+        return summarize_text(f"Question({self.name or self.text!r})")
 
     @property
-    def asks(self) -> str:
-        """The question, as it is asked."""
+    def text(self) -> str:
+        """The prompt in the language in use."""
         return self.prompt() if callable(self.prompt) else gettext(self.prompt)
 
     @property
@@ -86,159 +98,162 @@ class Question:
         return () if callable(self.choices) or self.choices is None else tuple(self.choices)
 
     @property
-    def takes(self) -> str:
-        """What can be answered, in words."""
-        return " / ".join(map(label, self.options)) or (
-            gettext(self.hint) if self.hint else gettext("in your words")
-        )
+    def answer_format(self) -> str:
+        """The choices or, for a free answer, how to write it."""
+        if self.options:
+            return " / ".join(map(translate_choice, self.options))
+        return gettext(self.hint) if self.hint else gettext("in your words")
 
-    def bound(self, code: str) -> Question:
-        """The question for this code: its choices made, its name filled in. TypeError for what cannot be a question."""
+    def bind(self, code: str) -> Question:
+        """Return the question for this code, with its choices and its name. TypeError for what cannot be a question."""
         choices = self.choices(code) if callable(self.choices) else self.choices
         if isinstance(choices, str) or not callable(self.answer):
             raise TypeError(
-                f"the question {self.asks!r} needs choices in a list and an answer that is a function"
+                f"the question {self.text!r} needs choices in a list and an answer that is a function"
             )
-        made = None if choices is None else tuple(str(choice) for choice in choices)
-        if made is not None and (len(made) < 2 or len({c.casefold() for c in made}) < len(made)):
-            raise ValueError(
-                f"the question {self.asks!r} needs at least two choices, all different, not {list(made)}"
-            )
-        return replace(
-            self,
-            choices=made,
-            name=self.name or (self.asks if callable(self.prompt) else self.prompt),
-        )
+        options = None if choices is None else tuple(str(choice) for choice in choices)
+        if options is not None:
+            different = {choice.casefold() for choice in options}
+            if len(options) < 2 or len(different) < len(options):
+                raise ValueError(
+                    f"the question {self.text!r} needs at least two choices, all different, not {list(options)}"
+                )
+        prompt = self.text if callable(self.prompt) else self.prompt
+        return replace(self, choices=options, name=self.name or prompt)
 
-    def read(self, given: Any) -> str:
-        """An answer as it is kept: the choice it means, or the text as written. ValueError for none and a wrong choice.
+    # -- answers
 
-        Whether a free answer makes sense is only known once the code has run: see `understands`.
+    def parse(self, answer: Any) -> str:
+        """Return an answer as it is stored: the choice that it means, or its text.
+
+        Raises ValueError for an empty answer and for a choice that there is not. If a free answer can be read is only
+        known once the code has run: see `is_readable`.
         """
-        if isinstance(given, bool):
-            given = shown(given)
-        text = " ".join((given if isinstance(given, str) else shown(_plain(given))).split())
+        if isinstance(answer, bool):
+            answer = format_answer(answer)
+        written = answer if isinstance(answer, str) else format_answer(_to_plain(answer))
+        text = " ".join(written.split())
         if not text:
-            raise ValueError(f"the row {self.asks!r} is empty")
+            raise ValueError(f"the row {self.text!r} is empty")
         if self.choices is None:
             return text
-        found = [
-            one
-            for one in self.options
-            if text.casefold() in (one.casefold(), label(one).casefold())
-        ]
-        if not found:
-            near = difflib.get_close_matches(text, self.options, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            listed = ", ".join(map(repr, self.options))
+        for option in self.options:
+            if text.casefold() in (option.casefold(), translate_choice(option).casefold()):
+                return option
+        similar = difflib.get_close_matches(text, self.options, 1)
+        hint = f" (did you mean {similar[0]!r}?)" if similar else ""
+        listed = ", ".join(map(repr, self.options))
+        raise ValueError(f"{text!r} is no choice for {self.text!r}{hint}: choose one of {listed}")
+
+    def right_answer(self, run: QuizRun) -> Any:
+        """Return the right answer, computed. ValueError if it is not among the choices, or cannot be found."""
+        right = _to_plain(self.answer(run))
+        if self.choices is not None and format_answer(right) not in self.options:
             raise ValueError(
-                f"{text!r} is no choice for {self.asks!r}{hint}: choose one of {listed}"
+                f"the run answers {self.text!r} with {format_answer(right)!r}, which is not among its choices"
             )
-        return found[0]
+        return right
 
-    def right(self, run: Run) -> Any:
-        """The right answer, computed. ValueError if it is not among the choices, or cannot be found."""
-        found = _plain(self.answer(run))
-        if self.choices is not None and shown(found) not in self.options:
-            raise ValueError(
-                f"the run answers {self.asks!r} with {shown(found)!r}, which is not among its choices"
-            )
-        return found
+    def is_readable(self, answer: str, right: Any, run: QuizRun) -> bool:
+        """Return True if `answer`, as `parse` returns it, can be read as an answer, be it right or wrong."""
+        if self.pattern:
+            return matches_pattern(answer, self.pattern, self.node_names(right, run))
+        return self.choices is not None or is_readable(answer, right, run.at().values)
 
-    def understands(self, given: str, right: Any, run: Run) -> bool:
-        """Whether `given`, as `read` keeps it, can be read as an answer, be it right or wrong."""
-        if self.like:
-            return looks(given, self.like, self.nodes(right, run))
-        return self.choices is not None or readable(given, right, run.at().values)
-
-    def nodes(self, right: str, run: Run) -> list[str]:
-        """The names of nodes that there are, or are foreseen as wrong: each can be an answer where one is asked for."""
+    def node_names(self, right: str, run: QuizRun) -> list[str]:
+        """Return the names that can answer a question for a node: the right one, those in `wrong` and in the run."""
+        nodes = run.snapshot().nodes
         return [
             right,
-            *map(shown, self.wrong),
-            *(short_node_name(node.name) for node in run.snapshot().nodes),
+            *map(format_answer, self.wrong),
+            *(short_node_name(node.name) for node in nodes),
         ]
 
-    def holds(self, given: str, right: Any) -> bool:
-        """Whether `given`, as `read` keeps it, is the right answer."""
-        return given == shown(right) if self.choices is not None else same(given, right)
+    def is_right(self, answer: str, right: Any) -> bool:
+        """Return True if `answer`, as `parse` returns it, is the right answer."""
+        if self.choices is not None:
+            return answer == format_answer(right)
+        return is_same_answer(answer, right)
 
-    def facts(self, run: Run) -> str:
-        """The facts of the run that decide it."""
+    # -- what speaks against a wrong answer
+
+    def describe_facts(self, run: QuizRun) -> str:
+        """Return the facts of the run that decide the question."""
         return self.because(run) if callable(self.because) else gettext(self.because)
 
-    def refute(self, run: Run, given: str) -> Refutation:
-        """What speaks against `given`, which is wrong."""
-        right, facts = self.right(run), self.facts(run)
-        told = next(
-            (wrong for key, wrong in self.wrong.items() if self._is(given, key, right)), None
-        )
-        if told is None and self.suspect is not None:
-            told = self.suspect(run, given)
-        if callable(told):
-            told = told(run)
-        known = MISCONCEPTIONS.get(told) if isinstance(told, str) else told
-        if known is None:
-            return Refutation(facts, None, gettext(told) if isinstance(told, str) else "")
-        return Refutation(facts, known, known.against(run))
+    def refute(self, run: QuizRun, answer: str) -> Refutation:
+        """Return what speaks against a wrong answer: what `wrong` lists for it, or else what `suspect` finds."""
+        right, facts = self.right_answer(run), self.describe_facts(run)
+        listed: Wrong | None = None
+        for key, against in self.wrong.items():
+            if self._matches_key(answer, key, right):
+                listed = against
+                break
+        if listed is None and self.suspect is not None:
+            listed = self.suspect(run, answer)
+        if callable(listed):
+            listed = listed(run)
+        misconception = MISCONCEPTIONS.get(listed) if isinstance(listed, str) else listed
+        if misconception is not None:
+            return Refutation(facts, misconception, misconception.against(run))
+        return Refutation(facts, None, gettext(listed) if isinstance(listed, str) else "")
 
-    def beliefs(self, run: Run) -> set[str]:
-        """The names of the misconceptions that wrong answers to this question would show, those that are foreseen."""
-        right = self.right(run)
-        given = (
-            [*self.options, *map(shown, self.wrong)]
-            if self.choices is not None
-            else map(shown, self.wrong)
-        )
-        told = (self.refute(run, one).misconception for one in given if not self.holds(one, right))
-        return {known.name for known in told if known is not None}
+    def foreseen_misconceptions(self, run: QuizRun) -> set[str]:
+        """Return the names of the misconceptions behind the wrong choices and the answers that `wrong` lists."""
+        right = self.right_answer(run)
+        names = set()
+        for answer in [*self.options, *map(format_answer, self.wrong)]:
+            if not self.is_right(answer, right):
+                misconception = self.refute(run, answer).misconception
+                if misconception is not None:
+                    names.add(misconception.name)
+        return names
 
-    def _is(self, given: str, key: Any, right: Any) -> bool:
+    def _matches_key(self, answer: str, key: Any, right: Any) -> bool:
+        """Return True if an answer is the one that `wrong` lists under a key."""
         if self.choices is not None:
-            return given.casefold() == shown(key).casefold()
+            return answer.casefold() == format_answer(key).casefold()
         if isinstance(right, frozenset):
-            return names(given) == names(key)
-        return same(given, key if isinstance(right, str) else value(key))
+            return parse_names(answer) == parse_names(key)
+        # Where the answer is a text, `2` and `2.0` are two answers: the key is not parsed.
+        return is_same_answer(answer, key if isinstance(right, str) else parse_value(key))
 
-    def faults(self, run: Run) -> list[str]:
-        """What is wrong with the question itself, found by asking it of a run: one sentence for each fault."""
+    # -- for the teacher
+
+    def find_faults(self, run: QuizRun) -> list[str]:
+        """Return what is wrong with the question itself, found by asking it of a run: a sentence for each fault."""
         try:
-            right = self.right(run)
-        except Exception as error:  # noqa: BLE001  # whatever its function raises is what the teacher has to see
-            return [f"{self.asks!r} has no answer: {type(error).__name__}: {error}"]
-        found = []
-        given = shown(right)
-        if not self.holds(given, right):
-            found.append(f"{self.asks!r} does not take its own right answer {given!r}")
-        keys = [shown(key) for key in self.wrong]
+            right = self.right_answer(run)
+        except Exception as error:  # noqa: BLE001  # the teacher has to see whatever the function raises
+            return [f"{self.text!r} has no answer: {type(error).__name__}: {error}"]
+        faults = []
+        answer = format_answer(right)
+        if not self.is_right(answer, right):
+            faults.append(f"{self.text!r} does not take its own right answer {answer!r}")
+        keys = [format_answer(key) for key in self.wrong]
         if self.choices is not None:
-            offered = {choice.casefold() for choice in self.options}
-            found += [
-                f"{self.asks!r} refutes {key!r}, which is no choice"
-                for key in keys
-                if key.casefold() not in offered
-            ]
-        found += [
-            f"{self.asks!r} refutes its right answer {key!r}"
-            for key in keys
-            if self.holds(key, right)
-        ]
-        others = [choice for choice in self.options if not self.holds(choice, right)]
-        for wrong in dict.fromkeys([*keys, *others]):
-            try:
-                told = self.refute(run, wrong)
-            except Exception as error:  # noqa: BLE001  # as above
-                found.append(
-                    f"{self.asks!r} cannot refute {wrong!r}: {type(error).__name__}: {error}"
-                )
-                continue
-            if not (told.facts or told.against):
-                found.append(f"{self.asks!r} has nothing to say against {wrong!r}")
-        return found
+            options = {choice.casefold() for choice in self.options}
+            unknown = [key for key in keys if key.casefold() not in options]
+            faults += [f"{self.text!r} refutes {key!r}, which is no choice" for key in unknown]
+        right_keys = [key for key in keys if self.is_right(key, right)]
+        faults += [f"{self.text!r} refutes its right answer {key!r}" for key in right_keys]
+        wrong_choices = [choice for choice in self.options if not self.is_right(choice, right)]
+        for wrong_answer in dict.fromkeys([*keys, *wrong_choices]):
+            faults += self._find_faults_of_refutation(run, wrong_answer)
+        return faults
+
+    def _find_faults_of_refutation(self, run: QuizRun, answer: str) -> list[str]:
+        try:
+            refutation = self.refute(run, answer)
+        except Exception as error:  # noqa: BLE001  # as above
+            return [f"{self.text!r} cannot refute {answer!r}: {type(error).__name__}: {error}"]
+        if not (refutation.facts or refutation.against):
+            return [f"{self.text!r} has nothing to say against {answer!r}"]
+        return []
 
 
-def _plain(answer: Any) -> Any:
-    """Tensors, arrays and their numbers as Python's own; sets as they can be kept."""
+def _to_plain(answer: Any) -> Any:
+    """Return tensors, arrays and their numbers as Python's own; a set as one that can be hashed."""
     if hasattr(answer, "tolist"):
         answer = answer.tolist()
     return frozenset(answer) if isinstance(answer, set) else answer

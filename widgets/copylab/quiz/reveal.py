@@ -1,10 +1,9 @@
-"""What comes after the commit: each row right or not, what speaks against it, and the run as pictures."""
+"""What is shown after the commit: each row right or not, what speaks against it, and the run as pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tinytorch import viz
 from tinytorch.viz import gettext, ngettext, summarize_text
@@ -24,24 +23,22 @@ from ..doc import (
     inline_html,
     plain_text,
 )
-from .answers import label, shown
-from .evidence import stopped
+from ..player import Steps
+from .answers import format_answer, translate_choice
+from .evidence import describe_limit
 from .question import Question, Refutation
-from .runs import Run
-
-if TYPE_CHECKING:
-    from ..player import Steps
+from .runs import QuizRun
 
 
-class UnreadError(ValueError):
-    """An answer that cannot be read, so it is neither right nor wrong: it is asked again."""
+class UnreadableAnswerError(ValueError):
+    """An answer that cannot be read, so it is neither right nor wrong: it is asked for again."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """One answered question: what was written, what the run says, and what speaks against the answer if it is wrong.
+class JudgedRow:
+    """One answered question: the answer, what the run says, and what speaks against the answer if it is wrong.
 
-    against: the sentences of that; a misconception that comes again is named and not explained again.
+    against: the sentences of the refutation; a misconception that comes again is named and not explained again.
     """
 
     number: int
@@ -52,47 +49,46 @@ class Row:
     against: Sequence[str]
 
     def __repr__(self) -> str:
-        return summarize_text(f"Row({self.number}, {self.given!r}, right: {self.right!r})")
+        return summarize_text(f"JudgedRow({self.number}, {self.given!r}, right: {self.right!r})")
 
     @property
     def is_right(self) -> bool:
-        """Whether the answer was right."""
+        """True if the answer was right."""
         return self.refutation is None
 
-    def told(self) -> str:
-        """The row in words: the question with its number, how it went, and what speaks against the answer."""
-        given, right = label(self.given), label(self.right)
-        verdict = gettext(
-            "not so: you wrote {given}, the run says {right}", given=given, right=right
-        )
-        said = (
-            [gettext("right: {answer}", answer=right)]
-            if self.is_right
-            else map(plain_text, (verdict, *self.against))
-        )
-        return "\n   ".join([f"{self.number}. {self.question.asks}", *said])
+    def text(self) -> str:
+        """Return the question with its number, the verdict, and what speaks against the answer."""
+        answer, right = translate_choice(self.given), translate_choice(self.right)
+        lines = [f"{self.number}. {self.question.text}"]
+        if self.is_right:
+            lines.append(gettext("right: {answer}", answer=right))
+        else:
+            verdict = gettext(
+                "not so: you wrote {given}, the run says {right}", given=answer, right=right
+            )
+            lines += map(plain_text, (verdict, *self.against))
+        return "\n   ".join(lines)
 
-    def cells(self) -> list[list[Cell]]:
-        """The row in a table; below it, over all columns, what speaks against the answer."""
+    def table_rows(self) -> list[list[Cell]]:
+        """Return the row of a table and, for a wrong answer, one below it with what speaks against it."""
         kind = "cl-right" if self.is_right else "cl-wrong"
         verdict = gettext("✔ right") if self.is_right else gettext("✖ not so")
+        given, right = translate_choice(self.given), translate_choice(self.right)
         row = [
             Cell(str(self.number), class_=f"{kind} cl-number"),
-            Cell(self.question.asks, head=True, class_=kind),
-            Cell(label(self.given), class_=kind, data_label=gettext("You wrote")),
-            Cell(label(self.right), class_=kind, data_label=gettext("The run says")),
+            Cell(self.question.text, head=True, class_=kind),
+            Cell(given, class_=kind, data_label=gettext("You wrote")),
+            Cell(right, class_=kind, data_label=gettext("The run says")),
             Cell(verdict, class_=f"{kind} cl-verdict"),
         ]
-        below = Box(*map(Paragraph, self.against))
-        return (
-            [row]
-            if self.is_right
-            else [row, [Cell("", part=below, class_="cl-against", colspan=len(row))]]
-        )
+        if self.is_right:
+            return [row]
+        sentences = Box(*map(Paragraph, self.against))
+        return [row, [Cell("", part=sentences, class_="cl-against", colspan=len(row))]]
 
 
-def headline(right: int, count: int) -> str:
-    """How many rows are right, in a sentence."""
+def count_right_rows(right: int, count: int) -> str:
+    """Say in a sentence how many rows are right."""
     if right == count:
         return ngettext("Right.", "All {number} right.", count)
     return gettext(
@@ -102,8 +98,8 @@ def headline(right: int, count: int) -> str:
     )
 
 
-def table(rows: Iterable[Row]) -> Table:
-    """The rows, and below each wrong one what speaks against it."""
+def table_of_rows(rows: Iterable[JudgedRow]) -> Table:
+    """Return a table of judged rows."""
     head = (
         "",
         gettext("Question"),
@@ -111,43 +107,53 @@ def table(rows: Iterable[Row]) -> Table:
         gettext("The run says"),
         gettext("Verdict"),
     )
-    return Table(head, [line for row in rows for line in row.cells()], class_="cl-reveal")
+    table_rows = []
+    for row in rows:
+        table_rows += row.table_rows()
+    return Table(head, table_rows, class_="cl-reveal")
 
 
-def result(said: str, found: Part, **buttons: str) -> str:
-    """What the run says below its headline, and buttons for what can be done then, as HTML."""
-    headline = html_element("p", inline_html(said), class_="cl-headline", tabindex=-1)
-    bar = "".join(
-        html_element("button", words, type="button", data_do=do) for do, words in buttons.items()
-    )
+def render_result(headline: str, content: Part, **buttons: str) -> str:
+    """Return the HTML of a headline, the rows and pictures below it, and buttons (their action and their text)."""
+    # tabindex -1: the script moves the focus to the headline after the commit.
+    above = html_element("p", inline_html(headline), class_="cl-headline", tabindex=-1)
+    bar = ""
+    for action, text in buttons.items():
+        bar += html_element("button", text, type="button", data_do=action)
     return html_element(
         "div",
-        headline + found.html() + html_element("div", bar, class_="cl-bar"),
+        above + content.html() + html_element("div", bar, class_="cl-bar"),
         role="group",
-        aria_label=said,
+        aria_label=headline,
     )
 
 
-def judge(questions: Iterable[Question], answers: Iterable[str], run: Run) -> tuple[Row, ...]:
-    """Compare answers, as `Question.read` keeps them, with the run. UnreadError for what cannot be an answer."""
-    asked = [
-        (question, given, question.right(run))
-        for question, given in zip(questions, answers, strict=True)
-    ]
-    for number, (question, given, right) in enumerate(asked, 1):
-        if not question.understands(given, right, run):
-            said = gettext(
+def judge_answers(
+    questions: Sequence[Question], answers: Sequence[str], run: QuizRun
+) -> tuple[JudgedRow, ...]:
+    """Compare answers, as `Question.parse` returns them, with the run.
+
+    Raises UnreadableAnswerError before any is judged: nothing of the run is shown until all can be read.
+    """
+    right_answers = [question.right_answer(run) for question in questions]
+    triples = list(zip(questions, answers, right_answers, strict=True))
+    for number, (question, answer, right) in enumerate(triples, 1):
+        if not question.is_readable(answer, right, run):
+            message = gettext(
                 "Row {number}: “{given}” cannot be read. Write it as {takes}.",
                 number=number,
-                given=given,
-                takes=question.takes,
+                given=answer,
+                takes=question.answer_format,
             )
-            raise UnreadError(said)
-    rows, met = [], set[str]()
-    for number, (question, given, right) in enumerate(asked, 1):
-        refutation = None if question.holds(given, right) else question.refute(run, given)
-        against = [] if refutation is None else refutation.sentences(met)
-        rows.append(Row(number, question, given, shown(right), refutation, against))
+            raise UnreadableAnswerError(message)
+    rows, explained = [], set[str]()
+    for number, (question, answer, right) in enumerate(triples, 1):
+        refutation, against = None, list[str]()
+        if not question.is_right(answer, right):
+            refutation = question.refute(run, answer)
+            against = refutation.sentences(explained)
+        row = JudgedRow(number, question, answer, format_answer(right), refutation, against)
+        rows.append(row)
     return tuple(rows)
 
 
@@ -157,7 +163,7 @@ class Reveal(Presentation):
     `.rows` (each with `.is_right`, `.given`, `.right`, `.refutation`), `.text`, `.html`, `.steps` (the player).
     """
 
-    def __init__(self, rows: Sequence[Row], run: Run) -> None:
+    def __init__(self, rows: Sequence[JudgedRow], run: QuizRun) -> None:
         self.rows = tuple(rows)
         self._run = run
 
@@ -169,7 +175,7 @@ class Reveal(Presentation):
 
     @property
     def right(self) -> int:
-        """How many rows are right."""
+        """The number of rows that are right."""
         return sum(row.is_right for row in self.rows)
 
     @property
@@ -180,35 +186,41 @@ class Reveal(Presentation):
     @property
     def misconceptions(self) -> tuple[str, ...]:
         """The names of the misconceptions behind the wrong rows, each once."""
-        known = (row.refutation.misconception for row in self.rows if row.refutation is not None)
-        return tuple(dict.fromkeys(one.name for one in known if one is not None))
+        refutations = [row.refutation for row in self.rows if row.refutation is not None]
+        found = [refutation.misconception for refutation in refutations]
+        return tuple(dict.fromkeys(belief.name for belief in found if belief is not None))
 
     @property
-    def avoided(self) -> set[str]:
+    def avoided_misconceptions(self) -> set[str]:
         """The names of the misconceptions that a right row could have shown, and no row did."""
-        foreseen = (row.question.beliefs(self._run) for row in self.rows if row.is_right)
-        return set().union(*foreseen) - set(self.misconceptions)
+        foreseen = set()
+        for row in self.rows:
+            if row.is_right:
+                foreseen |= row.question.foreseen_misconceptions(self._run)
+        return foreseen - set(self.misconceptions)
 
     @property
     def headline(self) -> str:
-        """How many rows are right, in a sentence."""
-        return headline(self.right, len(self.rows))
+        """A sentence that says how many rows are right."""
+        return count_right_rows(self.right, len(self.rows))
 
     def tree(self) -> Part:
-        """The rows, what speaks against the wrong ones, the memory at the end."""
-        return Box(Paragraph(f"**{self.headline}**"), self.found(live=False), apart=True)
+        """Return the rows, what speaks against the wrong ones, and the memory at the end."""
+        return Box(Paragraph(f"**{self.headline}**"), self.content(live=False), apart=True)
 
-    def found(self, *, live: bool) -> Part:
-        """What stands below the headline; `live`: in a page that sets the colours of pictures."""
+    def content(self, *, live: bool) -> Part:
+        """Return the parts below the headline. live: in a page that sets the colours of pictures."""
         snapshot = self._run.snapshot()
         picture = Figure(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live)
-        ending = [*([stopped(self._run)] if self._run.endless else []), *self._run.trace.effects]
+        remarks = [describe_limit(self._run)] if self._run.endless else []
+        remarks += self._run.trace.effects
+        has_tensors = bool(snapshot.names)
         return Box(
-            InText(Code("\n\n".join(row.told() for row in self.rows), by="")),
-            InPage(table(self.rows)),
-            Box(*map(Paragraph, ending)) if ending else None,
+            InText(Code("\n\n".join(row.text() for row in self.rows), by="")),
+            InPage(table_of_rows(self.rows)),
+            Box(*map(Paragraph, remarks)) if remarks else None,
             Box(InText(Paragraph(gettext("At the end of the run:"))), picture)
-            if snapshot.names
+            if has_tensors
             else None,
             apart=True,
         )

@@ -1,7 +1,8 @@
-"""One program, run in a namespace of its own, and everything a question may ask about that run.
+"""A program that was run in a namespace of its own, and all that a question may ask about the run.
 
-A run keeps plain data only: what could be seen after each line, with the values of small tensors. Questions that have
-to do something (write, call backward) get fresh names of a run of their own, so no answer disturbs another.
+A recorded run holds plain data only: what could be seen after each line, with the values of small tensors. Questions
+that have to do something (write, call backward) get live variables from a run of their own, so that no answer changes
+another one.
 """
 
 from __future__ import annotations
@@ -12,21 +13,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinytorch.viz import collect_tensors, disable_overrides, getattr_or_none
 
-from ..player import NameObserver, Observation
+from ..player import NameObserver, Observation, Steps
 from ..run import Limits, RecordedRun, dedent_code
 
 if TYPE_CHECKING:
     from tinytorch.viz import Snapshot, Tensor
 
-    from ..player import Steps
-
 _LIMITS = Limits(max_steps=500, seconds=10.0)
-_MOST_VALUES = 1000
-_PLAIN = (bool, int, float, complex, str, type(None))
+_MAX_ELEMENTS = 1000
+"""Elements of a tensor whose values are recorded after each line; nobody is asked for more."""
+_PLAIN_TYPES = (bool, int, float, complex, str, type(None))
 
 
 @dataclass(frozen=True)
@@ -37,64 +37,76 @@ class Moment(Observation):
     grads: Mapping[str, Any] = field(default_factory=dict)
 
 
-class _Reader(NameObserver):
-    """Looks as the player of steps does, and notes the values as well."""
+class Change(NamedTuple):
+    """A line after which something had a new value: its number, its first line of text, and the value."""
+
+    line: int
+    source: str
+    value: Any
+
+
+class _MomentObserver(NameObserver):
+    """Look as the player of steps does, and record the values as well."""
 
     def __call__(self, names: Mapping[str, Any]) -> Moment:
         seen = super().__call__(names)
-        known = {name for name, _ in seen.snapshot.names}
+        tensor_names = {name for name, _ in seen.snapshot.names}
         values: dict[str, Any] = {
-            name: value for name, value in names.items() if type(value) in _PLAIN
+            name: value for name, value in names.items() if type(value) in _PLAIN_TYPES
         }
         grads: dict[str, Any] = {}
+        # No subclass or mode of torch may see that we look; PyTorch warns where `.grad` of a result is read.
         with disable_overrides(), warnings.catch_warnings(action="ignore"):
             for name, tensor in collect_tensors((names,), {}, None):
-                if name not in known:
+                if name not in tensor_names:
                     continue
-                values[name] = _listed(tensor)
+                values[name] = _values_of(tensor)
                 if seen.snapshot.tensor(name).grad is not None:
-                    grads[name] = _listed(getattr_or_none(tensor, "grad"))
+                    grads[name] = _values_of(getattr_or_none(tensor, "grad"))
         return Moment(seen.snapshot, seen.plain, values, grads)
 
 
-def _listed(tensor: Any) -> Any:
-    """The values as (nested) lists; None for what is too large to be asked for."""
+def _values_of(tensor: Any) -> Any:
+    """Return the values as (nested) lists; None for a tensor that is too large to be asked for."""
     try:
-        return tensor.tolist() if tensor.numel() <= _MOST_VALUES else None
-    except Exception:  # noqa: BLE001  # a tensor that will not tell its values can still be looked at
+        return tensor.tolist() if tensor.numel() <= _MAX_ELEMENTS else None
+    except Exception:  # noqa: BLE001  # on the meta device, for example; the snapshot still shows such a tensor
         return None
 
 
-class Run:
-    """A program and what came of it, under one engine. Everything is computed when it is first asked for."""
+class QuizRun:
+    """The run of a program under one engine, computed when it is first asked for.
+
+    What a question calls: `value`, `gradient`, `tensor`, `snapshot`, `at`, `printed`, `history`; `error_line` and
+    `endless` say how it ended, `trace` has each step, `fresh` makes live variables.
+    """
 
     def __init__(self, code: str, engine: ModuleType) -> None:
         self.code = dedent_code(code)
         self.engine = engine
 
     def __repr__(self) -> str:
-        return f"Run({len(self.code.splitlines())} lines, {self.engine.__name__})"
+        return f"QuizRun({len(self.code.splitlines())} lines, {self.engine.__name__})"
 
     @cached_property
     def trace(self) -> RecordedRun:
         """The run, step by step. Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted."""
-        made = RecordedRun(self.code, self.engine, _Reader(), limits=_LIMITS, apart=True)
-        if made.ended == "interrupted":  # half a run says nothing, and is not kept
+        run = RecordedRun(self.code, self.engine, _MomentObserver(), limits=_LIMITS, apart=True)
+        if run.ended == "interrupted":
+            # Raised and not cached: half a run would answer questions wrongly from then on.
             raise RuntimeError(
                 "the run was interrupted, so there is nothing to compare with: commit again"
             )
-        return made
+        return run
 
     @cached_property
     def steps(self) -> Steps:
         """The run as the player shows it."""
-        from ..player import Steps
-
         return Steps(self.trace, {})
 
     @property
     def endless(self) -> bool:
-        """Whether the run was stopped at its limits, and so is taken not to end by itself."""
+        """True if the run was stopped at its limits, and so is taken not to end by itself."""
         return self.trace.ended in ("steps", "time")
 
     @property
@@ -103,33 +115,33 @@ class Run:
         return self.trace.steps[-1].site.line if self.trace.error is not None else None
 
     def at(self, line: int | None = None) -> Moment:
-        """What could be seen after `line` ran (for the last time); None is the end. ValueError if it never ran."""
-        seen: list[Moment] = [
+        """Return what could be seen after `line` ran last; None is the end. ValueError if it never ran."""
+        moments: list[Moment] = [
             step.seen for step in self.trace.steps if line is None or step.site.line == line
         ]
-        if not seen:
+        if not moments:
             if line is None:
                 raise ValueError("nothing of this code ran, so there is nothing to ask about")
             raise ValueError(f"line {line} of the code did not run")
-        return seen[-1]
+        return moments[-1]
 
     def snapshot(self, at: int | None = None) -> Snapshot:
-        """The snapshot after line `at`, or at the end."""
+        """Return the snapshot after line `at`, or at the end."""
         return self.at(at).snapshot
 
     def tensor(self, name: str, at: int | None = None) -> Tensor:
-        """The record of the tensor called `name` after line `at`. ValueError if there is none."""
+        """Return the record of the tensor called `name` after line `at`. ValueError if there is none."""
         snapshot = self.snapshot(at)
         try:
             return snapshot.tensor(name)
         except KeyError:
-            there = ", ".join(name for name, _ in snapshot.names) or "no tensor at all"
+            names = ", ".join(name for name, _ in snapshot.names) or "no tensor at all"
             raise ValueError(
-                f"the code has no tensor called {name!r} then; it has {there}"
+                f"the code has no tensor called {name!r} then; it has {names}"
             ) from None
 
     def value(self, name: str, at: int | None = None) -> Any:
-        """The value of the tensor (as lists) or plain variable `name` after line `at`. ValueError if there is none."""
+        """Return the value of the tensor (as lists) or plain variable `name` after line `at`. ValueError if none."""
         values = self.at(at).values
         if name not in values:
             raise ValueError(
@@ -138,47 +150,48 @@ class Run:
         return values[name]
 
     def gradient(self, name: str, at: int | None = None) -> Any:
-        """The value of `name.grad` after line `at`, as lists; None if there is none."""
-        self.tensor(name, at)
+        """Return the value of `name.grad` after line `at`, as lists; None if there is none."""
+        self.tensor(name, at)  # raises if there is no such tensor
         return self.at(at).grads.get(name)
 
     def printed(self, line: int) -> str:
-        """What `line` printed, in all its runs, without the last line break."""
-        outputs = (step.output for step in self.trace.steps if step.site.line == line)
-        return "".join(text for output in outputs for kind, text in output if kind == "out").rstrip(
-            "\n"
-        )
+        """Return what `line` printed, in all its runs, without the last line break."""
+        text = ""
+        for step in self.trace.steps:
+            if step.site.line == line:
+                text += "".join(part for stream, part in step.output if stream == "out")
+        return text.rstrip("\n")
 
-    def history(
-        self, ask: Callable[[Moment], Any], at: int | None = None
-    ) -> list[tuple[int, str, Any]]:
-        """Each step, up to line `at`, at which what `ask` tells changed: (line, its text, the new value).
+    def history(self, ask: Callable[[Moment], Any], at: int | None = None) -> list[Change]:
+        """Return the steps, up to line `at`, at which what `ask` returns changed.
 
-        Moments at which `ask` raises a KeyError, for there is no such name yet, are passed over.
+        Moments at which `ask` raises a KeyError, because there is no such name yet, are passed over.
         """
-        told: list[tuple[int, str, Any]] = []
-        last = max(
-            (n for n, step in enumerate(self.trace.steps) if at in (None, step.site.line)),
-            default=-1,
-        )
-        for step in self.trace.steps[: last + 1]:
+        steps = self.trace.steps
+        end = 0
+        for index, step in enumerate(steps):
+            if at is None or step.site.line == at:
+                end = index + 1
+        changes: list[Change] = []
+        for step in steps[:end]:
             try:
-                now = ask(step.seen)
+                value = ask(step.seen)
             except KeyError:
                 continue
-            if not told or told[-1][2] != now:
-                told.append((step.site.line, step.site.source.partition("\n")[0], now))
-        return told
+            if not changes or changes[-1].value != value:
+                first_line = step.site.source.partition("\n")[0]
+                changes.append(Change(step.site.line, first_line, value))
+        return changes
 
     def fresh(self, at: int | None = None) -> dict[str, Any]:
-        """The names of another run of the same code, up to line `at`: live objects, to write into and to call."""
-        names: dict[str, Any] = {}
-        code = self.code if at is None else head(self.code, at)
-        RecordedRun(code, self.engine, lambda _: None, names=names, limits=_LIMITS, apart=True)
-        return names
+        """Return live variables of another run of the same code, up to line `at`, to write into and to call."""
+        variables: dict[str, Any] = {}
+        code = self.code if at is None else statements_up_to(self.code, at)
+        RecordedRun(code, self.engine, lambda _: None, names=variables, limits=_LIMITS, apart=True)
+        return variables
 
 
-def head(code: str, line: int) -> str:
-    """The statements of `code` that begin at or before `line`."""
+def statements_up_to(code: str, line: int) -> str:
+    """Return the statements of `code` that begin at or before `line`."""
     body = [statement for statement in ast.parse(code).body if statement.lineno <= line]
     return "\n".join(code.splitlines()[: body[-1].end_lineno if body else 0])

@@ -1,10 +1,10 @@
-"""What a check can see of a learner's variables: facts, each with a sentence for when it holds and for when not.
+"""Facts for the check of an exercise, each with a sentence for when it holds and one for when it does not.
 
     def check(x, t):
         yield shows([2, 3], t=t)
         yield apart(t=t, x=x)
 
-An answer is right if all of them hold, and what is said to it is made of these sentences: nothing is told that was not
+An answer is right if all of them hold, and the verdict consists of these sentences: nothing is said that was not
 seen. The tensors are named by their keywords.
 """
 
@@ -16,233 +16,226 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinytorch.viz import gettext, join_names, version_of
+from tinytorch.viz import gettext, join_names, snapshot, version_of
 
 from ..looks import grad, is_tensor, node_of, same_storage, values
-from .answers import number, same
+from .answers import format_number, is_same_answer
 
 
 @dataclass(frozen=True)
-class Fact:
-    """Whether something holds, what is said where it does not, and where it does: nothing, if all right answers do."""
+class CheckedFact:
+    """Something that a check has looked at: if it holds, and what to say.
+
+    no: the sentence where it does not hold.
+    yes: the sentence where it does; empty if every right answer has it in common, and nothing is learned from it.
+    """
 
     holds: bool
     no: str
     yes: str = ""
 
-    def but(self, no: str) -> Fact:
-        """Give the same fact with another sentence for the case that it does not hold."""
+    def but(self, no: str) -> CheckedFact:
+        """Return the same fact with another sentence for the case that it does not hold."""
         return replace(self, no=no)
 
 
-def tensors(**named: Any) -> Fact:
+def tensors(**named: Any) -> CheckedFact:
     """All of them are tensors."""
-    for name, one in named.items():
-        if not is_tensor(one):
-            kind = type(one).__name__
-            return Fact(
-                False,
-                gettext(
-                    "{name} is of the type {kind}, and a tensor is asked for.", name=name, kind=kind
-                ),
+    for name, value in named.items():
+        if not is_tensor(value):
+            kind = type(value).__name__
+            no = gettext(
+                "{name} is of the type {kind}, and a tensor is asked for.", name=name, kind=kind
             )
-    return Fact(True, "")
+            return CheckedFact(False, no)
+    return CheckedFact(True, "")
 
 
-def _of_tensors(fact: Callable[..., Fact]) -> Callable[..., Fact]:
-    """Make of a fact about tensors one that anything may be asked of: what is no tensor is said."""
+def _require_tensors(check_fact: Callable[..., CheckedFact]) -> Callable[..., CheckedFact]:
+    """Make a function about tensors accept anything: for what is no tensor, it says so."""
 
-    @functools.wraps(fact)
-    def told(*how: Any, **named: Any) -> Fact:
-        all_are = tensors(**named)
-        return fact(*how, **named) if all_are.holds else all_are
+    @functools.wraps(check_fact)
+    def check_types_first(*arguments: Any, **named: Any) -> CheckedFact:
+        all_are_tensors = tensors(**named)
+        return check_fact(*arguments, **named) if all_are_tensors.holds else all_are_tensors
 
-    return told
+    return check_types_first
 
 
-def each(**one: Any) -> dict[str, Any]:
+def each(**named: Any) -> dict[str, Any]:
     """Name the elements of a list or dict: kept[0], best['weight']."""
-    ((name, things),) = one.items()
-    pairs = things.items() if isinstance(things, Mapping) else enumerate(things)
-    return {f"{name}[{key!r}]": thing for key, thing in pairs}
+    ((name, container),) = named.items()
+    pairs = container.items() if isinstance(container, Mapping) else enumerate(container)
+    return {f"{name}[{key!r}]": element for key, element in pairs}
 
 
-def tensor_list(count: int, **one: Any) -> Fact:
-    """A list of so many tensors."""
-    ((name, things),) = one.items()
-    if not isinstance(things, list | tuple):
-        said = gettext(
+def tensor_list(count: int, **named: Any) -> CheckedFact:
+    """A list of `count` tensors."""
+    ((name, elements),) = named.items()
+    if not isinstance(elements, list | tuple):
+        no = gettext(
             "{name} is of the type {kind}, and a list is asked for.",
             name=name,
-            kind=type(things).__name__,
+            kind=type(elements).__name__,
         )
-        return Fact(False, said)
-    if len(things) == count:
-        return tensors(**each(**one))
-    return Fact(
-        False,
-        gettext(
-            "The length of {name} is {size}, and {right} is asked for.",
-            name=name,
-            size=len(things),
-            right=count,
-        ),
+        return CheckedFact(False, no)
+    if len(elements) == count:
+        return tensors(**each(**named))
+    no = gettext(
+        "The length of {name} is {size}, and {right} is asked for.",
+        name=name,
+        size=len(elements),
+        right=count,
     )
+    return CheckedFact(False, no)
 
 
-def kept_from(**two: Any) -> Fact:
+def kept_from(**named: Any) -> CheckedFact:
     """No element of a list looks at the cells of a tensor that was written in place several times."""
-    (name, things), (source, tensor) = two.items()
-    close = [which for which, one in each(**{name: things}).items() if _meet(one, tensor)]
-    version = version_of(tensor) if close else 0
+    (name, elements), (source_name, source) = named.items()
+    sharing = [
+        element_name
+        for element_name, element in each(**{name: elements}).items()
+        if _share_cells(element, source)
+    ]
+    version = version_of(source) if sharing else 0
     no = gettext(
         "{which} looks at the cells of {source}, and {source}._version is {version}: one write overwrites the other.",
-        which=close[0] if close else "",
-        source=source,
+        which=sharing[0] if sharing else "",
+        source=source_name,
         version=version,
     )
-    return Fact((version or 0) < 2, no)
+    # One write alone overwrites nothing that was kept.
+    return CheckedFact((version or 0) < 2, no)
 
 
-def shows(expected: Any, **one: Any) -> Fact:
-    """A tensor, or a number, has these values, up to what four digits can tell."""
-    ((name, given),) = one.items()
-    got = [values(each) for each in given] if isinstance(given, list | tuple) else values(given)
-    alike = _shape(got) == _shape(expected) and same(got, _floats(expected))
-    return Fact(
-        alike,
-        gettext(
-            "{name} shows {value}, and {right} is asked for.",
-            name=name,
-            value=number(got),
-            right=number(expected),
-        ),
-        gettext("{name} shows {value}.", name=name, value=number(got)),
+def shows(expected: Any, **named: Any) -> CheckedFact:
+    """A tensor, a number or a list of them has these values, as far as four printed digits tell."""
+    ((name, value),) = named.items()
+    is_list = isinstance(value, list | tuple)
+    found = [values(element) for element in value] if is_list else values(value)
+    no = gettext(
+        "{name} shows {value}, and {right} is asked for.",
+        name=name,
+        value=format_number(found),
+        right=format_number(expected),
     )
+    yes = gettext("{name} shows {value}.", name=name, value=format_number(found))
+    return CheckedFact(_are_close(found, expected), no, yes)
 
 
-@_of_tensors
-def apart(**named: Any) -> Fact:
+@_require_tensors
+def apart(**named: Any) -> CheckedFact:
     """No two of these tensors have a cell in common."""
-    close = [(a, b) for a, b in itertools.combinations(named, 2) if _meet(named[a], named[b])]
-    a, b = close[0] if close else ("", "")
-    no = gettext("{a} and {b} are one tensor.", a=a, b=b)
-    if close and named[a] is not named[b]:
-        no = gettext(
-            "{a} and {b} look at the same cells: a write through one is seen in the other.",
-            a=a,
-            b=b,
-        )
-    return Fact(
-        not close, no, gettext("{names} have no cell in common.", names=join_names(list(named)))
-    )
+    yes = gettext("{names} have no cell in common.", names=join_names(list(named)))
+    for a, b in itertools.combinations(named, 2):
+        if _share_cells(named[a], named[b]):
+            no = gettext("{a} and {b} are one tensor.", a=a, b=b)
+            if named[a] is not named[b]:
+                no = gettext(
+                    "{a} and {b} look at the same cells: a write through one is seen in the other.",
+                    a=a,
+                    b=b,
+                )
+            return CheckedFact(False, no, yes)
+    return CheckedFact(True, "", yes)
 
 
-def _meet(one: Any, other: Any) -> bool:
-    """Whether two tensors look at the same cells; rows of one storage need not."""
-    return same_storage(one, other) and not _cells(one).isdisjoint(_cells(other))
+def _share_cells(a: Any, b: Any) -> bool:
+    """Return True if two objects are tensors with a cell in common; rows of one storage have none."""
+    if not (is_tensor(a) and is_tensor(b)):
+        return False
+    return snapshot(a=a, b=b).shares_cells("a", "b")
 
 
-def _cells(tensor: Any) -> set[int]:
-    cells = {tensor.data_ptr()}
-    for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
-        cells = {cell + k * stride * tensor.element_size() for cell in cells for k in range(size)}
-    return cells
-
-
-@_of_tensors
-def shares(**two: Any) -> Fact:
+@_require_tensors
+def shares(**named: Any) -> CheckedFact:
     """Two tensors, and not one tensor twice, look at one storage."""
-    (a, one), (b, other) = two.items()
-    said = gettext("{a} has a storage of its own: a write into it is not seen in {b}.", a=a, b=b)
-    if one is other:
-        said = gettext("{a} is {b} itself, under a second name.", a=a, b=b)
+    (a, tensor), (b, other) = named.items()
+    no = gettext("{a} has a storage of its own: a write into it is not seen in {b}.", a=a, b=b)
+    if tensor is other:
+        no = gettext("{a} is {b} itself, under a second name.", a=a, b=b)
     yes = gettext("{a} and {b} look at the same storage.", a=a, b=b)
-    return Fact(one is not other and same_storage(one, other), said, yes)
+    return CheckedFact(tensor is not other and same_storage(tensor, other), no, yes)
 
 
-def needs_no_grad(**one: Any) -> Fact:
+def needs_no_grad(**named: Any) -> CheckedFact:
     """A tensor, or a number, that does not require grad."""
-    ((name, tensor),) = one.items()
+    ((name, tensor),) = named.items()
     node = node_of(tensor)
     no = gettext("{name} requires grad.", name=name)
     if node is not None:
         no = gettext("{name} requires grad: its node is {node}.", name=name, node=node)
-    return Fact(
-        not getattr(tensor, "requires_grad", False),
-        no,
-        gettext("{name} requires no grad.", name=name),
-    )
+    yes = gettext("{name} requires no grad.", name=name)
+    return CheckedFact(not getattr(tensor, "requires_grad", False), no, yes)
 
 
-@_of_tensors
-def leaf(**one: Any) -> Fact:
+@_require_tensors
+def leaf(**named: Any) -> CheckedFact:
     """A leaf that requires grad."""
-    ((name, tensor),) = one.items()
+    ((name, tensor),) = named.items()
     no = gettext("{name} requires no grad.", name=name)
     if tensor.requires_grad:
         no = gettext("{name} is not a leaf: its node is {node}.", name=name, node=node_of(tensor))
-    return Fact(
-        tensor.is_leaf and tensor.requires_grad,
-        no,
-        gettext("{name} is a leaf that requires grad.", name=name),
+    yes = gettext("{name} is a leaf that requires grad.", name=name)
+    return CheckedFact(tensor.is_leaf and tensor.requires_grad, no, yes)
+
+
+@_require_tensors
+def leads(**named: Any) -> CheckedFact:
+    """The nodes behind one tensor lead to another, so that `backward` gets there."""
+    (result_name, result), (source_name, source) = named.items()
+    no = gettext(
+        "{result} has no node that leads to {source}.", result=result_name, source=source_name
     )
-
-
-@_of_tensors
-def leads(**two: Any) -> Fact:
-    """The nodes behind one tensor lead to the other, so that `backward` gets there."""
-    (start, result), (goal, source) = two.items()
-    no = gettext("{result} has no node that leads to {source}.", result=start, source=goal)
     if result is source:
-        no = gettext("{a} is {b} itself, under a second name.", a=start, b=goal)
+        no = gettext("{a} is {b} itself, under a second name.", a=result_name, b=source_name)
     elif not result.requires_grad:
         no = gettext(
             "{result} requires no grad: backward cannot get from it to {source}.",
-            result=start,
-            source=goal,
+            result=result_name,
+            source=source_name,
         )
-    yes = gettext("{result} leads back to {source} through its nodes.", result=start, source=goal)
-    there = any(
-        node is source.grad_fn or getattr(node, "variable", None) is source
-        for node in nodes(result)
+    yes = gettext(
+        "{result} leads back to {source} through its nodes.", result=result_name, source=source_name
     )
-    return Fact(result is not source and there, no, yes)
+    does_lead = snapshot(result=result, source=source).leads_to("result", "source")
+    return CheckedFact(does_lead, no, yes)
 
 
 def nodes(tensor: Any) -> Iterator[Any]:
-    """Every node behind a tensor, each once, its own first."""
-    waiting, met = [tensor.grad_fn], set()
+    """Yield every node behind a tensor, each once, its own first."""
+    waiting, visited = [tensor.grad_fn], set()
     for node in waiting:
-        if node is not None and id(node) not in met:
-            met.add(id(node))
-            waiting += [before for before, _ in node.next_functions]
+        if node is not None and id(node) not in visited:
+            visited.add(id(node))
+            waiting += [next_node for next_node, _ in node.next_functions]
             yield node
 
 
-def has_grad(expected: Any, **one: Any) -> Fact:
+def has_grad(expected: Any, **named: Any) -> CheckedFact:
     """A tensor's `.grad` has these values."""
-    ((name, tensor),) = one.items()
-    got = grad(tensor)
-    yes = gettext("{name}.grad is {value}.", name=name, value=number(got))
-    if got is None and not tensor.is_leaf:
+    ((name, tensor),) = named.items()
+    gradient = grad(tensor)
+    yes = gettext("{name}.grad is {value}.", name=name, value=format_number(gradient))
+    if gradient is None and not tensor.is_leaf:
         no = gettext(
             "{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name
         )
-        return Fact(False, no, yes)
-    said = gettext(
+        return CheckedFact(False, no, yes)
+    no = gettext(
         "{name}.grad is {value}, and {right} is asked for.",
         name=name,
-        value=number(got),
-        right=number(expected),
+        value=format_number(gradient),
+        right=format_number(expected),
     )
-    return Fact(_shape(got) == _shape(expected) and same(got, _floats(expected)), said, yes)
+    return CheckedFact(_are_close(gradient, expected), no, yes)
 
 
-@_of_tensors
-def written(least: int = 1, **one: Any) -> Fact:
-    """A tensor's counter has counted so many writes, at the least."""
-    ((name, tensor),) = one.items()
+@_require_tensors
+def written(least: int = 1, **named: Any) -> CheckedFact:
+    """A tensor's version counter has counted at least so many writes."""
+    ((name, tensor),) = named.items()
     version = version_of(tensor)
     no = gettext(
         "{name}._version is {version}, and at least {least} is asked for: "
@@ -251,16 +244,21 @@ def written(least: int = 1, **one: Any) -> Fact:
         version=version,
         least=least,
     )
-    return Fact(
-        (version or 0) >= least,
-        no,
-        gettext("{name}._version is {version}.", name=name, version=version),
-    )
+    yes = gettext("{name}._version is {version}.", name=name, version=version)
+    return CheckedFact((version or 0) >= least, no, yes)
 
 
-def _shape(value: Any) -> Any:
-    return [_shape(one) for one in value] if isinstance(value, list | tuple) else None
+def _are_close(found: Any, expected: Any) -> bool:
+    """Compare (nested) lists of numbers; unlike in an answer of free text, [2] is not 2."""
+    return _nesting(found) == _nesting(expected) and is_same_answer(found, _to_floats(expected))
 
 
-def _floats(value: Any) -> Any:
-    return [_floats(one) for one in value] if isinstance(value, list | tuple) else float(value)
+def _nesting(value: Any) -> Any:
+    return [_nesting(item) for item in value] if isinstance(value, list | tuple) else None
+
+
+def _to_floats(value: Any) -> Any:
+    """Return the numbers as floats, which are compared with a tolerance."""
+    if isinstance(value, list | tuple):
+        return [_to_floats(item) for item in value]
+    return float(value)

@@ -1,4 +1,4 @@
-"""How a teacher's exercise or prediction is tested: what was found, and small changes of a solution, one at a time.
+"""The result of testing a teacher's exercise or prediction, and small changes of a solution to test a check with.
 
 A check that is worth its name tells most of the changes from the solution.
 """
@@ -9,24 +9,25 @@ import ast
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tinytorch.viz import summarize_text
 
-_OPERATORS: dict[type, type] = {
+_OTHER_OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Add,
     ast.Div: ast.Mult,
     ast.Pow: ast.Mult,
 }
-_COMPARISONS: dict[type, type] = {
+_OTHER_COMPARISONS: dict[type, type] = {
     ast.Lt: ast.GtE,
     ast.Gt: ast.LtE,
     ast.LtE: ast.Gt,
     ast.GtE: ast.Lt,
     ast.Eq: ast.NotEq,
 }
-_KEPT = (ast.Import, ast.ImportFrom, ast.Pass, ast.FunctionDef, ast.ClassDef)
+_NEVER_REMOVED = (ast.Import, ast.ImportFrom, ast.Pass, ast.FunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -46,18 +47,13 @@ class Verification:
         return not self.faults
 
     def __str__(self) -> str:
-        state = (
-            "Verified"
-            if self
-            else f"{len(self.faults)} fault{'' if len(self.faults) == 1 else 's'} in"
-        )
-        return "\n".join(
-            [
-                f"{state}: {self.tried}.",
-                *(f"  FAULT: {f}" for f in self.faults),
-                *(f"  {n}" for n in self.notes),
-            ]
-        )
+        state = "Verified"
+        if self.faults:
+            state = f"{len(self.faults)} fault{'' if len(self.faults) == 1 else 's'} in"
+        lines = [f"{state}: {self.tried}."]
+        lines += [f"  FAULT: {fault}" for fault in self.faults]
+        lines += [f"  {note}" for note in self.notes]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return summarize_text(str(self))
@@ -66,8 +62,15 @@ class Verification:
         return {"text/plain": str(self)}
 
 
-def mutations(code: str) -> Iterator[tuple[str, str]]:
-    """Yield (what was changed, the changed program) for every change: each differs from `code` in one place.
+class Mutation(NamedTuple):
+    """What was changed in a program, in a few words, and the changed program."""
+
+    change: str
+    code: str
+
+
+def mutate(code: str) -> Iterator[Mutation]:
+    """Yield programs that differ from `code` in one place each.
 
     A statement is left out, a number is one more, an operator another one, a method without arguments is not called
     (`x.clone()` becomes `x`), True becomes False, a keyword argument is left out, `x += 1` becomes `x = x + 1`.
@@ -75,38 +78,37 @@ def mutations(code: str) -> Iterator[tuple[str, str]]:
     """
     tree = ast.parse(code)
     for node in ast.walk(tree):
-        for what, changed in _changes(node):
-            made = copy.deepcopy(tree, {id(node): changed})  # as if that were its copy
-            yield (
-                f"line {getattr(node, 'lineno', 1)}: {what}",
-                ast.unparse(ast.fix_missing_locations(made)),
-            )
+        for change, new_node in _change_node(node):
+            # With the new node in its memo, deepcopy takes it for the copy of the old one.
+            mutated = copy.deepcopy(tree, {id(node): new_node})
+            text = ast.unparse(ast.fix_missing_locations(mutated))
+            yield Mutation(f"line {getattr(node, 'lineno', 1)}: {change}", text)
 
 
-def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+def _change_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield each change of one node: in words, and the new node."""
     new = copy.deepcopy(node)
     match new:
-        case ast.Constant(value=bool() as was):
-            yield f"{was} becomes {not was}", ast.Constant(not was)
-        case ast.Constant(value=int() | float() as was):
-            yield f"{was!r} becomes {was + 1!r}", ast.Constant(was + 1)
-        case ast.BinOp(op=op) if type(op) in _OPERATORS:
-            new.op = _OPERATORS[type(op)]()
+        # bool first: True is an int as well.
+        case ast.Constant(value=bool() as value):
+            yield f"{value} becomes {not value}", ast.Constant(not value)
+        case ast.Constant(value=int() | float() as number):
+            yield f"{number!r} becomes {number + 1!r}", ast.Constant(number + 1)
+        case ast.BinOp(op=operator) if type(operator) in _OTHER_OPERATORS:
+            new.op = _OTHER_OPERATORS[type(operator)]()
             yield f"`{ast.unparse(node)}` becomes `{ast.unparse(new)}`", new
-        case ast.Compare(ops=[op]) if type(op) in _COMPARISONS:
-            new.ops = [_COMPARISONS[type(op)]()]
+        case ast.Compare(ops=[operator]) if type(operator) in _OTHER_COMPARISONS:
+            new.ops = [_OTHER_COMPARISONS[type(operator)]()]
             yield f"`{ast.unparse(node)}` becomes `{ast.unparse(new)}`", new
         case ast.AugAssign(target=ast.Name(id=name)):
-            value = ast.BinOp(ast.Name(name, ast.Load()), new.op, new.value)
-            yield (
-                f"`{ast.unparse(node)}` not in place",
-                ast.Assign([ast.Name(name, ast.Store())], value),
-            )
-        case ast.Call(func=ast.Attribute(attr=method, value=inner), args=[], keywords=[]):
-            yield f"without `.{method}()`", inner
-        case ast.Call(keywords=[*_, ast.keyword(arg=str() as gone)]):
+            result = ast.BinOp(ast.Name(name, ast.Load()), new.op, new.value)
+            assignment = ast.Assign([ast.Name(name, ast.Store())], result)
+            yield f"`{ast.unparse(node)}` not in place", assignment
+        case ast.Call(func=ast.Attribute(attr=method, value=tensor), args=[], keywords=[]):
+            yield f"without `.{method}()`", tensor
+        case ast.Call(keywords=[*_, ast.keyword(arg=str() as keyword)]):
             new.keywords.pop()
-            yield f"without `{gone}=`", new
-    if isinstance(node, ast.stmt) and not isinstance(node, _KEPT):
-        first = ast.unparse(node).partition("\n")[0]
-        yield f"without `{first}`", ast.Pass()
+            yield f"without `{keyword}=`", new
+    if isinstance(node, ast.stmt) and not isinstance(node, _NEVER_REMOVED):
+        first_line = ast.unparse(node).partition("\n")[0]
+        yield f"without `{first_line}`", ast.Pass()

@@ -13,10 +13,11 @@ from ..doc import Part, Presentation
 from ..ui import Exhibit
 
 
-class Asked(Presentation):
-    """What a learner is asked, shown by its live view. HELP: how to use it; UNTITLED: what stands above it by default.
+class Task(Presentation):
+    """Something that a learner is asked to do, shown by its live view.
 
-    key: what it is called in the progress file.
+    HELP: how to use it; UNTITLED: the title of one that has none of its own.
+    key: its name in the progress file; None if nothing is stored.
     """
 
     HELP: ClassVar[str]
@@ -25,39 +26,39 @@ class Asked(Presentation):
     _title: str | None
 
     @property
-    def named(self) -> bool:
-        """Whether it has a title of its own."""
+    def has_title(self) -> bool:
+        """True if it has a title of its own."""
         return bool(self._title)
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The line above it."""
         return gettext(self._title) if self._title else gettext(self.UNTITLED)
 
     def help(self) -> None:
         """Say how to use it."""
         print(gettext(self.HELP))
 
-    def live(self) -> View:
-        """The widget to answer in, the same one each time."""
+    def live(self) -> TaskView:
+        """Return the widget to answer in, the same one each time."""
         raise NotImplementedError
 
     def _ipython_display_(self) -> None:
         self.live()._ipython_display_()
 
 
-class View(Exhibit, ipywidgets.VBox):
-    """A live view of something; its twins, and how it prints, are those of the thing itself."""
+class TaskView(Exhibit, ipywidgets.VBox):
+    """A live view of a task; its static form, and how it prints, are those of the task itself."""
 
     children: Any
 
-    def __init__(self, of: Presentation, children: Sequence[Any]) -> None:
-        self._of = of
+    def __init__(self, task: Presentation, children: Sequence[Any]) -> None:
+        self._task = task
         super().__init__(list(children))
 
     def tree(self) -> Part:
-        """The task."""
-        return self._of.tree()
+        """Return the parts of the task."""
+        return self._task.tree()
 
     def __repr__(self) -> str:
-        return repr(self._of)
+        return repr(self._task)

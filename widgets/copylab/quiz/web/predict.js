@@ -93,7 +93,7 @@ function render({ model, el }) {
   /** The form, or what the run says; whoever committed or starts again is led there. */
   function show() {
     const before = root.dataset.state;
-    body.innerHTML = model.get("page");
+    body.innerHTML = model.get("content");
     sent.splice(0, sent.length, JSON.stringify(model.get("answers")));
     const headline = body.querySelector(".cl-headline");
     root.dataset.state = headline ? "revealed" : "open";
@@ -129,7 +129,7 @@ function render({ model, el }) {
   });
   const handlers = {
     "change:answers": read,
-    "change:page": show,
+    "change:content": show,
     "change:problem": () => complain(model.get("problem")),
     "change:says": () => heard(model.get("says")),
   };

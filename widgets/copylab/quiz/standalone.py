@@ -1,0 +1,131 @@
+"""A prediction on a page without a kernel: filled in, committed and judged by the page itself.
+
+The right answers and what speaks against wrong ones travel in the page, encoded so that they are not in plain sight. A
+refutation is computed when the page is made, for each choice and each answer that a question lists; against any other
+answer the page has the facts of the run. `read_web_files/standalone.js` reads answers by the rules of `answers.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tinytorch.viz import gettext
+
+from ..doc import html_element, inline_html
+from ..ui import colour_rules, read_web_files
+from .answers import format_answer, parse_names, translate_choice
+from .question import Question, Refutation
+from .reveal import JudgedRow, count_right_rows, render_result, table_of_rows
+from .runs import QuizRun
+
+if TYPE_CHECKING:
+    from .prediction import Prediction
+
+_SHEETS = ("ui/panel.css", "quiz/predict.css")
+_SCRIPTS = ("ui/seen.js", "quiz/predict.js", "quiz/standalone.js")
+
+
+def render_standalone(prediction: Prediction, engine: ModuleType | None = None) -> str:
+    """Return a prediction as HTML that needs a script of its own and nothing else; without scripts it is the task.
+
+    The program is run for it, under `engine`, by default as said in `predict`. Raises ValueError for a program without
+    an end and for a question that has no answer.
+    """
+    run = prediction.run(engine)
+    if run.endless:
+        raise ValueError("a program that does not end is not run for a page")
+    data = json.dumps(_page_data(prediction, run), ensure_ascii=False, separators=(",", ":"))
+    encoded = base64.b64encode(data.encode()).decode()
+    sheet = read_web_files(*_SHEETS)
+    place = html_element("div", prediction.html, class_="cl-page", data_prediction=encoded)
+    script = html_element("script", read_web_files(*_SCRIPTS), type="module")
+    return html_element("style", sheet + colour_rules(".cl-panel", sheet)) + place + script
+
+
+def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
+    """Return what the script gets.
+
+    form: the empty form.
+    revealed: the result with every row wrong; the script fills in the answers, and marks the rows that are right.
+    rows: one for each question, see `_row_data`.
+    sentences: the sentences of all refutations, each once; rows refer to them by index.
+    allRight: the headline if every row is right.
+    """
+    sentence_numbers: dict[str, int] = {}
+    rows, wrong_rows = [], []
+    nothing = Refutation("", None, "")
+    for number, question in enumerate(prediction.questions, 1):
+        rows.append(_row_data(question, run, sentence_numbers))
+        right = format_answer(question.right_answer(run))
+        wrong_rows.append(JudgedRow(number, question, "", right, nothing, ()))
+    return {
+        "form": prediction.form("cl-0"),
+        "revealed": render_result("", table_of_rows(wrong_rows), reset=gettext("Start again")),
+        "rows": rows,
+        "sentences": list(sentence_numbers),
+        "allRight": count_right_rows(len(rows), len(rows)),
+    }
+
+
+def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]) -> dict[str, Any]:
+    """Return what the script needs to judge a row.
+
+    name: of the question.
+    right: the right answer.
+    refutations: pairs of a wrong answer and the indices of the sentences against it.
+    choices: what they are called in the language in use; only for a question with choices.
+
+    For a free answer:
+    kind: how it is compared, as "names", "text" or "value".
+    isDecimal: true if numbers are compared with a tolerance.
+    pattern, names: see `Question.is_readable`.
+    facts: the indices of the sentences against an answer that is not listed.
+    format: how to write an answer.
+    """
+    right = question.right_answer(run)
+
+    def number_sentences(refutation: Refutation) -> list[int]:
+        sentences = map(inline_html, refutation.sentences(set()))
+        return [sentence_numbers.setdefault(text, len(sentence_numbers)) for text in sentences]
+
+    listed = [key if isinstance(key, str) else format_answer(key) for key in question.wrong]
+    wrong = [key for key in question.options or listed if not question.is_right(key, right)]
+    refutations = [[key, number_sentences(question.refute(run, key))] for key in wrong]
+    row: dict[str, Any] = {"name": question.name, "refutations": refutations}
+    if question.options:
+        choices = {choice: translate_choice(choice) for choice in question.options}
+        return row | {"right": format_answer(right), "choices": choices}
+
+    kind, names = "value", set[str]()
+    if isinstance(right, frozenset):
+        kind = "names"
+        names = parse_names(list(run.at().values)) | parse_names(right)
+    elif isinstance(right, str):
+        kind = "text"
+    if question.pattern:
+        names = {name.casefold() for name in question.node_names(right, run)}
+    return row | {
+        "right": _to_json(right),
+        "kind": kind,
+        "isDecimal": "." in format_answer(right),
+        "pattern": question.pattern,
+        "names": sorted(names),
+        "facts": number_sentences(Refutation(question.describe_facts(run), None, "")),
+        "format": question.answer_format,
+    }
+
+
+def _to_json(right: Any) -> Any:
+    """Return a right answer as JSON has it."""
+    if isinstance(right, frozenset):
+        return sorted(name.casefold() for name in right)
+    if isinstance(right, list | tuple):
+        return [_to_json(item) for item in right]
+    if isinstance(right, float):
+        # The digits that are shown: in those all engines agree, so stored outputs do not change.
+        return float(f"{right:.6g}") if math.isfinite(right) else str(right)
+    return right

@@ -1,0 +1,153 @@
+// A prediction on a page without a kernel: what the kernel does elsewhere is done here. Answers are read by the rules
+// of answers.py, and are never run. standalone.py says what the page's data are.
+
+const NONE_WORDS = new Set(["none", "nothing", "neither", "-", "no gradient", "no value", "无", "無", "没有", "沒有", "都没有", "없음", "없다", "없습니다"]);
+const NUMBER_WORDS = [
+  "zero one two three four five six seven eight nine ten",
+  "零 一 二 三 四 五 六 七 八 九 十",
+  "영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열",
+].map((words) => words.split(" "));
+const CONJUNCTIONS = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
+const FILLER_WORDS = new Set(["and", "und", "et", "only", "both", "just"]);
+const PUNCTUATION = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
+const NODE_DECORATION = /^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]/g;
+
+const normalizeSigns = (text) =>
+  text.slice(0, 2000).normalize("NFKC").replace(/[、。【】\u2212]/g, (sign) => PUNCTUATION[sign]).replace(/^[\s`]+|[\s`]+$/g, "");
+const bareWord = (text) => text.toLowerCase().replace(/\.+$/, "");
+const normalizeText = (text) => normalizeSigns(text).replace(NODE_DECORATION, "").trim().split(/\s+/).join(" ").toLowerCase();
+
+/** A number, a list or a text in quotes as Python writes it, by way of JSON; undefined for anything else. */
+function parseLiteral(text) {
+  const inJson = { "(": "[", ")": "]", "[": "[", "]": "]", True: "true", False: "false", None: "null" };
+  const json = text.replace(/"[^"]*"|'[^']*'|[[\]()]|[^\s,[\]()]+/g, (piece) => {
+    if (/^["']/.test(piece)) return JSON.stringify(piece.slice(1, -1));
+    return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(piece) ? Number(piece) : inJson[piece];
+  });
+  try {
+    const values = JSON.parse(`[${json.replace(/,\s*(?=\]|$)/g, "")}]`);
+    return values.length === 1 ? values[0] : values; // (2) is 2; so is (2,) where values are compared
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value that a text means; the text itself, tidied, if it means none. */
+function parseValue(answer) {
+  let text = normalizeSigns(answer);
+  if (NONE_WORDS.has(bareWord(text))) return null;
+  for (const words of NUMBER_WORDS) if (words.includes(bareWord(text))) return words.indexOf(bareWord(text));
+  const tensor = text.match(/^(?:torch\.)?tensor\(([^]*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=[^]*)?\)$/);
+  text = (tensor ? tensor[1] : text).replace(CONJUNCTIONS, ",").replaceAll(";", ",").replaceAll(" and ", ", ");
+  for (const literal of [text, text.replace(/\.+$/, ""), text.replace(/([\w.])\s+(?=[-+\w.])/g, "$1, ")]) {
+    const value = parseLiteral(literal);
+    if (value !== undefined) return value;
+  }
+  return text.split(/\s+/).join(" ");
+}
+
+function parseNames(answer) {
+  const text = normalizeSigns(answer);
+  if (NONE_WORDS.has(bareWord(text))) return [];
+  const words = text.replace(CONJUNCTIONS, " ").match(/[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}\p{N}_]+|\[\d+\])*/gu) ?? [];
+  return [...new Set(words.map((word) => word.toLowerCase()))].filter((word) => !FILLER_WORDS.has(word)).sort();
+}
+
+function equalValues(value, right, isDecimal) {
+  if (Array.isArray(right) && Array.isArray(value) && value.length === right.length)
+    return value.every((item, index) => equalValues(item, right[index], isDecimal));
+  if (Array.isArray(right) && !Array.isArray(value)) return right.length === 1 && equalValues(value, right[0], isDecimal);
+  if (Array.isArray(value)) return value.length === 1 && equalValues(value[0], right, isDecimal);
+  if (typeof value !== "number" || typeof right !== "number") return value === right;
+  const tolerance = Math.max(1e-3 * Math.max(Math.abs(value), Math.abs(right)), 5e-5);
+  return value === right || (isDecimal && Math.abs(value - right) <= tolerance);
+}
+
+/** True if an answer to a row means `right`. */
+function isSameAnswer(answer, right, row) {
+  if (row.choices) return answer.toLowerCase() === String(right).toLowerCase();
+  if (row.kind === "names") return String(parseNames(answer)) === String(Array.isArray(right) ? right : parseNames(right));
+  if (row.kind === "text")
+    return NONE_WORDS.has(bareWord(right)) ? parseValue(answer) === null : normalizeText(answer) === normalizeText(right);
+  return equalValues(parseValue(answer), typeof right === "string" ? parseValue(right) : right, row.isDecimal);
+}
+
+function isReadable(answer, row) {
+  if (row.pattern) {
+    const text = normalizeText(answer);
+    return parseValue(answer) === null || new RegExp(`^(?:${row.pattern})$`).test(text) || row.names.includes(text);
+  }
+  if (row.kind === "names") return parseNames(answer).every((name) => row.names.includes(name));
+  return row.kind !== "value" || typeof parseValue(answer) !== "string" || parseValue(answer) === row.right;
+}
+
+/** The result for some answers. It comes with every row wrong: here those that are right are marked so. */
+function renderResult({ revealed, rows, sentences, allRight }, answers) {
+  const template = document.createElement("template");
+  template.innerHTML = revealed;
+  const lines = template.content.querySelectorAll("tbody tr");
+  let right = 0;
+  for (const [index, row] of rows.entries()) {
+    const [line, against] = [lines[2 * index], lines[2 * index + 1]];
+    const answer = answers[index];
+    line.cells[2].textContent = row.choices?.[answer] ?? answer;
+    if (isSameAnswer(answer, row.right, row)) {
+      right++;
+      against.remove();
+      for (const cell of line.cells) cell.classList.replace("cl-wrong", "cl-right");
+      line.cells[4].textContent = say("✔ right");
+    } else {
+      const listed = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row));
+      const indices = listed ? listed[1] : row.facts;
+      against.cells[0].innerHTML = indices.map((sentence) => `<p>${sentences[sentence]}</p>`).join("");
+    }
+  }
+  const count = rows.length;
+  const someRight = say("{right} of {count} right. A row that turned out wrong is one you can learn from.", { right, count });
+  const headline = template.content.querySelector(".cl-headline");
+  headline.textContent = right === count ? allRight : someRight;
+  headline.parentElement.ariaLabel = headline.textContent;
+  return template.innerHTML;
+}
+
+/** A model for `render` in predict.js, in place of that of a kernel. */
+function makeModel(program, data) {
+  // Two copies of a page in one document need different ids.
+  const form = data.form.replaceAll('"cl-0', `"cl-${Math.random().toString(36).slice(2)}`);
+  const state = { answers: {}, content: program + form, problem: "", says: "" };
+  const handlers = {};
+  const change = (name, value) => {
+    state[name] = value;
+    handlers[`change:${name}`]?.();
+  };
+  function commit(answersByName) {
+    const answers = data.rows.map((row) => answersByName[row.name]);
+    const index = data.rows.findIndex((row, at) => !isReadable(answers[at], row));
+    if (index < 0) return change("content", program + renderResult(data, answers));
+    const values = { number: index + 1, given: answers[index], takes: data.rows[index].format };
+    change("problem", say("Row {number}: “{given}” cannot be read. Write it as {takes}.", values));
+  }
+  return {
+    get: (name) => state[name],
+    set: (values) => Object.assign(state, values),
+    save_changes() {},
+    send({ do: action, answers }) {
+      if (action === "commit") return commit(answers);
+      state.answers = {};
+      change("content", program + form);
+    },
+    on: (event, handler) => (handlers[event] = handler),
+    off() {},
+  };
+}
+
+for (const el of document.querySelectorAll(".cl-page[data-prediction]")) {
+  const bytes = Uint8Array.from(atob(el.dataset.prediction), (letter) => letter.charCodeAt(0));
+  delete el.dataset.prediction;
+  whenSeen(el, () => {
+    const task = el.querySelector(".copylab-predict");
+    task.remove();
+    const data = JSON.parse(new TextDecoder().decode(bytes));
+    render({ model: makeModel(task.firstElementChild.outerHTML, data), el });
+  });
+}
