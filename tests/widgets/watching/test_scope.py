@@ -111,10 +111,10 @@ print(watched)
 def test_an_import_goes_on_where_it_cannot_be_watched(tmp_path: Path) -> None:
     program = """
 from copylab import watch
-from copylab.watching.on_torch import Torch
+from copylab.watching.on_torch import TorchHooks
 def refuse(self):
     raise AttributeError("of another release")
-Torch.attach = refuse
+TorchHooks.attach = refuse
 with watch() as watched:
     import train
 print(watched)

@@ -495,7 +495,7 @@ class _Reader:
 def _as_watched(saved: Saved, raw: Any) -> Saved:
     """What `copylab.watch` keeps knows the bytes from when they were saved, and whether they are others now."""
     watched = getattr(getattr_or_none(raw, "unpack_hook"), "changes_nothing", False)
-    changed = getattr_or_none(getattr_or_none(raw, "data"), "changed") if watched else None
+    changed = getattr_or_none(getattr_or_none(raw, "data"), "has_changed") if watched else None
     if changed is None or saved.bytes_now is None:
         return saved
     kind, number = saved.bytes_now

@@ -1,8 +1,16 @@
-"""Watching programs that run as they are: which write met what a graph had saved, and would PyTorch say so.
+"""Watch a program as it runs: which write changed what a graph had saved, and does PyTorch say so.
 
-`cells` (names of a notebook's cells) -> `places` (lines of a program) -> `findings` -> `kept` (one saved tensor) ->
-`scope` (engines that are imported and threads that are started under a watch) -> `on_torch`, `on_tinytorch` (what they
-tell) -> `observer` (the watch itself) -> `plugin` (a user's tests under it). May import `doc`, `ui` and `tinytorch`.
+In reading order, from `watch()` to a finding:
+
+`observer`       the watch: it begins and ends, is called for each save, write and read
+`scope`          engines that are imported and threads that are started while a watch is on
+`on_torch`       the calls out of PyTorch: hooks on saved tensors, and a dispatch mode for writes
+`on_tinytorch`   the same calls out of tinytorch
+`save_record`    one saved tensor: its bytes when it was saved, and the writes to its memory since
+`places`         the line of the program that is running; `cells` names the cells of a notebook
+`aliases`        the names under which the program knows the saved memory
+`findings`       what is reported, with the line that saved and the line that wrote
+`plugin`         a user's tests under a watch
 """
 
 from .findings import Finding, GradientWarning

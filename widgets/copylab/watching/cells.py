@@ -1,8 +1,9 @@
-"""What a notebook's cell is called: `In[3]`, as IPython calls it in its tracebacks.
+"""Names of notebook cells: `In[3]`, as IPython names them in its tracebacks.
 
-The files in which ipykernel has Python find a cell's lines have a process number in their names, which differs in each
-run. IPython knows the cells by the number of their last run. It gives each the same number where a tool runs them
-without history, as nbval does to compare what a notebook has stored: there, the cells are counted here.
+The files in which ipykernel has Python find the lines of a cell have a process number in their
+names, which differs in each run. IPython knows the cells by the number of their last run. It gives
+each the same number if a tool runs them without history, as nbval does to compare what a notebook
+has stored: for that case the cells are counted here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from tinytorch.viz import gettext
 
-_CELL = re.compile(r"[\\/]ipykernel_\d+[\\/]|^<ipython-input")
+_CELL_FILE = re.compile(r"[\\/]ipykernel_\d+[\\/]|^<ipython-input")
 
 
 class CellNumbers:
@@ -24,7 +25,7 @@ class CellNumbers:
         self.count = 0
         self.numbers: dict[str, int] = {}
 
-    def follow(self) -> None:
+    def follow_shell(self) -> None:
         """Count cells from now on, if the one that runs now is run without history."""
         shell = _running_shell()
         if shell is self.shell or _keeps_history(shell):
@@ -44,23 +45,22 @@ class CellNumbers:
             self.numbers[file] = self.count
 
     def name_of(self, file: str) -> str | None:
-        """Return the name of the cell whose lines are found in a file; None for what is no cell."""
+        """Return the name of the cell whose lines are found in a file; None if it is not a cell."""
         if file in self.numbers:
             return f"In[{self.numbers[file]}]"
         name_of = getattr(getattr(_running_shell(), "compile", None), "format_code_name", None)
-        found = None if name_of is None else name_of(file)
-        if found is not None:
-            return str(found[1])
-        return (
-            gettext("cell") if _CELL.search(file) else None
-        )  # of another kernel, or of an IPython that gives no name
+        label = None if name_of is None else name_of(file)
+        if label is not None:
+            return str(label[1])
+        # A cell of another kernel, or of an IPython that gives it no name.
+        return gettext("cell") if _CELL_FILE.search(file) else None
 
 
 CELL_NUMBERS = CellNumbers()
 
 
 def _running_shell() -> Any:
-    """The IPython that runs this program; None without one."""
+    """Return the IPython shell that runs this program, or None."""
     ipython = sys.modules.get("IPython")
     return None if ipython is None else ipython.get_ipython()
 

@@ -12,7 +12,7 @@ from .places import Place
 
 
 class GradientWarning(UserWarning):
-    """A gradient that is computed from other values than those that were saved, where no error says so."""
+    """A gradient is computed from values that were modified since they were saved, without an error."""
 
 
 @dataclass(eq=False, repr=False)
@@ -20,7 +20,7 @@ class Finding(Presentation):
     """A saved tensor that was written before backward read it."""
 
     silent: bool
-    """Whether the engine says nothing: the gradient is computed from the new values."""
+    """True if the engine raises no error: the gradient is computed from the modified values."""
     node: str
     """The node of the graph that saved it, such as "MulBackward0"."""
     saved: Place | None
@@ -28,15 +28,15 @@ class Finding(Presentation):
     written: Place | None
     """The line that wrote to its memory; None if not known, as for a write by NumPy or by another thread."""
     backward: Place | None = None
-    """The line whose backward reached it."""
+    """The line whose backward read it."""
     names: tuple[str, ...] = ()
     """The names under which its memory was found in the callers of that backward."""
     compared: bool = True
-    """Whether its bytes were seen to be others than those saved; False where they could not be compared."""
+    """True if its bytes differ from those saved; False if they could not be compared."""
     more: int = 0
-    """How many other saved tensors the same line wrote to, and the same backward reached."""
+    """Number of other saved tensors that the same line wrote to and the same backward read."""
     picture: Any = None
-    """Who looks at that memory, as `memory` draws it, at the moment of backward; None where nobody with a name does."""
+    """The memory picture of its aliases when backward read it; None if none of them has a name."""
 
     def __str__(self) -> str:
         return self.text
@@ -46,28 +46,29 @@ class Finding(Presentation):
 
     @property
     def title(self) -> str:
-        """What is the matter, in one sentence."""
+        """The finding in one or two sentences."""
         name = self.names[0] if self.names else gettext("a tensor")
-        values = {"node": short_node_name(self.node), "names": name}
+        values = {"node": short_node_name(self.node), "name": name}
         if not self.silent:
             return gettext(
-                "{names}, saved by {node}, was written before backward: PyTorch raises.", **values
+                "{name} was modified after {node} saved it, before backward: PyTorch raises an error.",
+                **values,
             )
         if not self.compared:
             return gettext(
-                "{names}, saved by {node}, was written before backward, and no error says so. Its values could not be "
+                "{name} was written after {node} saved it, and PyTorch raises no error. Its values could not be "
                 "compared: unless the same were written, the gradient is wrong.",
                 **values,
             )
         return gettext(
-            "{names}, saved by {node}, holds other values than those saved, and no error says so: the gradient is "
-            "computed from the new ones.",
+            "{name} was modified after {node} saved it. PyTorch raises no error; the gradient is "
+            "computed from the modified values.",
             **values,
         )
 
     @property
     def summary(self) -> str:
-        """The sentence and the two lines."""
+        """The title and the lines."""
         return f"{self.title}\n{self.lines}"
 
     @property
@@ -78,7 +79,7 @@ class Finding(Presentation):
             written: Any = self.written
         elif self.silent:
             written = gettext(
-                "no line that was seen: by NumPy, another thread, or a kernel that tells nobody"
+                "no line that was seen: by NumPy, another thread, or a kernel that reports no write"
             )
         else:
             written = gettext("a line that is not known")
@@ -105,20 +106,24 @@ class Finding(Presentation):
         return gettext("Write to a copy (clone), or write after backward.")
 
     def tree(self) -> Part:
-        """The sentence, the lines, the way out, the picture."""
-        many = ngettext(
-            "The same line wrote to {number} more saved tensor.",
-            "The same line wrote to {number} more saved tensors.",
-            self.more,
-        )
-        drawn = (
-            None if self.picture is None else Figure(self.picture, gettext("memory at backward"))
-        )
+        """The title, the lines, the way out, the picture."""
+        others = None
+        if self.more:
+            others = Paragraph(
+                ngettext(
+                    "The same line wrote to {number} more saved tensor.",
+                    "The same line wrote to {number} more saved tensors.",
+                    self.more,
+                )
+            )
+        figure = None
+        if self.picture is not None:
+            figure = Figure(self.picture, gettext("memory at backward"))
         return Alarm(
             self.title.rstrip("."),
             Code(self.lines, by=""),
-            Paragraph(many) if self.more else None,
+            others,
             Paragraph(self.way_out),
-            drawn,
+            figure,
             kind="wrong" if self.silent else "error",
         )

@@ -1,4 +1,4 @@
-"""`watch()`: what a program writes to what its graphs have saved, told where backward meets it."""
+"""`watch()`: report writes to what a program's graphs have saved, when backward reads it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from tinytorch.viz import collect_tensors, format_repr, gettext, memory, ngettext, snapshot
+from tinytorch.viz import format_repr, gettext, memory, ngettext, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
 from ..ui import panel_style_sheet
 from . import scope
+from .aliases import find_aliases
 from .cells import CELL_NUMBERS
 from .findings import Finding, GradientWarning
-from .kept import Kept, span
+from .on_tinytorch import TinyTorchHooks
+from .on_torch import TorchHooks
 from .places import Caller, Place, place_of
+from .save_record import SaveRecord, memory_span
 
-_LOOK = threading.RLock()
-_MOST_FRAMES = 30
-_MOST_NAMES = 6
-_FAST_LOCALS = 1  # of a code object's flags: `f_locals` of its frames is a copy
-_ITS_OWN = 3  # references to it where the program has not asked for `locals()` itself: the frame's and two of ours
+_SNAPSHOT_LOCK = threading.RLock()
+"""Held while a snapshot is taken: that lists all objects of the process, and if two threads did
+so at once, one could find a tuple that the other is still building; Python raises SystemError."""
+_SMALLEST_PRUNING = 1_000
+"""Number of storages from which the records are searched for storages that are gone."""
 
 
 def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
@@ -58,14 +61,14 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     return Watch(silent)
 
 
-class Engine(Protocol):
+class EngineHooks(Protocol):
     """PyTorch or tinytorch under a watch, in one thread."""
 
     def attach(self) -> None:
-        """Tell the watch of this thread from now on."""
+        """Call the watch for saves, writes and reads of this thread from now on."""
 
     def leave(self) -> None:
-        """Tell it no more."""
+        """Stop calling it."""
 
 
 class Watch(Presentation):
@@ -75,30 +78,37 @@ class Watch(Presentation):
         if silent not in ("warn", "raise", "record"):
             raise ValueError(f'silent must be "warn", "raise" or "record", not {silent!r}')
         self.findings: list[Finding] = []
-        self._silent = silent
         self.ended = True
-        self._thread = 0
-        self._attached: dict[int, dict[str, Engine]] = {}
-        """The engines that tell this watch, by thread and by name."""
-        self._ever_attached: set[str] = set()
-        self._attached_at_end: set[str] = set()
-        """Engines that were attached in any thread, and in the thread that entered."""
-        self._attach_errors: dict[str, str] = {}
-        """Engines that could not be attached when they were imported, and why."""
-        self._engines_not_attached: set[str] = set()
-        """Engines that were there at the end, and never attached in the thread that entered."""
-        self._threads_not_attached = 0
-        self._caller = Caller()
-        self._homes: dict[int, dict[int, weakref.ref[Kept]]] = {}
-        self._crowd = 1_000
-        self._known: dict[Any, Finding] = {}
-        self._lock = threading.Lock()
-        self._looking: set[int] = set()
-        """The threads in which the watch itself reads saved tensors."""
-        self._saved = self._not_compared = 0
         self.read_count = 0
-        """How many saved tensors backward has read."""
-        self._in_other_threads: list[Finding] = []
+        """Number of saved tensors that backward has read."""
+        self._silent = silent
+        self._caller = Caller()
+        self._lock = threading.Lock()
+
+        self._thread = 0
+        """The thread that entered the watch."""
+        self._attached: dict[int, dict[str, EngineHooks]] = {}
+        """The engines that call this watch, by thread and by name."""
+        self._ever_attached: set[str] = set()
+        """Engines that were attached in any thread."""
+        self._attached_at_end: set[str] = set()
+        """Engines that were attached in the thread that entered."""
+        self._attach_errors: dict[str, str] = {}
+        """Engines that could not be attached when they were imported, and the error."""
+        self._engines_not_attached: set[str] = set()
+        """Engines imported by the end, and never attached in the thread that entered."""
+        self._threads_not_attached = 0
+
+        self._records: dict[int, dict[int, weakref.ref[SaveRecord]]] = {}
+        """The saved tensors, by the address of their storage and the record's id."""
+        self._prune_at = _SMALLEST_PRUNING
+        self._save_count = 0
+        self._uncompared_count = 0
+
+        self._findings_by_lines: dict[Any, Finding] = {}
+        self._findings_in_other_threads: list[Finding] = []
+        self._threads_in_snapshot: set[int] = set()
+        """Threads in which the watch itself reads saved tensors, which is no read of backward."""
 
     def __enter__(self) -> Self:
         if not self.ended:
@@ -106,8 +116,8 @@ class Watch(Presentation):
         self.ended = False
         self._thread = threading.get_ident()
         self._attached[self._thread] = {}
-        CELL_NUMBERS.follow()
-        scope.begin(self)
+        CELL_NUMBERS.follow_shell()
+        scope.register_watch(self)
         try:
             for name in scope.ENGINES:
                 self._attach(name, sys.modules.get(name))
@@ -124,59 +134,58 @@ class Watch(Presentation):
     ) -> None:
         if self.ended:
             return
-        if not self.entered_here():
+        if not self.is_entering_thread():
             raise RuntimeError("a watch ends in the thread in which it was begun")
         self._end()
         self._engines_not_attached = {
             name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))
         }
         self._engines_not_attached -= self._attached_at_end
-        if self._engines_not_attached - self._ever_attached and (place := self._caller.place()):
-            warn_at(place, " ".join(self.not_attached()), UserWarning)
+        place = self._caller.find_place()
+        if self._engines_not_attached - self._ever_attached and place is not None:
+            _warn_at(place, " ".join(self.describe_gaps()), UserWarning)
 
     def _end(self) -> None:
         self.ended = True
-        scope.end(self)
+        scope.unregister_watch(self)
         self._attached_at_end = set(self._attached[self._thread])
-        self._leave()
+        self._detach_from_thread()
 
     # -- where it looks ----------------------------------------------------------------
 
-    def entered_here(self) -> bool:
-        """Return True in the thread that entered it."""
+    def is_entering_thread(self) -> bool:
+        """Return True in the thread that entered the watch."""
         return self._thread == threading.get_ident()
 
-    def holds_here(self) -> bool:
-        """Return True in the threads that it looks at: the one that entered it, and those started from there."""
+    def covers_this_thread(self) -> bool:
+        """Return True in the thread that entered the watch and in those started from there."""
         return not self.ended and threading.get_ident() in self._attached
 
     def _attach(self, name: str, module: Any) -> None:
         attached = self._attached[threading.get_ident()]
         if name in attached or not _can_be_attached(module):
             return
-        from .on_tinytorch import TinyTorch
-        from .on_torch import Torch
-
-        self._caller.passes(str(Path(str(module.__file__)).parent))
-        engine: Engine = Torch(self, module) if name == "torch" else TinyTorch(self, module)
-        engine.attach()
-        attached[name] = engine
+        self._caller.skip_folder(str(Path(str(module.__file__)).parent))
+        hooks: EngineHooks
+        hooks = TorchHooks(self, module) if name == "torch" else TinyTorchHooks(self)
+        hooks.attach()
+        attached[name] = hooks
         self._ever_attached.add(name)
 
     def attach_imported(self, name: str, module: Any) -> None:
-        """Attach an engine that was imported in this thread. The import goes on if that fails: the end says so."""
+        """Attach an engine that was imported in this thread; an error is reported at the end."""
         try:
             self._attach(name, module)
-        except Exception as error:  # noqa: BLE001 - a release that has moved something must not break the import
+        except Exception as error:  # noqa: BLE001
+            # A release of PyTorch that has moved something must not break the program's import.
             self._attach_errors[name] = f"{type(error).__name__}: {error}"
 
-    def _leave(self) -> None:
-        """Take what is attached off this thread."""
-        for engine in reversed(self._attached.pop(threading.get_ident()).values()):
-            engine.leave()
+    def _detach_from_thread(self) -> None:
+        for hooks in reversed(self._attached.pop(threading.get_ident()).values()):
+            hooks.leave()
 
     @contextmanager
-    def in_thread(self) -> Iterator[None]:
+    def cover_thread(self) -> Iterator[None]:
         """Look at this thread, which a watched thread started."""
         self._attached[threading.get_ident()] = {}
         for name in scope.ENGINES:
@@ -185,174 +194,202 @@ class Watch(Presentation):
             yield
         finally:
             attached = self._attached[threading.get_ident()]
-            absent = [
-                name
-                for name in scope.ENGINES
-                if name not in attached and name not in self._attach_errors
-            ]
+            absent = set(scope.ENGINES) - attached.keys() - self._attach_errors.keys()
             if any(_can_be_attached(sys.modules.get(name)) for name in absent):
                 self._threads_not_attached += 1  # imported meanwhile in another thread
-            self._leave()
+            self._detach_from_thread()
 
-    # -- what the engines tell -------------------------------------------------------
+    # -- what the engines call -------------------------------------------------------
 
-    def keep(self, tensor: Any, **how: Any) -> Kept:
-        """A tensor is saved."""
-        kept = Kept(tensor, self._caller.place(), **how)
+    def record_save(
+        self, tensor: Any, *, sequence_nr: int, is_output: bool, was_leaf: bool, output_nr: int
+    ) -> SaveRecord:
+        """Return the record of a tensor that is being saved, which the node holds in its place."""
+        record = SaveRecord(
+            tensor,
+            self._caller.find_place(),
+            sequence_nr=sequence_nr,
+            is_output=is_output,
+            was_leaf=was_leaf,
+            output_nr=output_nr,
+        )
         if self.ended:  # in a thread that goes on after the end
-            kept.harmless = True
-            return kept
-        where = _storage(tensor)
+            record.is_harmless = True
+            return record
+        address = _storage_address(tensor)
         with self._lock:
-            self._saved += 1
-            home = self._homes.get(where)
-            if home is None:
-                home = self._homes[where] = {}
-                if len(self._homes) > self._crowd:
-                    self._homes = {
-                        key: value for key, value in self._homes.items() if value or key == where
-                    }
-                    self._crowd = 1_000 + 2 * len(self._homes)
-            kept.home = home
-            home[id(kept)] = weakref.ref(kept)
-        return kept
+            self._save_count += 1
+            siblings = self._records.get(address)
+            if siblings is None:
+                siblings = self._records[address] = {}
+                self._prune_records(address)
+            record.siblings = siblings
+            siblings[id(record)] = weakref.ref(record)
+        return record
 
-    def wrote(self, tensor: Any, unless: int | None = None, *, done: bool = False) -> None:
-        """A tensor is about to be written, or was (`done`); node number `unless` needs it not as it was."""
-        home = self._homes.get(_storage(tensor))
-        if home:
-            place, where = self._caller.writer(), span(tensor)
-            for reference in list(home.values()):
-                kept = reference()
-                if kept is not None and kept.made == unless:
-                    kept.harmless = True
-                elif kept is not None:
-                    with self._lock:  # two threads may write to what it is
-                        kept.wrote(place, where, done=done)
-
-    def spares(self, tensor: Any, node: int) -> None:
-        """No write to a tensor does harm to what the node of number `node` has saved."""
-        for reference in list(self._homes.get(_storage(tensor), {}).values()):
-            kept = reference()
-            if kept is not None and kept.made == node:
-                kept.harmless = True
-
-    def check(self, kept: Kept, node: Callable[[], Any]) -> None:
-        """A node reads what it saved, at the version at which it saved it."""
-        # Raised each time: a graph that a fixture made is read by one test after the other.
-        if threading.get_ident() in self._looking or (kept.told and self._silent != "raise"):
+    def _prune_records(self, new_address: int) -> None:
+        """Forget storages without saved tensors, now and then: a training run makes many."""
+        if len(self._records) <= self._prune_at:
             return
-        changed = kept.changed
+        self._records = {
+            address: siblings
+            for address, siblings in self._records.items()
+            if siblings or address == new_address
+        }
+        self._prune_at = _SMALLEST_PRUNING + 2 * len(self._records)
+
+    def record_write(
+        self, tensor: Any, excused_nr: int | None = None, *, already_written: bool = False
+    ) -> None:
+        """Note a write to a tensor's storage, before its version counter counts it.
+
+        The node with the number `excused_nr` does not need what it saved as it was.
+        """
+        siblings = self._records.get(_storage_address(tensor))
+        if not siblings:
+            return
+        place, span = self._caller.find_writer(), memory_span(tensor)
+        for reference in list(siblings.values()):
+            record = reference()
+            if record is None:
+                continue
+            if record.sequence_nr == excused_nr:
+                record.is_harmless = True
+            else:
+                with self._lock:  # two threads may write to one storage
+                    record.record_write(place, span, already_written=already_written)
+
+    def excuse_node(self, tensor: Any, sequence_nr: int) -> None:
+        """Note that the node with this number does not need a tensor as it was when it saved it."""
+        for reference in list(self._records.get(_storage_address(tensor), {}).values()):
+            record = reference()
+            if record is not None and record.sequence_nr == sequence_nr:
+                record.is_harmless = True
+
+    def check_read(self, record: SaveRecord, find_node: Callable[[], Any]) -> None:
+        """Compare a saved tensor that a node reads, at the version at which it was saved.
+
+        Raises GradientWarning for a modified one with `silent="raise"`.
+        """
+        if threading.get_ident() in self._threads_in_snapshot:
+            return
+        # An error is raised each time: a graph that a fixture made is read by several tests.
+        if record.is_reported and self._silent != "raise":
+            return
+        has_changed = record.has_changed
         with self._lock:
             self.read_count += 1
-            self._not_compared += kept.bytes is None
-        if changed is not False:
-            kept.told = True
-            finding, new = self._found(kept, node().name(), silent=True, compared=bool(changed))
-            if self._silent == "raise":
-                if not self.entered_here():
-                    with self._lock:
-                        self._in_other_threads.append(finding)
-                raise GradientWarning(finding.summary)
-            if new and self._silent == "warn":
-                warn_at(
-                    finding.backward or Place("<unknown>", 0, ""), finding.summary, GradientWarning
-                )
+            self._uncompared_count += record.checksum is None
+        if has_changed is False:
+            return
+        record.is_reported = True
+        finding, is_new = self._add_finding(
+            record, find_node().name(), silent=True, compared=bool(has_changed)
+        )
+        if self._silent == "raise":
+            if not self.is_entering_thread():
+                with self._lock:
+                    self._findings_in_other_threads.append(finding)
+            raise GradientWarning(finding.summary)
+        if is_new and self._silent == "warn":
+            place = finding.backward or Place("<unknown>", 0, "")
+            _warn_at(place, finding.summary, GradientWarning)
 
-    def raises(self, kept: Kept, node: str, error: RuntimeError) -> None:
-        """The engine's own error is raised, for a node reads what was written since."""
-        if threading.get_ident() not in self._looking:
-            with self._lock:
-                self.read_count += 1
-            finding, _ = self._found(kept, node, silent=False)
-            error.add_note(gettext("Seen by copylab.watch:") + "\n" + indent_text(finding.lines))
-
-    def take_from_other_threads(self) -> list[Finding]:
-        """The findings that were raised in other threads than the one that entered, each once."""
+    def annotate_error(self, record: SaveRecord, node_name: str, error: RuntimeError) -> None:
+        """Add the two lines to the engine's own error for a stale saved tensor."""
+        if threading.get_ident() in self._threads_in_snapshot:
+            return
         with self._lock:
-            found, self._in_other_threads = self._in_other_threads, []
-        return list(dict.fromkeys(found))
+            self.read_count += 1
+        finding, _ = self._add_finding(record, node_name, silent=False)
+        error.add_note(gettext("Seen by copylab.watch:") + "\n" + indent_text(finding.lines))
 
-    def _found(
-        self, kept: Kept, node: str, *, silent: bool, compared: bool = True
+    def take_findings_of_other_threads(self) -> list[Finding]:
+        """Return the findings that were raised in other threads than the one that entered, once."""
+        with self._lock:
+            findings, self._findings_in_other_threads = self._findings_in_other_threads, []
+        return list(dict.fromkeys(findings))
+
+    def _add_finding(
+        self, record: SaveRecord, node_name: str, *, silent: bool, compared: bool = True
     ) -> tuple[Finding, bool]:
-        """The finding, and whether it is a new one: what one line wrote and one backward met is one."""
-        self._looking.add(threading.get_ident())
+        """Return the finding for a record, and True if it is new.
+
+        What one line wrote and one backward read is one finding, for however many tensors.
+        """
+        thread = threading.get_ident()
+        self._threads_in_snapshot.add(thread)
         try:
-            frame, written = self._caller.frame(), kept.writer()
+            frame, writer = self._caller.find_frame(), record.find_writer()
             backward = None if frame is None else place_of(frame)
-            key = (silent, written or kept.place, backward)
+            key = (silent, writer or record.place, backward)
             with self._lock:
-                known = self._known.get(key)
-                if known is not None:
-                    known.more += 1
-                    return known, False
-            # A look lists all objects of the process, and no two threads may do that at once: Python raises SystemError
-            # where a tuple that one of them builds from a generator is in the list of the other.
-            with _LOOK:
-                seen = _seen(kept.tensor, frame)
-                picture = memory(snapshot(**seen)) if seen else None
+                earlier = self._findings_by_lines.get(key)
+                if earlier is not None:
+                    earlier.more += 1
+                    return earlier, False
+            # Without the lock: a snapshot may run code of a tensor subclass of the program's own.
+            with _SNAPSHOT_LOCK:
+                aliases = find_aliases(record.tensor, frame)
+                picture = memory(snapshot(**aliases)) if aliases else None
             finding = Finding(
-                silent, node, kept.place, written, backward, tuple(seen), compared, picture=picture
+                silent=silent,
+                node=node_name,
+                saved=record.place,
+                written=writer,
+                backward=backward,
+                names=tuple(aliases),
+                compared=compared,
+                picture=picture,
             )
-            with (
-                self._lock
-            ):  # not held above, where a tensor subclass of the program's own may be asked
-                known = self._known.setdefault(key, finding)
-                if known is not finding:
-                    known.more += 1
-                    return known, False
+            with self._lock:
+                earlier = self._findings_by_lines.setdefault(key, finding)
+                if earlier is not finding:  # another thread was first
+                    earlier.more += 1
+                    return earlier, False
                 self.findings.append(finding)
             return finding, True
         finally:
-            self._looking.discard(threading.get_ident())
+            self._threads_in_snapshot.discard(thread)
 
     # -- what it says ------------------------------------------------------------------
 
     def tree(self) -> Part:
-        """Each finding; without any, what was looked at; and what was not."""
+        """The findings, or what was looked at if there are none; and what was not looked at."""
         sheet = InPage(html_element("style", panel_style_sheet()))
-        missed = self.not_attached()
+        gaps = self.describe_gaps()
         if not self.findings:
-            return Box(sheet, Paragraph(" ".join([self._clear(), *missed])), kind="cl-panel")
-        notes = [Paragraph(" ".join(missed))] if missed else []
-        return Box(
-            sheet,
-            *(finding.tree() for finding in self.findings),
-            *notes,
-            apart=True,
-            kind="cl-panel",
-        )
+            clean = Paragraph(" ".join([self._describe_clean(), *gaps]))
+            return Box(sheet, clean, kind="cl-panel")
+        parts = [finding.tree() for finding in self.findings]
+        if gaps:
+            parts.append(Paragraph(" ".join(gaps)))
+        return Box(sheet, *parts, apart=True, kind="cl-panel")
 
-    def _clear(self) -> str:
+    def _describe_clean(self) -> str:
+        """Say how much was read without a finding."""
         if not self.read_count:
-            return self._nothing_read()
-        said = ngettext(
+            return f"{_describe_nothing_checked()} {self._explain_nothing_read()}"
+        message = ngettext(
             "Backward has read {number} saved tensor under this watch; it was as it was saved.",
             "Backward has read {number} saved tensors under this watch; each was as it was saved.",
             self.read_count,
         )
-        if self._not_compared:
-            said += " " + ngettext(
+        if self._uncompared_count:
+            message += " " + ngettext(
                 "{number} of them could not be compared; no operation wrote to it.",
                 "{number} of them could not be compared; no operation wrote to them.",
-                self._not_compared,
+                self._uncompared_count,
             )
-        return said
+        return message
 
-    def _nothing_read(self) -> str:
-        """That nothing was checked, and what the reason may be."""
-        return f"{self._nothing_checked()} {self._why_nothing_read()}"
-
-    def _nothing_checked(self) -> str:
-        return gettext("Nothing was checked: backward has read no saved tensor under this watch.")
-
-    def _why_nothing_read(self) -> str:
-        if self._saved:
+    def _explain_nothing_read(self) -> str:
+        """Say what the reason may be that backward has read nothing."""
+        if self._save_count:
             return ngettext(
                 "{number} tensor was saved under it: no backward has come to the node that saved it.",
                 "{number} tensors were saved under it: no backward has come to the nodes that saved them.",
-                self._saved,
+                self._save_count,
             )
         if "torch" not in sys.modules:
             return gettext(
@@ -363,112 +400,63 @@ class Watch(Presentation):
             "before, by compiled code, and inside of hooks of the program's own (save_on_cpu, a checkpoint)."
         )
 
-    def not_attached(self) -> list[str]:
-        """What it could not look at, as far as it knows, in sentences."""
-        said = []
-        for name in sorted(self._engines_not_attached):
-            engine = "PyTorch" if name == "torch" else name
-            if name in self._attach_errors:
-                said.append(
-                    gettext(
-                        "{engine} could not be watched: {why}.",
-                        engine=engine,
-                        why=self._attach_errors[name],
-                    )
-                )
-            else:
-                said.append(
-                    gettext(
-                        "{engine} was not watched in the thread that began this watch: it was imported in another "
-                        "thread, or not by Python's import.",
-                        engine=engine,
-                    )
-                )
+    def describe_gaps(self) -> list[str]:
+        """Return sentences on what the watch could not look at, as far as it knows."""
+        sentences = [self._describe_engine_gap(name) for name in sorted(self._engines_not_attached)]
         if self._threads_not_attached:
-            said.append(
+            sentences.append(
                 ngettext(
                     "{number} thread was not watched: PyTorch was imported in another one after it had started.",
                     "{number} threads were not watched: PyTorch was imported in another one after they had started.",
                     self._threads_not_attached,
                 )
             )
-        return said
+        return sentences
+
+    def _describe_engine_gap(self, name: str) -> str:
+        engine = "PyTorch" if name == "torch" else name
+        if name in self._attach_errors:
+            return gettext(
+                "{engine} could not be watched: {why}.",
+                engine=engine,
+                why=self._attach_errors[name],
+            )
+        return gettext(
+            "{engine} was not watched in the thread that began this watch: it was imported in another "
+            "thread, or not by Python's import.",
+            engine=engine,
+        )
 
     def __str__(self) -> str:
         return self.text
 
     def __repr__(self) -> str:
         if self.findings:
-            said = ngettext("{number} finding", "{number} findings", len(self.findings))
+            summary = ngettext("{number} finding", "{number} findings", len(self.findings))
+        elif self.read_count:
+            summary = self._describe_clean()
         else:
-            said = self._clear() if self.read_count else self._nothing_checked()
-        return format_repr(gettext("watch: {said}", said=said))
+            summary = _describe_nothing_checked()
+        return format_repr(gettext("watch: {said}", said=summary))
+
+
+def _describe_nothing_checked() -> str:
+    return gettext("Nothing was checked: backward has read no saved tensor under this watch.")
 
 
 def _can_be_attached(module: Any) -> bool:
-    """Return True for an engine that is imported: not half of it, and no other module of its name."""
+    """Return True for an engine that is wholly imported, and not another module of its name."""
     return hasattr(module, "Tensor") and hasattr(module, "autograd")
 
 
-def warn_at(place: Place, message: str, category: type[Warning]) -> None:
-    """Warn as of a line of the program. That of a cell is named as IPython does, without its process number."""
-    warnings.warn_explicit(message, category, place.warned_at, place.line)
+def _warn_at(place: Place, message: str, category: type[Warning]) -> None:
+    """Warn as if from a line of the program."""
+    warnings.warn_explicit(message, category, place.file_for_warnings, place.line)
 
 
-def _storage(tensor: Any) -> int:
+def _storage_address(tensor: Any) -> int:
     try:
         return int(tensor.untyped_storage().data_ptr())
-    except (
-        RuntimeError,
-        NotImplementedError,
-        AttributeError,
-    ):  # a subclass or a layout without storage
+    except (RuntimeError, NotImplementedError, AttributeError):
+        # A subclass or a layout without a storage.
         return 0
-
-
-def _seen(saved: Any, frame: FrameType | None) -> dict[str, Any]:
-    """The tensors over a saved tensor's memory that the callers of backward know, by their names, itself first.
-
-    A name means what it means on the line that calls backward: the variable of a caller of which a function further in
-    has the name, too, is told apart by where it is, as in `steps`.
-    """
-    found: dict[int, tuple[str, Any]] = {}
-    hidden: set[str] = set()
-    start, stop = span(saved)
-    for _ in range(_MOST_FRAMES):
-        if frame is None or not stop:
-            break
-        names, code = _names(frame), frame.f_code
-        home = f"in {code.co_name}" if code.co_flags & _FAST_LOCALS else "(global)"
-        for path, tensor in collect_tensors((names,), {}, None):
-            low, high = span(tensor)
-            if low < stop and start < high:
-                name, dot, inside = path.partition(".")
-                found.setdefault(
-                    id(tensor), (f"{name} {home}{dot}{inside}" if name in hidden else path, tensor)
-                )
-        hidden.update(names, code.co_varnames, code.co_cellvars, code.co_freevars)
-        frame = frame.f_back
-    by_name: dict[str, Any] = {}
-    for name, tensor in sorted(found.values(), key=lambda one: not _same(one[1], saved)):
-        by_name.setdefault(name, tensor)
-    return dict([*by_name.items()][:_MOST_NAMES])
-
-
-def _names(frame: FrameType) -> dict[str, Any]:
-    """What the names of a frame stand for. Python's own copy, kept for as long as a function runs, is let go again."""
-    local = frame.f_locals
-    names = dict(local)
-    if (
-        frame.f_code.co_flags & _FAST_LOCALS
-        and sys.version_info < (3, 13)
-        and sys.getrefcount(local) == _ITS_OWN
-    ):
-        local.clear()
-    return names
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one is other or (
-        span(one) == span(other) and one.shape == other.shape and one._version == other._version
-    )

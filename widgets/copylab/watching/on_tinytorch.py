@@ -1,4 +1,4 @@
-"""What tinytorch tells a watch: what is saved, by a hook on saved tensors; what is written, as versions count it."""
+"""The calls of tinytorch to a watch: saves and reads by hooks on saved tensors, writes by a listener."""
 
 from __future__ import annotations
 
@@ -13,67 +13,78 @@ from tinytorch.graph import (
     set_saved_tensor_hooks,
 )
 
-from .kept import Kept
+from .save_record import SaveRecord
 
 if TYPE_CHECKING:
     from .observer import Watch
 
+_NO_NODE_NR = -1
+"""Only operations of PyTorch excuse a node, by its number."""
 
-class TinyTorch:
-    """tinytorch under a watch: what is saved in the thread in which it is attached, and what any thread writes."""
 
-    def __init__(self, watch: Watch, _: Any) -> None:
+class TinyTorchHooks:
+    """tinytorch under a watch: what this thread saves and reads, and what any thread writes."""
+
+    def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.hooks: Any = (self.pack, self.unpack)
 
     def attach(self) -> None:
-        """Tell the watch of this thread, and of the writes of all threads, from now on."""
+        """Call the watch for the saves of this thread, and the writes of all, from now on."""
         set_saved_tensor_hooks((*MODES.here.saving, self.hooks))
-        if self.watch.entered_here():
-            WRITE_LISTENERS.append(self.wrote)
+        if self.watch.is_entering_thread():
+            WRITE_LISTENERS.append(self.record_write)
 
     def leave(self) -> None:
         """Take the hooks off this thread, wherever in its stack they are."""
-        if self.wrote in WRITE_LISTENERS:
-            WRITE_LISTENERS.remove(self.wrote)
+        if self.record_write in WRITE_LISTENERS:
+            WRITE_LISTENERS.remove(self.record_write)
         if self.hooks is None:
             return  # already off
         pairs = MODES.here.saving
         others = tuple(pair for pair in pairs if pair is not self.hooks)
-        # Where a block of the program's own that began earlier has ended earlier, it took ours: this takes its own.
+        # A block of the program's own that began before the watch and ended inside of it has taken
+        # the top of the stack, which was ours. Its own pair is left, and is taken here instead.
         set_saved_tensor_hooks(others if len(others) < len(pairs) else pairs[:-1])
         self.hooks = None
 
-    def wrote(self, tensor: Any) -> None:
-        """Called with each tensor that was written, before its version says so."""
-        self.watch.wrote(tensor, done=True)
+    def record_write(self, tensor: Any) -> None:
+        """Note a tensor that was written. tinytorch calls this before its version counts the write."""
+        self.watch.record_write(tensor, already_written=True)
 
-    def pack(self, tensor: Any) -> Kept:
-        """Called with each tensor that a node saves; what is returned stands in its place."""
+    def pack(self, tensor: Any) -> SaveRecord:
+        """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
         if self.watch.ended:  # and its thread goes on
             self.leave()
-        nr = MODES.here.packing.output_nr
-        held = (
-            tensor if nr is None else tensor.detach()
-        )  # a node that held its own result would have to be collected
-        if nr is not None and tensor._is_view():
-            held.source = weakref.ref(tensor.grad_fn)  # which a write to the view itself replaces
-        return self.watch.keep(held, made=-1, output=nr is not None, leaf=tensor.is_leaf, nr=nr)
+        output_nr = MODES.here.packing.output_nr
+        is_output = output_nr is not None
+        # A node that held its own result would be a cycle, which only the collector frees.
+        held = tensor.detach() if is_output else tensor
+        if is_output and tensor._is_view():
+            # A write to the view itself replaces its grad_fn; the error names the one at the save.
+            held.source = weakref.ref(tensor.grad_fn)
+        return self.watch.record_save(
+            held,
+            sequence_nr=_NO_NODE_NR,
+            is_output=is_output,
+            was_leaf=tensor.is_leaf,
+            output_nr=output_nr,
+        )
 
-    def unpack(self, kept: Kept) -> Any:
-        """Called when a node reads what it saved."""
-        node, tensor = MODES.here.node, kept.tensor
-        if kept.detached:
+    def unpack(self, record: SaveRecord) -> Any:
+        """Return the tensor that a node reads. Raises RuntimeError if it is stale, as PyTorch does."""
+        node, tensor = MODES.here.node, record.tensor
+        if record.was_detached:
             raise RuntimeError(DETACHED_MESSAGE)
-        if kept.counted:
-            error = RuntimeError(
-                describe_stale(getattr(node, "fn", node), tensor, kept.version, kept.nr)
-            )
+        if record.is_stale:
+            function = getattr(node, "fn", node)
+            error = RuntimeError(describe_stale(function, tensor, record.version, record.output_nr))
             if node is not None:
-                self.watch.raises(kept, node.name(), error)
+                self.watch.annotate_error(record, node.name(), error)
             raise error
+        # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
-            self.watch.check(kept, lambda: node)
+            self.watch.check_read(record, lambda: node)
         return tensor
 
     unpack.changes_nothing = True  # type: ignore[attr-defined]

@@ -1,7 +1,8 @@
-"""What PyTorch tells a watch: what is saved, by a hook on saved tensors; what is written, by a dispatch mode.
+"""The calls of PyTorch to a watch: saves and reads by hooks on saved tensors, writes by a dispatch mode.
 
-PyTorch's schemas say which arguments an operation writes to: `mul_(Tensor(a!) self, Tensor other)`. Inside of hooks
-PyTorch checks no versions; the check is made here then, with its error word for word.
+PyTorch's schemas say which arguments an operation writes to: `mul_(Tensor(a!) self, Tensor other)`.
+PyTorch does not compare versions of saved tensors under hooks; here that is done in its place, with
+its error word for word.
 """
 
 from __future__ import annotations
@@ -15,227 +16,256 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, short_name, stale_text
 
-from .kept import Kept
+from .save_record import SaveRecord
 from .scope import Replacement, run_in_unwatched_thread
 
 if TYPE_CHECKING:
     from .observer import Watch
 
-# Written by these kernels when they train, though neither their schema nor a version counter says so.
+# In training these kernels write the running statistics, though neither their schema nor a version
+# counter says so.
 _BATCH_NORMS = (
-    "native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update",
-)  # fmt: skip
-_BATCH_NORM: tuple = ()
-# The nodes of these save the running statistics for the second derivative, which needs them in eval mode alone.
+    "native_batch_norm",
+    "cudnn_batch_norm",
+    "miopen_batch_norm",
+    "_native_batch_norm_legit",
+    "_batch_norm_with_update",
+)
+_WRITES_OF_BATCH_NORM: tuple = ()
+# Their nodes save the running statistics for the second derivative, which needs them in eval mode
+# alone.
 _BATCH_NORM_GRADS = (
-    "native_batch_norm_backward", "cudnn_batch_norm_backward", "miopen_batch_norm_backward", "batch_norm_backward",
-)  # fmt: skip
-_BATCH_NORM_GRAD: tuple = ((3, "running_mean"), (4, "running_var"))
-_SELF: tuple = ((0, "self"),)  # most of them, and so a way of their own
+    "native_batch_norm_backward",
+    "cudnn_batch_norm_backward",
+    "miopen_batch_norm_backward",
+    "batch_norm_backward",
+)
+_WRITES_OF_BATCH_NORM_GRAD: tuple = ((3, "running_mean"), (4, "running_var"))
+_WRITES_SELF: tuple = ((0, "self"),)  # most in-place operations: they take a path of their own
 _NODES_OF_A_VIEW = 2  # made when a view is written in place: one for its base, one for the view
-_LEGACY = (
-    "Byte",
-    "Char",
-    "Double",
-    "Float",
-    "Int",
-    "Long",
-    "Short",
-    "Half",
-)  # what has a type `torch.FloatTensor`
+_SCALAR_TYPES_WITH_CLASS = ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")
+"""What errors call `torch.FloatTensor` and so on; later dtypes have no such class."""
 
 
-class Torch:
+class TorchHooks:
     """PyTorch under a watch, in one thread."""
 
     def __init__(self, watch: Watch, torch: Any) -> None:
-        self.watch, self.torch = watch, torch
-        self.sequence = torch._C._autograd._get_sequence_nr
-        self.undispatched = torch._C._DisableTorchDispatch
-        self.function = torch._C._FunctionBase
-        self.mode: Any = _mode(self)
-        self.hooked = False
+        self.watch = watch
+        self.torch = torch
+        self.get_sequence_nr = torch._C._autograd._get_sequence_nr
+        self.mode: Any = _make_dispatch_mode(self)
         self.attached = ExitStack()
-        self.shortens, self.hint = _read_stale_words(torch)
-        self.uncounted = False
-        """Whether PyTorch, under a dispatch mode, forgets to count the writes to lists of tensors."""
-        self.at = self.before = -1
-        """The number of the next node when the last operation ran, the number before that, what it wrote to."""
-        self.target: int | None = None
+        self.has_hooks = False
+        self.shortens_names, self.hint = _read_stale_error(torch)
+        self.misses_list_writes = False
+        """True if PyTorch, under a dispatch mode, does not count writes to lists of tensors."""
+
+        # About the last operation: an output that is saved is told from an input by these.
+        self.next_nr = -1
+        """The number of the next node when the last operation ran."""
+        self.previous_nr = -1
+        """The number before that."""
+        self.target_id: int | None = None
+        """The id of the tensor that it wrote to."""
 
     def attach(self) -> None:
-        """Tell the watch of this thread from now on."""
+        """Call the watch for saves, writes and reads of this thread from now on."""
         autograd = self.torch._C._autograd
         dispatch = import_module("torch.utils._python_dispatch")
         with ExitStack() as stack:
-            # Not `with mode`: that keeps flags for all threads at once, which the next thread to end would put back.
+            # Not `with mode`: that sets flags for all threads at once, which the next thread to
+            # end would set back.
             dispatch._push_mode(self.mode)
-            stack.callback(self._take_mode_off, dispatch)
+            stack.callback(self._remove_mode, dispatch)
             with self.torch.inference_mode(False):
                 probe = self.torch.zeros(1)
                 self.torch._foreach_zero_([probe])
-                self.uncounted = not probe._version  # `_fused_adam_` and its like are never counted
+                # `_fused_adam_` and its like are never counted, with or without a mode.
+                self.misses_list_writes = not probe._version
             autograd._push_saved_tensors_default_hooks(self.pack, self.unpack)
-            self.hooked = True
-            stack.callback(self._take_hooks_off)
-            # torch.func refuses to work where hooks hold: they are set aside for as long as it works.
-            aside = _make_hooks_step_aside(self.torch.autograd.graph)
-            aside.install()
-            stack.callback(aside.remove)
+            self.has_hooks = True
+            stack.callback(self._remove_hooks)
+            # torch.func refuses to work under hooks: they step aside while it works.
+            replacement = _make_hooks_step_aside(self.torch.autograd.graph)
+            replacement.install()
+            stack.callback(replacement.remove)
             self.attached = stack.pop_all()
 
     def leave(self) -> None:
-        """Take mode and hooks off this thread again."""
+        """Take the mode and the hooks off this thread again."""
         self.attached.close()
 
-    def _take_mode_off(self, dispatch: Any) -> None:
-        """Take the mode off this thread's stack. Modes of the program's own that are to last longer stay above."""
+    def _remove_mode(self, dispatch: Any) -> None:
+        """Take the mode off this thread's stack, below modes of the program that last longer."""
         if not any(mode is self.mode for mode in dispatch._get_current_dispatch_mode_stack()):
-            # A block of the program's own that began earlier has ended earlier and took ours: this takes its own.
+            # A block of the program's own that began before the watch and ended inside of it has
+            # taken the top of the stack, which was ours. Its own mode is left, and is taken here.
             if self.torch._C._len_torch_dispatch_stack():
                 dispatch._pop_mode()
             return
-        above = []
+        modes_above = []
         while (mode := dispatch._pop_mode()) is not self.mode:
-            above.append(mode)
-        for mode in reversed(above):
+            modes_above.append(mode)
+        for mode in reversed(modes_above):
             dispatch._push_mode(mode)
 
-    def _take_hooks_off(self) -> None:
-        """Take the hooks off this thread's stack, likewise."""
-        if not self.hooked:
+    def _remove_hooks(self) -> None:
+        """Take the hooks off this thread's stack, in the same way."""
+        if not self.has_hooks:
             return
-        self.hooked = False
+        self.has_hooks = False
         autograd = self.torch._C._autograd
-        above = []
+        pairs_above = []
         while (top := autograd._top_saved_tensors_default_hooks(True)) is not None:
             autograd._pop_saved_tensors_default_hooks()
             if getattr(top[0], "__self__", None) is self:
                 break
-            above.append(top)
+            pairs_above.append(top)
         else:
-            above = above[1:]  # ours were taken by a block that began earlier, see above
-        for pair in reversed(above):
+            # Ours were taken by a block that began earlier, see `_remove_mode`.
+            pairs_above = pairs_above[1:]
+        for pair in reversed(pairs_above):
             autograd._push_saved_tensors_default_hooks(*pair)
 
-    # -- what is written -----------------------------------------------------------
+    # -- writes --------------------------------------------------------------------
 
-    def writes(self, func: Any, plan: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-        """Tell of what an operation is about to write to."""
-        own = self.sequence() if self.sequence() != self.at else None
-        if plan is _BATCH_NORM_GRAD:
-            if args[7] and own is not None and args[3] is not None:
-                self.watch.spares(args[3], own)
-                self.watch.spares(args[4], own)
+    def record_writes(self, func: Any, writes: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        """Note what an operation is about to write to."""
+        has_node = self.get_sequence_nr() != self.next_nr
+        node_nr = self.get_sequence_nr() if has_node else None
+        if writes is _WRITES_OF_BATCH_NORM_GRAD:
+            is_training = args[7]
+            if is_training and node_nr is not None and args[3] is not None:
+                self.watch.excuse_node(args[3], node_nr)
+                self.watch.excuse_node(args[4], node_nr)
             return
-        for at, name in plan:
-            value: Any = kwargs.get(name) if at is None or at >= len(args) else args[at]
-            many = isinstance(value, (list, tuple))
-            for tensor in value if many else (value,):
+        for position, name in writes:
+            by_name = position is None or position >= len(args)
+            value: Any = kwargs.get(name) if by_name else args[position]
+            is_list = isinstance(value, (list, tuple))
+            for tensor in value if is_list else (value,):
                 if tensor is not None:
-                    self.watch.wrote(tensor)
-                    self.target = id(tensor)
-            if many and self.uncounted and func.__name__.startswith("_foreach_"):
+                    self.watch.record_write(tensor)
+                    self.target_id = id(tensor)
+            if is_list and self.misses_list_writes and func.__name__.startswith("_foreach_"):
                 self.torch.autograd.graph.increment_version(value)
-        if plan is _BATCH_NORM and args[5] and args[3] is not None:
-            # The node of this very operation has saved the running statistics, too, but its gradient needs them not.
-            self.watch.wrote(args[3], unless=own)
-            self.watch.wrote(args[4], unless=own)
+        if writes is _WRITES_OF_BATCH_NORM and args[5] and args[3] is not None:
+            # The node of this very operation has saved the running statistics, too, but its
+            # gradient does not need them.
+            self.watch.record_write(args[3], excused_nr=node_nr)
+            self.watch.record_write(args[4], excused_nr=node_nr)
 
-    # -- what is saved -------------------------------------------------------------
+    # -- saves and reads -----------------------------------------------------------
 
-    def pack(self, tensor: Any) -> Any:
-        """Called with each tensor that a node saves; what is returned stands in its place."""
+    def pack(self, tensor: Any) -> SaveRecord:
+        """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
         if self.watch.ended:  # and its thread goes on
-            self._take_hooks_off()
-        leaf, made = tensor.is_leaf, self.sequence() - self.at
-        output = not leaf and self._is_result(tensor, made)
-        nr = tensor.output_nr if output else 0
-        held = tensor
-        if output:  # a node that held its own result would never be freed
-            held = self._detached(tensor)
-        kept = self.watch.keep(held, made=self.sequence(), output=output, leaf=leaf, nr=nr)
-        kept.origin = weakref.ref(tensor) if output and made else None
-        return kept
+            self._remove_hooks()
+        was_leaf = tensor.is_leaf
+        new_nodes = self.get_sequence_nr() - self.next_nr
+        is_output = not was_leaf and self._is_output(tensor, new_nodes)
+        record = self.watch.record_save(
+            # A node that held its own result would never be freed.
+            self._detach_unseen(tensor) if is_output else tensor,
+            sequence_nr=self.get_sequence_nr(),
+            is_output=is_output,
+            was_leaf=was_leaf,
+            output_nr=tensor.output_nr if is_output else 0,
+        )
+        if is_output and new_nodes:
+            record.original = weakref.ref(tensor)
+        return record
 
-    def _is_result(self, tensor: Any, made: int) -> bool:
-        """Whether a tensor is saved by the node that made it; `made` nodes are newer than the last operation.
+    def _is_output(self, tensor: Any, new_nodes: int) -> bool:
+        """Return True if a tensor is saved by the node that made it.
 
-        A result is saved before a further node is made. Results of a Function are saved after its forward has run,
-        beside tensors from elsewhere: the nodes of those were made before the Function's.
+        new_nodes: how many nodes are newer than the last operation. A result is saved before a
+        further node is made. Results of a Function are saved after its forward has run, beside
+        tensors from elsewhere, whose nodes were made before the Function's.
         """
         node = tensor.grad_fn
-        if not made:
-            return bool(node._sequence_nr() >= self.before)
-        if made == 1 and isinstance(
-            node, self.function
-        ):  # no operation ran in the forward of this Function
-            return bool(node._sequence_nr() == self.at)
-        return made == _NODES_OF_A_VIEW and id(tensor) == self.target and tensor._is_view()
+        if not new_nodes:
+            return bool(node._sequence_nr() >= self.previous_nr)
+        if new_nodes == 1 and isinstance(node, self.torch._C._FunctionBase):
+            # No operation ran in the forward of this Function.
+            return bool(node._sequence_nr() == self.next_nr)
+        return new_nodes == _NODES_OF_A_VIEW and id(tensor) == self.target_id and tensor._is_view()
 
-    def _detached(self, tensor: Any) -> Any:
-        """A tensor without its history. Other modes, and a tensor that is one to them, see that as without a watch."""
-        plain = type(tensor).__torch_dispatch__ is self.torch.Tensor.__torch_dispatch__
-        if plain and self.torch._C._len_torch_dispatch_stack() == 1:
-            with self.undispatched():
+    def _detach_unseen(self, tensor: Any) -> Any:
+        """Return a detached alias. Other modes and tensor subclasses see what they see without a watch."""
+        is_plain = type(tensor).__torch_dispatch__ is self.torch.Tensor.__torch_dispatch__
+        if is_plain and self.torch._C._len_torch_dispatch_stack() == 1:
+            with self.torch._C._DisableTorchDispatch():
                 return tensor.detach()
-        at, before, target = self.at, self.before, self.target
-        held = tensor.detach()
-        self.at, self.before, self.target = at, before, target
-        return held
+        last_operation = self.next_nr, self.previous_nr, self.target_id
+        alias = tensor.detach()
+        self.next_nr, self.previous_nr, self.target_id = last_operation
+        return alias
 
-    def unpack(self, kept: Kept) -> Any:
-        """Called when a node reads what it saved."""
-        if kept.detached:
+    def unpack(self, record: SaveRecord) -> Any:
+        """Return the tensor that a node reads. Raises RuntimeError if it is stale, as without hooks."""
+        if record.was_detached:
             raise RuntimeError(DETACHED_MESSAGE)
-        if kept.counted:
-            error = RuntimeError(self._stale(kept))
-            if self._in_backward():
-                self.watch.raises(kept, self._node().name(), error)
+        if record.is_stale:
+            error = RuntimeError(self._describe_stale(record))
+            if self._is_in_backward():
+                self.watch.annotate_error(record, self._find_node().name(), error)
             raise error
-        if self._in_backward():
-            self.watch.check(kept, self._node)
-        return kept.tensor
+        # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
+        if self._is_in_backward():
+            self.watch.check_read(record, self._find_node)
+        return record.tensor
 
     unpack.changes_nothing = True  # type: ignore[attr-defined]
 
-    def _in_backward(self) -> bool:
+    def _is_in_backward(self) -> bool:
         return bool(self.torch._C._current_graph_task_id() >= 0)
 
-    def _node(self) -> Any:
+    def _find_node(self) -> Any:
         return self.torch._C._current_autograd_node()
 
-    def _stale(self, kept: Kept) -> str:
-        """PyTorch's error for a saved tensor that was written since."""
-        tensor = kept.tensor
-        scalar = tensor.type().rpartition(".")[2].removesuffix("Tensor")
+    def _describe_stale(self, record: SaveRecord) -> str:
+        """Return PyTorch's error for a saved tensor that was written since."""
+        tensor = record.tensor
+        scalar_type = tensor.type().rpartition(".")[2].removesuffix("Tensor")
         device = tensor.device.type
-        kind = f"{device.upper()}{scalar}Type"
-        if scalar in _LEGACY:
-            kind = f"torch.{'' if device == 'cpu' else device + '.'}{scalar}Tensor"
-        shown = (
-            kept.origin and kept.origin()
-        )  # of a view that was written in place, the view itself
-        maker = shown.grad_fn if shown is not None else None if kept.output else tensor.grad_fn
-        if maker is None and not kept.leaf:
-            maker = self._node()
-        anomaly = self.torch.is_anomaly_enabled()
+        kind = f"{device.upper()}{scalar_type}Type"
+        if scalar_type in _SCALAR_TYPES_WITH_CLASS:
+            kind = f"torch.{'' if device == 'cpu' else device + '.'}{scalar_type}Tensor"
+        # The error names the node that made the tensor. Of a view that was written in place, that
+        # is the node that the view itself has now.
+        original = record.original() if record.original is not None else None
+        maker = None
+        if original is not None:
+            maker = original.grad_fn
+        elif not record.is_output:
+            maker = tensor.grad_fn
+        if maker is None and not record.was_leaf:
+            maker = self._find_node()
+        is_anomaly_enabled = self.torch.is_anomaly_enabled()
         text = stale_text(
-            kind, tensor.shape, maker, kept.nr, tensor._version, kept.version, anomaly
+            kind,
+            tensor.shape,
+            maker,
+            record.output_nr,
+            tensor._version,
+            record.version,
+            is_anomaly_enabled,
         )
-        if maker is not None and not self.shortens:
+        if maker is not None and not self.shortens_names:
             text = text.replace(f" of {short_name(maker.name())},", f" of {maker.name()},", 1)
-        return text if anomaly else text.partition("Hint: ")[0] + self.hint
+        return text if is_anomaly_enabled else text.partition("Hint: ")[0] + self.hint
 
 
 @cache
-def _read_stale_words(torch: Any) -> tuple[bool, str]:
-    """Read off an error of the installed release whether it shortens a node's name, and its hint.
+def _read_stale_error(torch: Any) -> tuple[bool, str]:
+    """Return True if the installed release shortens the names of nodes in errors, and its hint.
 
-    2.12 and older ones say `ExpBackward0` where later ones say `Exp`; 2.10 and older ones have a shorter hint.
+    2.12 and older say `ExpBackward0` where later ones say `Exp`; 2.10 and older have a shorter hint.
     """
 
-    def raise_it() -> str:
+    def raise_error() -> str:
         with torch.autograd.set_detect_anomaly(False):
             result = torch.ones(1, device="cpu", requires_grad=True).exp()
             node = result.grad_fn
@@ -246,32 +276,35 @@ def _read_stale_words(torch: Any) -> tuple[bool, str]:
                 return str(error)
         raise AssertionError("PyTorch gave out a saved result that was written since")
 
-    # The modes and hooks of the program hold in its own thread: they neither see this nor change it.
-    text = run_in_unwatched_thread(raise_it)
+    # Modes and hooks of the program belong to its own thread: they neither see nor change this.
+    text = run_in_unwatched_thread(raise_error)
     _, hint, rest = text.partition("Hint: ")
     return " of Exp," in text, hint + rest
 
 
 @cache
 def _make_hooks_step_aside(graph: Any) -> Replacement:
-    """`disable_saved_tensors_hooks` of PyTorch, which refuses where hooks hold, with the hooks of watches set aside."""
+    """Replace PyTorch's `disable_saved_tensors_hooks`, which refuses to work under hooks.
+
+    In its place the hooks of watches are taken off, and put back afterwards.
+    """
 
     def replace(disable: Any) -> Any:
         autograd = import_module("torch")._C._autograd
 
         @contextmanager
         def disable_saved_tensors_hooks(message: str) -> Iterator[None]:
-            ours = []
+            pairs = []
             while (top := autograd._top_saved_tensors_default_hooks(True)) is not None:
-                if getattr(top[0], "__func__", None) is not Torch.pack:
+                if getattr(top[0], "__func__", None) is not TorchHooks.pack:
                     break
                 autograd._pop_saved_tensors_default_hooks()
-                ours.append(top)
+                pairs.append(top)
             try:
                 with disable(message):
                     yield
             finally:
-                for pair in reversed(ours):
+                for pair in reversed(pairs):
                     autograd._push_saved_tensors_default_hooks(*pair)
 
         return disable_saved_tensors_hooks
@@ -279,37 +312,33 @@ def _make_hooks_step_aside(graph: Any) -> Replacement:
     return Replacement(graph, "disable_saved_tensors_hooks", replace)
 
 
-def _plan(func: Any) -> tuple[tuple[int | None, str], ...] | None:
-    """Where an operation takes what it writes to, by number and by name; None for one that writes to no tensor."""
+def _find_written_arguments(func: Any) -> tuple[tuple[int | None, str], ...] | None:
+    """Return position and name of each argument that an operation writes to; None without any."""
     name = func.__name__.partition(".")[0]
     arguments = func._schema.arguments
-    if (
-        len(arguments) > 3 and arguments[3].name == "running_mean"
-    ):  # one of its overloads keeps none
+    # One overload of batch norm keeps no running statistics.
+    if len(arguments) > 3 and arguments[3].name == "running_mean":
         if name in _BATCH_NORMS:
-            return _BATCH_NORM
+            return _WRITES_OF_BATCH_NORM
         if name in _BATCH_NORM_GRADS:
-            return _BATCH_NORM_GRAD
-    found = [
-        (None if argument.kwarg_only else at, argument.name)
-        for at, argument in enumerate(arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
-    ]
-    return (
-        _SELF
-        if found == [(0, "self")] and str(arguments[0].type) == "Tensor"
-        else tuple(found) or None
-    )
+            return _WRITES_OF_BATCH_NORM_GRAD
+    written: list[tuple[int | None, str]] = []
+    for position, argument in enumerate(arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            written.append((None if argument.kwarg_only else position, argument.name))
+    if written == [(0, "self")] and str(arguments[0].type) == "Tensor":
+        return _WRITES_SELF
+    return tuple(written) or None
 
 
-def _mode(told: Torch) -> Any:
-    """A dispatch mode that tells of what operations write to."""
-    plans: dict[
-        int, tuple[Any, Any, Any]
-    ] = {}  # by `id`, since an operation's own hash takes as long as the rest
-    sequence, wrote = told.sequence, told.watch.wrote
+def _make_dispatch_mode(hooks: TorchHooks) -> Any:
+    """Make a dispatch mode that reports what operations write to."""
+    # What each operation writes to, and how it is called. By `id`: the hash of an operation takes
+    # as long as all the rest. The operation itself is the third, so that its id is not reused.
+    plans: dict[int, tuple[Any, Any, Any]] = {}
+    get_sequence_nr, record_write = hooks.get_sequence_nr, hooks.watch.record_write
 
-    class Watching(import_module("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
+    class WatchingMode(import_module("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
             return False  # or the compiler is loaded, and asked again for each operation
@@ -322,19 +351,20 @@ def _mode(told: Torch) -> Any:
             self, func: Any, types: Any, args: tuple = (), kwargs: Any = None
         ) -> Any:
             try:
-                plan, call, _ = plans[id(func)]
+                writes, call, _ = plans[id(func)]
             except KeyError:
-                plan, call = _plan(func), getattr(func, "_op", func)
-                plans[id(func)] = plan, call, func
-            if plan is None:
-                told.target = None
-            elif plan is _SELF:
-                told.target = id(args[0])
-                wrote(args[0])
+                writes, call = _find_written_arguments(func), getattr(func, "_op", func)
+                plans[id(func)] = writes, call, func
+            if writes is None:
+                hooks.target_id = None
+            elif writes is _WRITES_SELF:
+                hooks.target_id = id(args[0])
+                record_write(args[0])
             else:
-                told.writes(func, plan, args, kwargs or {})
-            if told.at != (number := sequence()):
-                told.before, told.at = told.at, number
+                hooks.record_writes(func, writes, args, kwargs or {})
+            number = get_sequence_nr()
+            if hooks.next_nr != number:
+                hooks.previous_nr, hooks.next_nr = hooks.next_nr, number
             return call(*args, **kwargs) if kwargs else call(*args)
 
-    return Watching()
+    return WatchingMode()

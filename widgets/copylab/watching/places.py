@@ -1,4 +1,4 @@
-"""Lines of a program: where something was saved, where it was written."""
+"""Lines of a program: where a tensor was saved, where it was written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from tinytorch.viz import gettext, shorten_text
 
 from .cells import CELL_NUMBERS
 
-_OPTIMIZER = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
+_OPTIMIZER_PATH = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
 
 
 class Place(NamedTuple):
-    """A line of a program: its file, its number, the function it stands in, whether it had an optimizer write."""
+    """A line of a program.
+
+    file, line: where it is. function: the function it is part of. optimizer: True if it called an
+    optimizer, which wrote.
+    """
 
     file: str
     line: int
@@ -26,70 +30,75 @@ class Place(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The line as it is written; empty where the source is not known."""
+        """The source of the line; empty if it is not known."""
         return linecache.getline(self.file, self.line).strip()
 
     @property
-    def warned_at(self) -> str:
-        """The file as a warning is to name it: a cell's has the kernel's process number, which differs in each run."""
+    def file_for_warnings(self) -> str:
+        """The file as a warning names it, a cell by its number.
+
+        The file of a cell has the kernel's process number in its name, which differs in each run.
+        """
         return CELL_NUMBERS.name_of(self.file) or self.file
 
     def __repr__(self) -> str:
-        return (
-            f"<{self}>"  # without the process number, too: a notebook may show a list of findings
-        )
+        # Without the process number, too: a notebook may show a list of findings.
+        return f"<{self}>"
 
     def __str__(self) -> str:
         cell = CELL_NUMBERS.name_of(self.file)
         if cell:
-            where = gettext("{cell}, line {line}", cell=cell, line=self.line)
+            address = gettext("{cell}, line {line}", cell=cell, line=self.line)
         else:
-            where = f"{Path(self.file).name}:{self.line}"
-        return f"{where}  {shorten_text(self.code, 80)}" if self.code else where
+            address = f"{Path(self.file).name}:{self.line}"
+        return f"{address}  {shorten_text(self.code, 80)}" if self.code else address
 
 
 def place_of(frame: FrameType) -> Place:
-    """The line that runs in a frame."""
+    """Return the line that runs in a frame."""
     return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 class Caller:
-    """Finds the line that is running: the innermost one outside of this package and of the engines it is told of."""
+    """Finds the line of the program that is running: the innermost one outside of the engines."""
 
     def __init__(self) -> None:
-        self._inside: tuple[str, ...] = ()
-        self._passed: dict[str, bool] = {}
-        self.passes(str(Path(__file__).parent.parent))
+        self._inside_folders: tuple[str, ...] = ()
+        # By file name. It is asked for every save and write, and programs have few files.
+        self._is_skipped: dict[str, bool] = {}
+        self.skip_folder(str(Path(__file__).parent.parent))
 
-    def passes(self, folder: str) -> None:
-        """Leave out what stands in a folder."""
-        if folder + os.sep not in self._inside:
-            self._inside += (folder + os.sep,)
-            self._passed = {}  # a new one: other threads may be filling the old one
+    def skip_folder(self, folder: str) -> None:
+        """Skip the frames of files in a folder."""
+        if folder + os.sep not in self._inside_folders:
+            self._inside_folders += (folder + os.sep,)
+            self._is_skipped = {}  # a new dict: other threads may be filling the old one
 
-    def frame(self) -> FrameType | None:
-        """The frame of that line; None in a thread without one, as engines have them."""
+    def find_frame(self) -> FrameType | None:
+        """Return the frame of that line; None in a thread without one, as engines have them."""
         frame: FrameType | None = sys._getframe(1)
-        passed = self._passed
+        is_skipped = self._is_skipped
         while frame is not None:
             file = frame.f_code.co_filename
-            passes = passed.get(file)
-            if passes is None:
-                passes = passed[file] = file.startswith(self._inside)
-            if not passes:
+            skips = is_skipped.get(file)
+            if skips is None:
+                skips = is_skipped[file] = file.startswith(self._inside_folders)
+            if not skips:
                 return frame
             frame = frame.f_back
         return None
 
-    def place(self) -> Place | None:
-        """That line."""
-        return None if (frame := self.frame()) is None else place_of(frame)
+    def find_place(self) -> Place | None:
+        """Return that line."""
+        frame = self.find_frame()
+        return None if frame is None else place_of(frame)
 
-    def writer(self) -> Place | None:
-        """That line, and whether it called an optimizer."""
-        found = self.frame()
-        inner, optimizer = sys._getframe(1), False
-        while inner is not found and inner is not None:
-            optimizer = optimizer or _OPTIMIZER in inner.f_code.co_filename
-            inner = inner.f_back  # type: ignore[assignment]
-        return None if found is None else place_of(found)._replace(optimizer=optimizer)
+    def find_writer(self) -> Place | None:
+        """Return that line, with `optimizer` set if an optimizer runs between it and the write."""
+        frame = self.find_frame()
+        inner: FrameType | None = sys._getframe(1)
+        by_optimizer = False
+        while inner is not frame and inner is not None:
+            by_optimizer = by_optimizer or _OPTIMIZER_PATH in inner.f_code.co_filename
+            inner = inner.f_back
+        return None if frame is None else place_of(frame)._replace(optimizer=by_optimizer)

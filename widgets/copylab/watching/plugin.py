@@ -1,6 +1,7 @@
 """`pytest --copylab-watch`: a user's tests under `watch(silent="raise")`.
 
-A test fails where backward meets a tensor that was written since it was saved, whether the engine says so or not.
+A test fails if backward reads a tensor that was modified since it was saved, whether the engine
+raises an error or not.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ from typing import Any
 
 import pytest
 
+from tinytorch.viz import gettext
+
+from .findings import GradientWarning
+from .observer import watch
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option."""
-    about = "fail a test whose gradients are computed from saved tensors that were written since (copylab.watch)"
-    parser.getgroup("copylab").addoption("--copylab-watch", action="store_true", help=about)
+    help_text = "fail a test whose gradients are computed from saved tensors that were written since (copylab.watch)"
+    parser.getgroup("copylab").addoption("--copylab-watch", action="store_true", help=help_text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch the session, if that was asked for."""
+    """Watch the session if the option is given."""
     if config.getoption("--copylab-watch"):
         config.pluginmanager.register(WatchedSession(), "copylab-watched-session")
 
@@ -30,12 +36,12 @@ class WatchedSession:
     """
 
     def __init__(self) -> None:
-        from .observer import watch
-
         self.watch = watch(silent="raise")
         self.has_run = False
-        self.read_before = 0
-        self.tests = self.read = self.tests_without_reads = 0
+        self.reads_before = 0
+        self.test_count = 0
+        self.total_reads = 0
+        self.tests_without_reads = 0
 
     def pytest_sessionstart(self) -> None:
         """Begin before tests are collected: a module may make a graph when it is imported."""
@@ -50,11 +56,11 @@ class WatchedSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
         """Note where a test begins, its fixtures included."""
-        self.has_run, self.read_before = False, self.watch.read_count
+        self.has_run, self.reads_before = False, self.watch.read_count
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_setup(self) -> None:
-        """Fail for what a thread has met, where Python lets the error end with the thread."""
+        """Fail for findings of other threads: Python lets an error end with its thread."""
         self._raise_from_threads()
 
     @pytest.hookimpl(trylast=True)
@@ -68,11 +74,9 @@ class WatchedSession:
         self._raise_from_threads()
 
     def _raise_from_threads(self) -> None:
-        found = self.watch.take_from_other_threads()
-        if found:
-            from .findings import GradientWarning
-
-            raise GradientWarning("\n".join(finding.summary for finding in found))
+        findings = self.watch.take_findings_of_other_threads()
+        if findings:
+            raise GradientWarning("\n".join(finding.summary for finding in findings))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -82,29 +86,29 @@ class WatchedSession:
         if report.when != "teardown":
             return
         if not hasattr(report, "copylab_read"):
-            report.copylab_read = self.watch.read_count - self.read_before if self.has_run else None
+            report.copylab_read = (
+                self.watch.read_count - self.reads_before if self.has_run else None
+            )
         if report.copylab_read is not None:
-            self.tests += 1
-            self.read += report.copylab_read
+            self.test_count += 1
+            self.total_reads += report.copylab_read
             self.tests_without_reads += not report.copylab_read
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say how much was looked at."""
-        from tinytorch.viz import gettext
-
-        said = gettext(
+        """Print how much was looked at."""
+        summary = gettext(
             "copylab watch: watched {tests} tests, {read} saved tensors read, {without} tests read none",
-            tests=self.tests,
-            read=self.read,
+            tests=self.test_count,
+            read=self.total_reads,
             without=self.tests_without_reads,
         )
-        terminalreporter.write_line(said)
+        terminalreporter.write_line(summary)
         if self.tests_without_reads:
-            why = gettext(
+            reason = gettext(
                 "Nothing was checked in a test that read none: no backward ran in it, or its graph was made where the "
                 "watch does not look (in a thread or process that it did not see start, in compiled code, inside of "
                 "hooks of the program's own)."
             )
-            terminalreporter.write_line(why)
-        for note in self.watch.not_attached():
+            terminalreporter.write_line(reason)
+        for note in self.watch.describe_gaps():
             terminalreporter.write_line(note)

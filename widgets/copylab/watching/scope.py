@@ -1,6 +1,7 @@
-"""The scope of the watches that are on: engines that are imported, and threads that are started, while they last.
+"""The scope of the watches that are on: engines that are imported and threads that are started.
 
-Hooks on saved tensors and dispatch modes belong to a thread: a watch enters each thread that a watched thread starts.
+Hooks on saved tensors and dispatch modes belong to a thread, so a watch enters each thread that a
+watched thread starts.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _WATCHES: list[Watch] = []
 _LOCK = threading.RLock()
 
 
-def begin(watch: Watch) -> None:
-    """Tell a watch of engines that are imported and threads that are started from now on."""
+def register_watch(watch: Watch) -> None:
+    """Call a watch for engines that are imported and threads that are started from now on."""
     with _LOCK:
         if not _WATCHES:
             sys.meta_path.insert(0, _FINDER)
@@ -34,8 +35,8 @@ def begin(watch: Watch) -> None:
         _WATCHES.append(watch)
 
 
-def end(watch: Watch) -> None:
-    """Tell it no more. After the last watch, Python imports and starts threads as before."""
+def unregister_watch(watch: Watch) -> None:
+    """Stop calling it. After the last watch, Python imports and starts threads as before."""
     with _LOCK:
         _WATCHES.remove(watch)
         if not _WATCHES:
@@ -44,13 +45,13 @@ def end(watch: Watch) -> None:
             THREAD_START.remove()
 
 
-def _watches_here() -> list[Watch]:
-    """The watches that hold in this thread, the outermost first."""
-    return [watch for watch in list(_WATCHES) if watch.holds_here()]
+def _find_watches_of_thread() -> list[Watch]:
+    """Return the watches that look at this thread, the outermost first."""
+    return [watch for watch in list(_WATCHES) if watch.covers_this_thread()]
 
 
 class Replacement:
-    """An attribute that is replaced while somebody needs it, by a function of the original."""
+    """An attribute that is replaced as long as it has users, by a function of the original."""
 
     def __init__(self, owner: Any, name: str, replace: Callable[[Any], Any]) -> None:
         self.owner, self.name, self.replace = owner, name, replace
@@ -59,7 +60,7 @@ class Replacement:
         self.replaced: Any = None
 
     def install(self) -> None:
-        """Replace the attribute, if nobody has yet."""
+        """Replace the attribute for its first user."""
         with _LOCK:
             self.users += 1
             if self.users == 1:
@@ -79,16 +80,16 @@ class Replacement:
 
 
 class _EngineFinder:
-    """Has the other finders find an engine, and tells the watches when its module has been executed.
+    """Let the other finders find an engine, and attach the watches when its module was executed.
 
-    Nothing else is told by Python: an audit hook, which would, can never be removed.
+    Python has no other way to hear of an import: an audit hook would, but can never be removed.
     """
 
     def __init__(self) -> None:
         self._asking = threading.local()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002
-        """Return what the others find, with a loader that tells of the executed module; None for other modules."""
+        """Return what the other finders find, with a loader that attaches the watches."""
         if name not in ENGINES or name in sys.modules or getattr(self._asking, "now", False):
             return None
         self._asking.now = True
@@ -101,26 +102,25 @@ class _EngineFinder:
             and hasattr(spec.loader, "exec_module")
             and not isinstance(spec.loader, type)
         ):
-            _tell_when_executed(name, spec.loader)
+            _attach_after_execution(name, spec.loader)
         return spec
 
 
 _FINDER = _EngineFinder()
 
 
-def _tell_when_executed(name: str, loader: Any) -> None:
-    """Have this loader, made for this one import, attach the watches after it has executed the module."""
+def _attach_after_execution(name: str, loader: Any) -> None:
+    """Let a loader, made for this one import, attach the watches after it executed the module."""
     execute = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
         del loader.exec_module
         execute(module)
-        for watch in _watches_here():
+        for watch in _find_watches_of_thread():
             watch.attach_imported(name, sys.modules.get(name, module))
 
-    with suppress(
-        AttributeError
-    ):  # a loader with slots: the watch says at its end that the engine was not attached
+    # A loader with slots refuses: the watch says at its end that the engine was not attached.
+    with suppress(AttributeError):
         loader.exec_module = exec_module
 
 
@@ -128,11 +128,11 @@ def _tell_when_executed(name: str, loader: Any) -> None:
 
 
 class _UnwatchedThread(threading.Thread):
-    """A thread of the watch's own, which no watch follows."""
+    """A thread of the watch's own, into which no watch follows."""
 
 
 def run_in_unwatched_thread(function: Callable[[], _Result]) -> _Result:
-    """Call a function in a thread of its own, in which no hook, mode or watch of the program holds."""
+    """Call a function in a thread of its own, without hooks, modes and watches of the program."""
     results: list[_Result] = []
     thread = _UnwatchedThread(target=lambda: results.append(function()))
     thread.start()
@@ -147,14 +147,13 @@ def _wrap_thread_start(
 
     @functools.wraps(start)
     def start_watched(self: Any) -> None:
-        watches = _watches_here()
+        watches = _find_watches_of_thread()
         if isinstance(self, _UnwatchedThread):
             return start(self)
         if not watches or not hasattr(self, "_bootstrap_inner") or self.ident is not None:
             return start(self)
-        if "_bootstrap_inner" in vars(
-            self
-        ):  # by this function, which another tool has wrapped and so kept in place
+        # Already replaced by this function, which another tool has wrapped and so kept in place.
+        if "_bootstrap_inner" in vars(self):
             return start(self)
         bootstrap = self._bootstrap_inner
 
@@ -163,7 +162,7 @@ def _wrap_thread_start(
             del self._bootstrap_inner
             with ExitStack() as stack:
                 for watch in watches:
-                    stack.enter_context(watch.in_thread())
+                    stack.enter_context(watch.cover_thread())
                 bootstrap()
 
         self._bootstrap_inner = bootstrap_watched
