@@ -1,7 +1,7 @@
-"""What a program does beyond its names: files, random numbers, settings, threads, other programs. Noticed, and said.
+"""What a program does beyond its names: files, random numbers, settings, threads, other programs.
 
-While a program runs, functions of Python's that write files, start programs and the like are stood in for by others
-that take note and call them. What compiled code writes past Python goes unnoticed, but for `torch.save`; and so does
+While a program runs, Python's functions that write files, start programs and the like are replaced by stand-ins that
+note the call and pass it on. What compiled code writes past Python is not noticed, except for `torch.save`; nor is
 what is written through a function that was taken from its module before the run.
 """
 
@@ -37,46 +37,49 @@ _RANDOM_NAME = re.compile(r"tmp[a-z0-9_]{8}(?![a-z0-9_])")
 
 
 class Effects:
-    """Watches one run, from `with` to its end; `sentences()` then says what it did.
+    """Notes what one run does, inside of a `with`; `sentences()` says it afterwards.
 
-    `busy` tells whether the program's thread is being looked at, so that what happens is not the program's doing.
-    random: whether to speak of random numbers, which may be put back.
+    busy: returns True while the program's thread is observed: what happens then is not the program's doing.
+    random: whether random numbers are mentioned; not if they are put back.
     """
 
     def __init__(
         self, engine: ModuleType, busy: Callable[[], bool], *, random: bool = True
     ) -> None:
         self._engine, self._busy, self._random = engine, busy, random
-        self._done: dict[str, dict[str, None]] = {}  # what was done, to which things, in order
+        # Kind of deed -> the things that it was done to, in order (a dict as an ordered set).
+        self._done: dict[str, dict[str, None]] = {}
 
     def __enter__(self) -> Self:
         self._before = _read_random_states(self._engine)
-        self._settings = [(setting, setting.now()) for setting in _list_settings(self._engine)]
+        self._settings = [
+            (setting, setting.read_safely()) for setting in _list_settings(self._engine)
+        ]
         self._mended = False
         self._thread = threading.get_ident()
         self._threads = {thread.ident for thread in threading.enumerate()}
-        self._stood_in: list[tuple[Any, str, Any, Any]] = []
-        for owner, name, says in _list_observed_functions():
-            self._stand_in(owner, name, says)
-        self._stand_in(
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
+        for function in _list_observed_functions():
+            self._replace_function(*function)
+        self._replace_function(
             threading.Thread,
             "start",
-            lambda *_: ("threads", str(len(self._done.get("threads", ())))),
+            lambda *_: Deed("threads", str(len(self._done.get("threads", ())))),
         )
         # torch.save writes in compiled code.
-        self._stand_in(self._engine, "save", lambda _, f, *__, **___: _note_written_path(f))
+        self._replace_function(self._engine, "save", lambda _, f, *__, **___: _note_written_path(f))
         self._builtins, self._modules = dict(_BUILTINS), dict(sys.modules)
         return self
 
     def mend(self) -> None:
-        """Put Python's own functions back where the program has exchanged them. Calls none of them."""
+        """Put Python's own functions back that the program has exchanged. Calls none of them."""
         if self._builtins != _BUILTINS:
             _BUILTINS.update(self._builtins)
             self._mended = True
 
     def __exit__(self, *_: object) -> None:
-        for owner, name, original, ours in self._stood_in:
-            if getattr(owner, name, None) is ours:  # or the program has put its own there
+        for owner, name, original, stand_in in self._replaced:
+            if getattr(owner, name, None) is stand_in:  # not if the program has put its own there
                 setattr(owner, name, original)
         gone = {
             name: module
@@ -88,41 +91,40 @@ class Effects:
         self._changed = [gettext_noop("Python's own functions")] * self._mended
         self._changed += [gettext_noop("loaded modules")] * bool(gone)
         for setting, before in self._settings:
-            if setting.now() != before:
+            if setting.read_safely() != before:
                 self._changed.append(setting.about)
                 with contextlib.suppress(Exception):
                     setting.write(before)
 
-    def _stand_in(self, owner: Any, name: str, says: Callable[..., tuple[str, str] | None]) -> None:
+    def _replace_function(self, owner: Any, name: str, note: Note) -> None:
         original = getattr(owner, name, None)
         if original is None:
             return
 
         @functools.wraps(original)
-        def ours(*args: Any, **kwargs: Any) -> Any:
-            said = None
-            if self._mine():
-                with contextlib.suppress(
-                    Exception
-                ):  # odd arguments are for the function itself to refuse
-                    said = says(*args, **kwargs)
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            deed = None
+            if self._is_doing_of_program():
+                # Bad arguments are for the function itself to refuse.
+                with contextlib.suppress(Exception):
+                    deed = note(*args, **kwargs)
             result = original(*args, **kwargs)
-            if said is not None:
-                self._done.setdefault(said[0], {})[said[1]] = None
+            if deed is not None:
+                self._done.setdefault(deed.kind, {})[deed.thing] = None
             return result
 
-        setattr(owner, name, ours)
-        self._stood_in.append((owner, name, original, ours))
+        setattr(owner, name, stand_in)
+        self._replaced.append((owner, name, original, stand_in))
 
-    def _mine(self) -> bool:
+    def _is_doing_of_program(self) -> bool:
         here = threading.get_ident()
         return not self._busy() if here == self._thread else here not in self._threads
 
     def sentences(self) -> Iterator[str]:
-        """What the program did that goes on after it, and what stepping does not show."""
-        for what, say in _SENTENCES.items():
-            if things := list(self._done.get(what, ())):
-                yield say(things)
+        """Yield what the program did that remains after it, and what stepping does not show."""
+        for kind, make_sentence in _SENTENCES.items():
+            if things := list(self._done.get(kind, ())):
+                yield make_sentence(things)
         generators = [
             name for name, state in self._before.items() if self._after.get(name) != state
         ]
@@ -140,17 +142,17 @@ class Effects:
 
 
 class Setting(NamedTuple):
-    """What holds for the whole process: what it is about, how it is read, how it is put back."""
+    """A setting of the whole process: what it is about, how it is read, how it is put back."""
 
     about: str
     read: Callable[[], Any]
     write: Callable[[Any], Any]
 
-    def now(self) -> Any:
-        """How it stands; None where that cannot be said (a current folder that was removed)."""
+    def read_safely(self) -> Any:
+        """Return its value; None if it cannot be read (a current folder that was removed)."""
         try:
             return self.read()
-        except Exception:  # noqa: BLE001  # whatever it is, it is not for the run to fail on
+        except Exception:  # noqa: BLE001  # whatever it is, the run must not fail on it
             return None
 
 
@@ -191,7 +193,7 @@ def _put_handlers(handlers: dict[int, Any]) -> None:
 
 
 def _read_random_states(engine: Any) -> dict[str, object]:
-    """The states of the global random generators, to be compared."""
+    """Return the states of the global random generators, to be compared."""
     found: dict[str, object] = {}
     with contextlib.suppress(Exception):
         found["torch"] = engine.get_rng_state().numpy().tobytes()
@@ -207,73 +209,89 @@ def _read_random_states(engine: Any) -> dict[str, object]:
     return found
 
 
-# -- what is noted -----------------------------------------------------------------
+# -- notes: what a call does -------------------------------------------------------
 
 _PATHS = (str, bytes, os.PathLike)
 
 
-def _note_open(file: Any, mode: str = "r", *_: object, **__: object) -> tuple[str, str] | None:
+class Deed(NamedTuple):
+    """What a call does: its kind, a key of _SENTENCES, and to what."""
+
+    kind: str
+    thing: str
+
+
+Note = Callable[..., Deed | None]
+"""Takes the arguments of a call; returns what it does, or None if that is nothing to mention."""
+
+
+def _note_open(file: Any, mode: str = "r", *_: object, **__: object) -> Deed | None:
     return _note_written_path(file) if set(mode) & set("wax+") else None
 
 
-def _note_os_open(path: Any, flags: int, *_: object, **__: object) -> tuple[str, str] | None:
+def _note_os_open(path: Any, flags: int, *_: object, **__: object) -> Deed | None:
     return _note_written_path(path) if flags & _WRITES else None
 
 
-def _note_written_path(path: Any, *_: object) -> tuple[str, str] | None:
+def _note_written_path(path: Any, *_: object) -> Deed | None:
     if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull:
         return None
     if Path(os.fsdecode(path)).is_dir():  # a temporary file is made in its folder
-        return "wrote", _TEMPORARY
+        return Deed("wrote", _TEMPORARY)
     return _make_path_note("wrote")(path)
 
 
 def _name_of_path(path: Any) -> str:
     text = os.fsdecode(path)
-    # Such names differ from run to run, and what is said is stored.
+    # Such names differ from run to run, and the sentences are stored.
     return _TEMPORARY if _RANDOM_NAME.search(text) else truncate_text(stabilize_text(text), 100)
 
 
-def _make_path_note(what: str) -> Callable[..., tuple[str, str] | None]:
-    # What Python compiles on import and keeps beside a module is not the program's doing.
-    return lambda path, *_, **__: (
-        None if "__pycache__" in str(path) else (what, _name_of_path(path))
-    )
+def _make_path_note(kind: str) -> Note:
+    """Make the note of a function whose first argument is a path."""
+
+    def note_path(path: Any, *_: object, **__: object) -> Deed | None:
+        # What Python compiles on import and stores beside a module is not the program's doing.
+        return None if "__pycache__" in str(path) else Deed(kind, _name_of_path(path))
+
+    return note_path
 
 
-def _note_program(program: Any, *_: object, **__: object) -> tuple[str, str]:
+def _note_program(program: Any, *_: object, **__: object) -> Deed:
     first = program if isinstance(program, _PATHS) else program[0]
-    return "programs", truncate_text(stabilize_text(os.fsdecode(first)), 60)
+    return Deed("programs", truncate_text(stabilize_text(os.fsdecode(first)), 60))
 
 
-def _note_database(database: Any, *_: object, **__: object) -> tuple[str, str] | None:
-    return None if database == ":memory:" else ("wrote", _name_of_path(database))
+def _note_database(database: Any, *_: object, **__: object) -> Deed | None:
+    return None if database == ":memory:" else Deed("wrote", _name_of_path(database))
 
 
 @functools.cache
-def _list_observed_functions() -> tuple[
-    tuple[Any, str, Callable[..., tuple[str, str] | None]], ...
-]:
-    """Where functions stand that do such things, their names, and what is to be said of a call."""
+def _list_observed_functions() -> tuple[tuple[Any, str, Note], ...]:
+    """Return the functions that do such things: their module or class, their name, the note of a call."""
     process, connection, database = map(import_module, ("subprocess", "socket", "sqlite3"))
     with contextlib.suppress(OSError):
         tempfile.gettempdir()  # the first time it tries folders, by writing into them
-    paths = {
-        "wrote": ["truncate"],
-        "removed": ["remove", "unlink", "rmdir"],
-        "renamed": ["rename", "replace"],
+    kinds = {
+        "truncate": "wrote",
+        "remove": "removed",
+        "unlink": "removed",
+        "rmdir": "removed",
+        "rename": "renamed",
+        "replace": "renamed",
     }
+    paths = ((os, name, _make_path_note(kind)) for name, kind in kinds.items())
     return (
-        *((os, name, _make_path_note(what)) for what, names in paths.items() for name in names),
+        *paths,
         (builtins, "open", _note_open),
         (import_module("io"), "open", _note_open),
         (os, "open", _note_os_open),
         (os, "mkdir", _make_path_note("made")),
-        (os, "putenv", lambda name, *_: ("environment", os.fsdecode(name))),
-        (os, "unsetenv", lambda name: ("environment", os.fsdecode(name))),
+        (os, "putenv", lambda name, *_: Deed("environment", os.fsdecode(name))),
+        (os, "unsetenv", lambda name: Deed("environment", os.fsdecode(name))),
         (os, "system", _note_program),
         (process.Popen, "__init__", lambda _, args, *__, **___: _note_program(args)),
-        (connection.socket, "connect", lambda *_: ("network", "connection")),
+        (connection.socket, "connect", lambda *_: Deed("network", "connection")),
         (database, "connect", _note_database),
     )
 

@@ -1,7 +1,7 @@
 """Functions of the user's own files as programs: a call of one, and the others that it steps into.
 
-The one that is called runs as a copy. The others stay what they are, wherever they are held: for the length of the run
-each has marked code, and afterwards its own again. So no class, no module and no reference to a function changes.
+The called function runs as a copy. The others stay the same objects: for the length of the run each has marked code,
+and afterwards its own again. So no class, no module and no reference to a function changes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tinytorch
 from .program import (
     FunctionChoice,
     FunctionKey,
+    FunctionNode,
     Marker,
     Program,
     Site,
@@ -36,7 +37,7 @@ _INSTALLED_FOLDERS = tuple(
     {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
 Steppable = ModuleType | type | FunctionType | MethodType
-"""What can be named to be stepped into, beside functions of the program itself."""
+"""What `into` can name to be stepped into, beside functions of the program itself."""
 
 
 def program_from_function(
@@ -46,13 +47,14 @@ def program_from_function(
     into: FunctionChoice = True,
     things: Iterable[Steppable] = (),
 ) -> Program:
-    """A call of a function or method, its body to be stepped, and what it calls of its own file and of `things`.
+    """Make a program of a call of a function or method.
 
-    It runs as a copy of the function, over a copy of its globals and with cells of its own, so that `global` and
-    `nonlocal` rebind nothing of the caller's.
+    Its body is stepped, and what it calls of its own file, as `into` says, and of `things`. It runs as a copy of the
+    function, over a copy of its globals and with cells of its own, so that `global` and `nonlocal` rebind nothing of
+    the caller's.
 
     Raises:
-        TypeError: it is no plain function or method, or its source cannot be found; or there is none for a thing.
+        TypeError: it is no plain function or method, or its source or that of a thing cannot be found.
 
     """
     function: Any = call
@@ -63,30 +65,19 @@ def program_from_function(
             f"steps() takes code as a string, or a function written with def, not {type(call).__name__}"
         )
     _refuse_unsteppable(function)
-    home = function.__globals__
-    own: list[FunctionType] = []
-    if into is not False and not _is_installed(function.__code__.co_filename):
-        beside = [function, *map(type, (*args, *kwargs.values())), *home.values()]
-        own = [one for value in beside for one in _find_held_functions(value, home)]
     sites: list[Site] = []
-    files = _FileMarker(sites, own, into, function, list(_find_functions_of_things(things)))
+    neighbours = [] if into is False else _find_neighbours(function, (*args, *kwargs.values()))
+    files = _FileMarker(sites, neighbours, into, function, list(_find_functions_of_things(things)))
     if function not in files.stepped:
         raise TypeError(
             f"steps() cannot find the source of {function.__name__}(): pass the code as a string"
         )
-    names, name = dict(home), function.__name__
-    code = files.stepped[function]
+    names, code = dict(function.__globals__), files.stepped[function]
     if into is False:
-        del files.stepped[function]  # but its copy
+        del files.stepped[function]  # its copy is stepped, calls of itself are not
 
-    def start(marked: Callable[[CodeType], CodeType]) -> object:
-        # Its own, with what is in them.
-        cells = tuple([CellType(*_content_of_cell(cell)) for cell in function.__closure__ or ()])
-        made = FunctionType(marked(code), names, name, function.__defaults__, cells)
-        made.__kwdefaults__ = function.__kwdefaults__
-        if names.get(name) is function:
-            names[name] = made
-        return made(*args, **kwargs)
+    def start(bind_marks: Callable[[CodeType], CodeType]) -> object:
+        return _copy_function(function, bind_marks(code), names)(*args, **kwargs)
 
     return Program(
         files.text,
@@ -95,26 +86,45 @@ def program_from_function(
         files.functions,
         names,
         start,
-        name,
-        files.stepped,
-        files.hidden,
+        entry=function.__name__,
+        stepped=files.stepped,
+        hidden=files.hidden,
     )
+
+
+def _find_neighbours(function: FunctionType, args: tuple[Any, ...]) -> list[FunctionType]:
+    """Return the functions of the same file that a call may step into: of globals and of the arguments' classes."""
+    if _is_installed(function.__code__.co_filename):
+        return []
+    namespace = function.__globals__
+    neighbours: list[FunctionType] = []
+    for holder in [function, *map(type, args), *namespace.values()]:
+        neighbours += _find_held_functions(holder, namespace)
+    return neighbours
+
+
+def _copy_function(function: FunctionType, code: CodeType, names: dict[str, Any]) -> FunctionType:
+    """Return a copy of a function that runs `code` in `names`, with cells of its own, filled like the original's."""
+    name = function.__name__
+    cells = tuple([CellType(*_content_of_cell(cell)) for cell in function.__closure__ or ()])
+    copy = FunctionType(code, names, name, function.__defaults__, cells)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    if names.get(name) is function:  # recursion calls the copy
+        names[name] = copy
+    return copy
 
 
 def add_stepped_functions(program: Program, things: Iterable[Steppable]) -> Program:
-    """The program, stepping into functions of these modules and classes as well. Raises TypeError as above."""
-    return replace(
-        program,
-        stepped=_FileMarker(
-            program.sites, (), named=list(_find_functions_of_things(things))
-        ).stepped,
-    )
+    """Return the program, stepping into functions of these modules and classes as well. Raises TypeError as above."""
+    named = list(_find_functions_of_things(things))
+    return replace(program, stepped=_FileMarker(program.sites, (), named=named).stepped)
 
 
 class _FileMarker:
-    """Marks functions in the files where they stand; each file is read once.
+    """Marks functions in their files; each file is read once.
 
-    entry: the function that is called. own: those beside it, of which `into` chooses. named: those that are asked for.
+    entry: the function that is called. neighbours: others, of which `into` chooses. named: functions that are stepped
+    into in any case. `stepped` is then the marked code of each function.
     """
 
     text: SourceText
@@ -123,7 +133,7 @@ class _FileMarker:
     def __init__(
         self,
         sites: list[Site],
-        own: Iterable[FunctionType],
+        neighbours: Iterable[FunctionType],
         into: FunctionChoice = True,
         entry: FunctionType | None = None,
         named: Iterable[FunctionType] = (),
@@ -132,50 +142,52 @@ class _FileMarker:
         self.functions: frozenset[str] = frozenset()
         self.hidden: frozenset[str] = frozenset()
         self._sites, self._into, self._entry = sites, into, entry
-        own, self._named = [*([entry] if entry else []), *own], frozenset(named)
-        files: dict[str, list[FunctionType]] = {}
+        self._named = frozenset(named)
+        own = [*([entry] if entry else []), *neighbours]
+        by_file: dict[str, list[FunctionType]] = {}
         for function in dict.fromkeys([*own, *named]):
-            files.setdefault(function.__code__.co_filename, []).append(function)
+            by_file.setdefault(function.__code__.co_filename, []).append(function)
+        # Where only the entry is stepped, other functions of its file are not missed.
         searched = {function.__code__.co_filename for function in own} if len(own) > 1 else set()
-        for file, held in files.items():
-            self._mark(file, held, searched=file in searched)
+        for file, members in by_file.items():
+            self._mark_file(file, members, is_searched=file in searched)
         self.hidden -= self.functions
 
-    def _mark(self, file: str, held: list[FunctionType], *, searched: bool) -> None:
+    def _mark_file(self, file: str, members: list[FunctionType], *, is_searched: bool) -> None:
         try:
-            source = "".join(inspect.findsource(held[0])[0])
+            source = "".join(inspect.findsource(members[0])[0])
             marker = Marker(source, SourceText(source, file=file), self._sites, self._into)
-        except (
-            OSError,
-            TypeError,
-            SyntaxError,
-            ValueError,
-        ):  # no source, or another by now: they run in one go
-            return
+        except (OSError, TypeError, SyntaxError, ValueError):
+            return  # no source, or not that of the running code: they run without steps
         nodes = dict(find_functions(marker.tree))
-        places = {_key_of_code(one.__code__) for one in held}
-        named = {_key_of_code(one.__code__) for one in held if one in self._named}
+        if self._entry in members:
+            self._mark_entry(marker, nodes, source)
+        keys = {_key_of_code(function.__code__) for function in members}
+        named = {_key_of_code(member.__code__) for member in members if member in self._named}
+        # Outer functions come first: the lines of a function inside of one are counted from the outer's.
         for key, node in nodes.items():
-            if self._entry in held and key == _key_of_code(self._entry.__code__):
-                self.text = marker.function(node, whole=True)
-                self.scopes = find_scopes(source, file, (node.name, node.lineno))
-                self.functions |= names_of_functions(node)
-        for (
-            key,
-            node,
-        ) in (
-            nodes.items()
-        ):  # the outer ones come first: lines of what stands in them count from theirs
-            if key in places:
-                marker.function(node, whole=key in named)
+            if key in keys:
+                marker.mark_function(node, whole=key in named)
                 self.functions |= {display_name(key), node.name}
-            elif searched and node.decorator_list and "<locals>" not in key[0]:
+            elif is_searched and node.decorator_list and "<locals>" not in key[0]:
                 self.hidden |= {key[0]}
-        codes = {_key_of_code(code): code for code in _walk_codes(marker.code())}
-        for one in held:
-            code = codes.get(_key_of_code(one.__code__))
-            if code is not None and code.co_freevars == one.__code__.co_freevars:
-                self.stepped[one] = code
+        codes = {_key_of_code(code): code for code in _walk_codes(marker.compile_tree())}
+        for function in members:
+            code = codes.get(_key_of_code(function.__code__))
+            # Other free variables: the file was edited since it was loaded.
+            if code is not None and code.co_freevars == function.__code__.co_freevars:
+                self.stepped[function] = code
+
+    def _mark_entry(
+        self, marker: Marker, nodes: dict[FunctionKey, FunctionNode], source: str
+    ) -> None:
+        assert self._entry is not None
+        key = _key_of_code(self._entry.__code__)
+        if node := nodes.get(key):
+            self.text = marker.mark_function(node, whole=True)
+            file = self._entry.__code__.co_filename
+            self.scopes = find_scopes(source, file, (node.name, node.lineno))
+            self.functions |= names_of_functions(node)
 
 
 def _key_of_code(code: CodeType) -> FunctionKey:
@@ -183,22 +195,22 @@ def _key_of_code(code: CodeType) -> FunctionKey:
 
 
 def _walk_codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of all functions in compiled code."""
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield one
-            yield from _walk_codes(one)
+    """Yield the code of all functions in compiled code."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _walk_codes(constant)
 
 
 def _content_of_cell(cell: CellType) -> tuple[Any, ...]:
-    """What is in a cell; nothing while it is not yet filled: an unbound name in the function, and in its copy."""
+    """Return the content of a cell as arguments of `CellType`: none if the name is not bound yet."""
     try:
         return (cell.cell_contents,)
     except ValueError:
         return ()
 
 
-# Which functions
+# -- which functions ---------------------------------------------------------------
 
 
 def _refuse_unsteppable(function: FunctionType) -> None:
@@ -220,33 +232,16 @@ def _refuse_unsteppable(function: FunctionType) -> None:
 
 
 def _is_installed(file: str) -> bool:
-    """Whether a file is none of the user's: the standard library, an installed package, this one."""
+    """Return True if a file is none of the user's: of the standard library, an installed package, this one."""
     path = Path(file)
     return any(folder in path.parents for folder in (*_INSTALLED_FOLDERS, *_OWN_FOLDERS))
 
 
 def _find_functions_of_things(things: Iterable[Steppable]) -> Iterator[FunctionType]:
-    """The functions of modules, classes with their own bases, and functions. TypeError for one without a source."""
+    """Yield the functions of modules, of classes with their own bases, and functions. TypeError for one without any."""
     for thing in things:
-        found: list[FunctionType] = []
-        if isinstance(thing, ModuleType):
-            found = [
-                one
-                for value in list(vars(thing).values())
-                for one in _find_held_functions(value, vars(thing))
-            ]
-        elif isinstance(thing, type):
-            for base in thing.__mro__:
-                home = vars(sys.modules.get(base.__module__, sys))
-                if base is thing or not _is_installed(str(home.get("__file__", ""))):
-                    found += _find_held_functions(base, home)
-        elif isinstance(
-            function := inspect.unwrap(getattr(thing, "__func__", thing)), FunctionType
-        ):
-            found = list(_find_held_functions(function, function.__globals__))
-        if not found or any(
-            _OWN_FOLDERS[0] in Path(one.__code__.co_filename).parents for one in found
-        ):
+        found = _find_functions_of_thing(thing)
+        if not found or any(_is_of_copylab(function) for function in found):
             raise TypeError(
                 f"into takes True, False, names of functions of the code, and modules, classes and functions "
                 f"that are written in Python, not {thing!r}"
@@ -254,35 +249,58 @@ def _find_functions_of_things(things: Iterable[Steppable]) -> Iterator[FunctionT
         yield from found
 
 
-def _find_held_functions(
-    thing: Any, home: dict[str, Any], seen: set[int] | None = None
-) -> Iterator[FunctionType]:
-    """The functions over the globals `home` that a function, a class or a decorator's work holds."""
-    seen = set() if seen is None else seen
-    if id(thing) in seen:
-        return
-    seen.add(id(thing))
-    kind = type(thing)  # and not isinstance(), which asks the thing itself
-    inside: list[Any] = []
-    if kind is FunctionType:
-        if thing.__globals__ is home:
-            yield thing
-        # What a decorator calls, for example.
-        held = [one for cell in thing.__closure__ or () for one in _content_of_cell(cell)]
-        inside = [
-            thing.__dict__.get("__wrapped__"),
-            *(one for one in held if type(one) in (FunctionType, MethodType)),
-        ]
-    elif kind is property:
-        inside = [thing.fget, thing.fset, thing.fdel]
-    elif issubclass(kind, type):
-        if thing.__module__ == home.get("__name__"):
-            inside = [*vars(thing).values(), *thing.__bases__]
-    elif issubclass(kind, staticmethod | classmethod | MethodType):
-        inside = [thing.__func__]
-    elif issubclass(kind, functools.partial | functools.cached_property):
-        inside = [thing.func]
+def _is_of_copylab(function: FunctionType) -> bool:
+    return _OWN_FOLDERS[0] in Path(function.__code__.co_filename).parents
+
+
+def _find_functions_of_thing(thing: Steppable) -> list[FunctionType]:
+    found: list[FunctionType] = []
+    if isinstance(thing, ModuleType):
+        for holder in list(vars(thing).values()):
+            found += _find_held_functions(holder, vars(thing))
+    elif isinstance(thing, type):
+        for base in thing.__mro__:
+            module = vars(sys.modules.get(base.__module__, sys))
+            # A base of an installed package (torch.nn.Module) is stepped into only if it is named itself.
+            if base is thing or not _is_installed(str(module.get("__file__", ""))):
+                found += _find_held_functions(base, module)
     else:
-        inside = [inspect.getattr_static(thing, "__wrapped__", None)]
-    for one in inside:
-        yield from _find_held_functions(one, home, seen)
+        function = inspect.unwrap(getattr(thing, "__func__", thing))
+        if isinstance(function, FunctionType):
+            found += _find_held_functions(function, function.__globals__)
+    return found
+
+
+def _find_held_functions(
+    holder: Any, namespace: dict[str, Any], seen: set[int] | None = None
+) -> Iterator[FunctionType]:
+    """Yield the functions over the globals `namespace` that a function, a class or a decorator's result holds."""
+    seen = set() if seen is None else seen
+    if id(holder) in seen:
+        return
+    seen.add(id(holder))
+    if type(holder) is FunctionType and holder.__globals__ is namespace:
+        yield holder
+    for inner in _list_inner_holders(holder, namespace):
+        yield from _find_held_functions(inner, namespace, seen)
+
+
+def _list_inner_holders(holder: Any, namespace: dict[str, Any]) -> list[Any]:
+    """Return what may hold functions inside of `holder`."""
+    kind = type(holder)  # isinstance() would ask the object itself, which may answer anything
+    if kind is FunctionType:
+        # What a decorator calls, for example.
+        contents = [value for cell in holder.__closure__ or () for value in _content_of_cell(cell)]
+        called = [value for value in contents if type(value) in (FunctionType, MethodType)]
+        return [holder.__dict__.get("__wrapped__"), *called]
+    if kind is property:
+        return [holder.fget, holder.fset, holder.fdel]
+    if issubclass(kind, type):
+        if holder.__module__ != namespace.get("__name__"):
+            return []
+        return [*vars(holder).values(), *holder.__bases__]
+    if issubclass(kind, staticmethod | classmethod | MethodType):
+        return [holder.__func__]
+    if issubclass(kind, functools.partial | functools.cached_property):
+        return [holder.func]
+    return [inspect.getattr_static(holder, "__wrapped__", None)]

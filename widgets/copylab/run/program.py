@@ -1,4 +1,4 @@
-"""What can be run: a text or a call of a function, with a mark around every statement, so that it can be watched.
+"""Programs: a text or a call of a function, with a mark around every statement, so that it can be watched.
 
 The marks go into the syntax tree. A line tracer (`sys.settrace`) would report different lines in different Python
 versions and would push aside a debugger or a coverage run that is already at work; marks in the tree do neither. They
@@ -23,14 +23,20 @@ from .scopes import Scopes, find_scopes
 
 FILENAME = "<steps>"
 
-OPEN, DONE, TURN, TEST, OVER, RETURN, CAUGHT, SHOW = (
-    f"\0copylab {name}"
-    for name in ("open", "done", "turn", "test", "over", "return", "caught", "show")
-)
+# The marks: constants that are called. `put_in_marks` exchanges them for functions of the recorder.
+OPEN = "\0copylab open"  # a line begins
+DONE = "\0copylab done"  # it is done
+TURN = "\0copylab turn"  # a round of a `for` begins
+TEST = "\0copylab test"  # around the test of an `if` or `while`, or the subject of a `match`
+OVER = "\0copylab over"  # a loop has ended by itself
+RETURN = "\0copylab return"  # around the value of a `return`
+CAUGHT = "\0copylab caught"  # an `except` begins
+SHOW = "\0copylab show"  # around the value of a last line
 
 FunctionChoice = bool | frozenset[str]
 """Which functions of the program are stepped into: all, none, or those of these names."""
 
+# No code is compiled from these, and what they name must not be used above them.
 _UNMARKED = (ast.Global, ast.Nonlocal)
 _TRY_STATEMENTS = (ast.Try, ast.TryStar)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -41,8 +47,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 class SourceText:
     """Code with lines of its own, from 1: a program, or one function of a file.
 
-    name: the function, such as `Net.forward`; empty for a program. file, above: as Python knows it, and how many lines
-    stand above it there.
+    name: the function, such as `Net.forward`; empty for a program. file: its name for Python. above: the number of
+    lines of the file above it.
     """
 
     code: str
@@ -55,8 +61,8 @@ class SourceText:
 class Site:
     """A place in the program that can become a step: its first and last line (from 1), its own code, its function.
 
-    text: where the lines are counted. loop: "for" or "while" if it begins a loop; loops: those loops of its function in
-    whose body it stands.
+    text: where the lines are counted. loop: "for" or "while" if it begins a loop. loops: the loops of its function
+    around it, the outermost first.
     """
 
     line: int
@@ -68,13 +74,13 @@ class Site:
     loops: tuple[Site, ...] = ()
 
     def place(self, *, several: bool) -> str:
-        """`line 3`; where there are `several` texts, `Net.forward, line 3`."""
+        """Return `line 3`, or if there are `several` texts, `Net.forward, line 3`."""
         if several and self.text.name:
             return gettext("{function}, line {line}", function=self.text.name, line=self.line)
         return gettext("line {line}", line=self.line)
 
     def where(self, *, several: bool) -> str:
-        """The same in a sentence: `on line 3`, `in Net.forward, line 3`."""
+        """Return the same for a sentence: `on line 3`, `in Net.forward, line 3`."""
         if several and self.text.name:
             return gettext("in {function}, line {line}", function=self.text.name, line=self.line)
         return gettext("on line {line}", line=self.line)
@@ -82,19 +88,20 @@ class Site:
 
 @dataclass
 class Program:
-    """Marked code: the sites that its marks speak of, the scopes of its names, and how to start it.
-
-    text: what is shown. functions: those it defines, as `f` and `A.m`. namespace: what it runs in. start: begins it,
-    with its marks put in by the function that is given. entry: the function that is stepped, if it is one.
-    """
+    """Marked code: the sites that its marks name, the scopes of its names, and how to start it."""
 
     text: SourceText
+    """What is shown."""
     sites: list[Site]
     scopes: Scopes
     functions: frozenset[str]
+    """The functions that it defines, as `f` and `A.m`."""
     namespace: dict[str, Any]
+    """What it runs in."""
     start: Callable[[Callable[[CodeType], CodeType]], object]
+    """Runs it. The function that it is given puts the recorder's functions into marked code."""
     entry: str | None = None
+    """The name of the function that is stepped, if it is a function."""
     stepped: Mapping[FunctionType, CodeType] = field(default_factory=dict)
     """The user's own functions that are stepped into as well, with the marked code that each has during the run."""
     hidden: frozenset[str] = frozenset()
@@ -102,61 +109,64 @@ class Program:
 
     @property
     def files(self) -> frozenset[str]:
-        """Where its functions stand."""
+        """The files of its functions."""
         return frozenset({self.text.file, *(code.co_filename for code in self.stepped.values())})
 
-    def check(self, into: FunctionChoice) -> None:
+    def check_choice(self, into: FunctionChoice) -> None:
         """Raise ValueError if `into` names a function that is not defined here."""
         if not isinstance(into, bool) and (missing := sorted(into - self.functions)):
-            known = join_few_names(sorted(self.functions)) or "none"
+            defined = join_few_names(sorted(self.functions)) or "none"
             raise ValueError(
-                f"into names {join_few_names(missing)}, but the functions that the code defines are: {known}"
+                f"into names {join_few_names(missing)}, but the functions that the code defines "
+                f"are: {defined}"
             )
 
 
 def dedent_code(code: str) -> str:
-    """`code` without empty lines around it, and moved to the left: as one writes it between triple quotes."""
+    """Return code without empty lines around it and without common indentation, as it has between triple quotes."""
     text = re.sub(r"\A(?:[ \t]*\r?\n)+", "", code).rstrip()
     return textwrap.dedent(text) if text[:1] in (" ", "\t") else text
 
 
 @lru_cache(maxsize=512)
 def compile_program(code: str) -> CodeType:
-    """The code without marks, compiled once. Raises SyntaxError or ValueError if it is no Python."""
+    """Compile a program without marks, once. Raises SyntaxError or ValueError if it is no Python."""
     return compile(code, FILENAME, "exec", dont_inherit=True)
 
 
 def program_from_code(source: str, names: dict[str, Any], into: FunctionChoice = True) -> Program:
-    """A program given as text, to run in `names`. Raises SyntaxError, with the line and column, if it is none."""
+    """Make a program of a text, to run in `names`. Raises SyntaxError, with line and column, if it is no Python."""
     sites: list[Site] = []
     text = SourceText(source)
     marker = Marker(source, text, sites, into)
-    compile(
-        source, FILENAME, "exec", dont_inherit=True
-    )  # errors such as 'return' outside function, at their line
-    code = marker.program()
+    # The tree can be parsed although the code cannot be compiled ('return' outside function). Without
+    # marks the error is at its line.
+    compile(source, FILENAME, "exec", dont_inherit=True)
+    code = marker.mark_program()
 
-    def start(marked: Callable[[CodeType], CodeType]) -> None:
-        exec(marked(code), names)  # running the user's code is what this package is for
+    def start(bind_marks: Callable[[CodeType], CodeType]) -> None:
+        exec(bind_marks(code), names)  # running the user's code is what this package is for
 
-    return Program(
-        text, sites, find_scopes(source, FILENAME), names_of_functions(marker.tree), names, start
-    )
+    functions = names_of_functions(marker.tree)
+    return Program(text, sites, find_scopes(source, FILENAME), functions, names, start)
 
 
 def put_in_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> CodeType:
-    """The compiled code with the functions that its marks call."""
+    """Return compiled code in which the marks are the functions to call."""
 
-    def put(one: object) -> object:
-        if isinstance(one, CodeType):
-            return put_in_marks(one, marks)
-        return marks.get(one, one) if isinstance(one, str) else one
+    def put_in(constant: object) -> object:
+        if isinstance(constant, CodeType):
+            return put_in_marks(constant, marks)
+        return marks.get(constant, constant) if isinstance(constant, str) else constant
 
-    return code.replace(co_consts=tuple(map(put, code.co_consts)))
+    return code.replace(co_consts=tuple(map(put_in, code.co_consts)))
 
 
 class Marker:
-    """Marks the tree of one file, and notes the site that each mark speaks of."""
+    """Marks the tree of one file, and appends the site of each marked statement to `sites`.
+
+    into: which functions are marked. `mark_program` and `mark_function` change the tree, `compile` makes code of it.
+    """
 
     def __init__(
         self, source: str, text: SourceText, sites: list[Site], into: FunctionChoice
@@ -164,31 +174,30 @@ class Marker:
         self._text, self._sites, self._into = text, sites, into
         self._loops: tuple[Site, ...] = ()
         self._marked: set[FunctionNode] = set()
-        self._lines = re.split(r"\r\n|\r|\n", source)  # what Python takes for lines
-        self._bytes = [
-            line.encode("utf-8", "replace") for line in self._lines
-        ]  # the tree counts columns in bytes
+        # What Python takes for lines: str.splitlines() also splits at \f and others.
+        self._lines = re.split(r"\r\n|\r|\n", source)
+        # The tree counts columns in bytes.
+        self._bytes = [line.encode("utf-8", "replace") for line in self._lines]
         self.tree = ast.parse(source, text.file)
         self._names = {node: display_name(key) for key, node in find_functions(self.tree)}
 
-    def code(self) -> CodeType:
-        """The marked tree, compiled; the marks are yet to be put in."""
+    def compile_tree(self) -> CodeType:
+        """Compile the marked tree. Its marks are still constants, see `put_in_marks`."""
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # that a text cannot be called: it is one only until the marks are put in
+            # "'str' object is not callable": a mark is a string until it is put in.
+            warnings.simplefilter("ignore")
             return compile(
                 ast.fix_missing_locations(self.tree), self._text.file, "exec", dont_inherit=True
             )
 
-    def program(self) -> CodeType:
-        """Mark all, the last line as one whose value is shown."""
-        self._show_last()
-        self.tree.body = self._module(self.tree.body)
-        return self.code()
+    def mark_program(self) -> CodeType:
+        """Mark the whole tree, the last line as one whose value is shown, and compile it."""
+        self._mark_last_value()
+        self.tree.body = self._mark_module(self.tree.body)
+        return self.compile_tree()
 
-    def function(self, node: FunctionNode, *, whole: bool) -> SourceText:
-        """Mark a function, whose lines are counted from its own first; `whole`: whatever `into` says."""
+    def mark_function(self, node: FunctionNode, *, whole: bool) -> SourceText:
+        """Mark a function, whose lines are counted from its first; `whole`: whatever `into` says. Returns its text."""
         if node in self._marked:
             return self._text
         above, name = find_first_line(node) - 1, self._names[node]
@@ -197,13 +206,13 @@ class Marker:
         self._loops = ()
         if whole:
             self._marked.add(node)
-            node.body = self._block(node.body, name, docstring=True)
+            node.body = self._mark_block(node.body, name, docstring=True)
         else:
-            self._body(node)
+            self._mark_body(node)
         return self._text
 
-    def _show_last(self) -> None:
-        """A last line that is an expression shows its value, as in a notebook cell; a `;` after it says not to."""
+    def _mark_last_value(self) -> None:
+        """Let a last line that is an expression show its value, as in a notebook cell; a `;` after it prevents that."""
         last = self.tree.body[-1] if self.tree.body else None
         if not isinstance(last, ast.Expr) or last.end_lineno is None or last.end_col_offset is None:
             return
@@ -211,18 +220,16 @@ class Marker:
         if not re.match(r"\s*;", rest):
             last.value = ast.copy_location(_make_call(SHOW, last.value), last.value)
 
-    def _module(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        head = 0
-        while head < len(body) and (
-            (_is_string(body[head]) and head == 0) or _is_future(body[head])
-        ):
-            head += 1  # these must stay first
-        shown = body[:head]
-        if len(body) == head == 1 and _is_string(body[0]):
-            shown, head = [], 0  # a lone string is the value to show, no docstring
-        return shown + self._block(body[head:], None)
+    def _mark_module(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        if len(body) == 1 and _is_string(body[0]):  # the value to show, no docstring
+            return self._mark_block(body, None)
+        # A docstring and imports from __future__ must stay first.
+        head = 1 if body and _is_string(body[0]) else 0
+        while head < len(body) and _is_future_import(body[head]):
+            head += 1
+        return body[:head] + self._mark_block(body[head:], None)
 
-    def _block(
+    def _mark_block(
         self, body: list[ast.stmt], function: str | None, *, docstring: bool = False
     ) -> list[ast.stmt]:
         marked: list[ast.stmt] = []
@@ -230,117 +237,110 @@ class Marker:
             if isinstance(stmt, _UNMARKED) or (docstring and position == 0 and _is_string(stmt)):
                 marked.append(stmt)
             else:
-                marked += self._step(stmt, function)
+                marked += self._mark_statement(stmt, function)
         return marked
 
-    def _step(self, stmt: ast.stmt, function: str | None) -> list[ast.stmt]:
+    def _mark_statement(self, stmt: ast.stmt, function: str | None) -> list[ast.stmt]:
         if isinstance(stmt, _TRY_STATEMENTS):  # `try:` itself does nothing that could be shown
-            self._inside(stmt, function)
+            self._mark_inner_blocks(stmt, function)
             return [stmt]
-        site = self._site(stmt, function)
-        start = self._mark(OPEN, site, stmt)
-        done = self._mark(DONE, site, stmt)
+        site = self._add_site(stmt, function)
+        start = self._make_mark(OPEN, site, stmt)
+        done = self._make_mark(DONE, site, stmt)
         match stmt:
             case ast.Raise():
                 return [start, stmt]
-            case (
-                ast.Break() | ast.Continue() | ast.Return(value=None)
-            ):  # a bare return stays bare: async generators
-                return [start, done, stmt]  # allow no other
+            # A bare return stays bare: an async generator allows no other.
+            case ast.Break() | ast.Continue() | ast.Return(value=None):
+                return [start, done, stmt]
             case ast.Return(value=ast.expr() as value):
                 stmt.value = _wrap_value(RETURN, site, value)
                 return [start, stmt]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._body(stmt)
-            case ast.ClassDef():  # one step; its methods are stepped through when they are called
-                self._seek(stmt)
+                self._mark_body(stmt)
+            case ast.ClassDef():  # one step; its methods are stepped into when they are called
+                self._mark_functions_in(stmt)
             case ast.If():
                 stmt.test = _wrap_value(TEST, site, stmt.test)
-                return [start, self._inside(stmt, function)]
+                return [start, self._mark_inner_blocks(stmt, function)]
             case ast.Match():
                 stmt.subject = _wrap_value(TEST, site, stmt.subject)
-                return [start, self._inside(stmt, function)]
+                return [start, self._mark_inner_blocks(stmt, function)]
             case ast.While() | ast.For() | ast.AsyncFor():
-                self._inside(stmt, function, self._sites[site])
+                self._mark_inner_blocks(stmt, function, self._sites[site])
                 if isinstance(stmt, ast.While):
                     stmt.test = _wrap_value(TEST, site, stmt.test)
                 else:
-                    stmt.body.insert(0, self._mark(TURN, site, stmt))
-                stmt.orelse.insert(
-                    0, self._mark(OVER, site, stmt)
-                )  # runs once: no item is left, or the test fails
+                    stmt.body.insert(0, self._make_mark(TURN, site, stmt))
+                # `else` runs once: when no item is left, or the test fails.
+                stmt.orelse.insert(0, self._make_mark(OVER, site, stmt))
                 return [start, stmt]
             case ast.With() | ast.AsyncWith():
-                self._inside(stmt, function)
+                self._mark_inner_blocks(stmt, function)
                 stmt.body.insert(0, done)
                 return [start, stmt]
         return [start, stmt, done]
 
-    def _body(self, stmt: FunctionNode) -> None:
+    def _mark_body(self, stmt: FunctionNode) -> None:
         if stmt in self._marked:
             return
         name = self._names[stmt]
         self._marked.add(stmt)
         if self._into is True or (self._into and not self._into.isdisjoint((name, stmt.name))):
-            outside, self._loops = self._loops, ()
-            stmt.body = self._block(stmt.body, name, docstring=True)
-            self._loops = outside
+            outer_loops, self._loops = self._loops, ()
+            stmt.body = self._mark_block(stmt.body, name, docstring=True)
+            self._loops = outer_loops
         elif self._into:
-            self._seek(stmt)
+            self._mark_functions_in(stmt)
 
-    def _seek(self, node: ast.AST) -> None:
-        """Mark the wanted functions in a class, or in a function that is itself not stepped into."""
+    def _mark_functions_in(self, node: ast.AST) -> None:
+        """Mark the chosen functions in a class, or in a function that is itself not stepped into."""
         for inner in ast.iter_child_nodes(node):
             if isinstance(inner, _FUNCTIONS):
-                self._body(inner)
+                self._mark_body(inner)
             else:
-                self._seek(inner)
+                self._mark_functions_in(inner)
 
-    def _inside(self, stmt: ast.stmt, function: str | None, loop: Site | None = None) -> ast.stmt:
-        outside = self._loops
+    def _mark_inner_blocks(
+        self, stmt: ast.stmt, function: str | None, loop: Site | None = None
+    ) -> ast.stmt:
+        outer_loops = self._loops
         for part in ("body", "orelse", "finalbody"):
-            self._loops = (*outside, loop) if loop and part == "body" else outside
+            self._loops = (*outer_loops, loop) if loop and part == "body" else outer_loops
             if getattr(stmt, part, None):
-                setattr(stmt, part, self._block(getattr(stmt, part), function))
+                setattr(stmt, part, self._mark_block(getattr(stmt, part), function))
         for case in getattr(stmt, "cases", ()):
-            case.body = self._block(case.body, function)
+            case.body = self._mark_block(case.body, function)
         for handler in getattr(stmt, "handlers", ()):
-            site = self._site(handler, function)
-            handler.body = [self._mark(CAUGHT, site, handler), *self._block(handler.body, function)]
+            site = self._add_site(handler, function)
+            handler.body = [
+                self._make_mark(CAUGHT, site, handler),
+                *self._mark_block(handler.body, function),
+            ]
         return stmt
 
-    def _site(self, node: ast.stmt | ast.ExceptHandler, function: str | None) -> int:
+    def _add_site(self, node: ast.stmt | ast.ExceptHandler, function: str | None) -> int:
+        """Append the site of a statement, without the statements in it, and return its index."""
         line = find_first_line(node)
-        above = self._text.above
-        inner = [*(getattr(node, "body", None) or []), *getattr(node, "cases", [])]
-        first = min(
-            (
-                c.pattern.lineno if isinstance(c, ast.match_case) else find_first_line(c)
-                for c in inner
-            ),
-            default=None,
-        )
-        end = (node.end_lineno or line) if first is None else max(first - 1, line)
-        if first is None and end == line:
-            text = self._bytes[line - 1][
-                node.col_offset : node.end_col_offset
-            ].decode()  # one of several on its line
+        first_inner = _find_first_inner_line(node)
+        end = (node.end_lineno or line) if first_inner is None else max(first_inner - 1, line)
+        if first_inner is None and end == line:  # it may be one of several on its line
+            source = self._bytes[line - 1][node.col_offset : node.end_col_offset].decode()
         else:
-            text = _clean_statement(self._lines[line - 1 : end])
-        loop = (
-            "for"
-            if isinstance(node, ast.For | ast.AsyncFor)
-            else "while"
-            if isinstance(node, ast.While)
-            else ""
-        )
+            source = _clean_statement(self._lines[line - 1 : end])
+        loop = ""
+        if isinstance(node, ast.For | ast.AsyncFor):
+            loop = "for"
+        elif isinstance(node, ast.While):
+            loop = "while"
+        above = self._text.above
         self._sites.append(
-            Site(line - above, end - above, text, function, self._text, loop, self._loops)
+            Site(line - above, end - above, source, function, self._text, loop, self._loops)
         )
         return len(self._sites) - 1
 
     @staticmethod
-    def _mark(name: str, site: int, at: ast.stmt | ast.ExceptHandler) -> ast.stmt:
+    def _make_mark(name: str, site: int, at: ast.stmt | ast.ExceptHandler) -> ast.stmt:
         mark = ast.copy_location(ast.Expr(_make_call(name, ast.Constant(site))), at)
         return ast.fix_missing_locations(mark)
 
@@ -353,10 +353,19 @@ def _wrap_value(name: str, site: int, value: ast.expr) -> ast.expr:
     return ast.copy_location(_make_call(name, ast.Constant(site), value), value)
 
 
+def _find_first_inner_line(node: ast.stmt | ast.ExceptHandler) -> int | None:
+    """Return the line on which the first statement or case inside of a statement begins, if it has one."""
+    statements: list[ast.stmt] = getattr(node, "body", None) or []
+    cases: list[ast.match_case] = getattr(node, "cases", [])
+    lines = [find_first_line(inner) for inner in statements]
+    lines += [case.pattern.lineno for case in cases]
+    return min(lines, default=None)
+
+
 def find_first_line(stmt: ast.stmt | ast.ExceptHandler) -> int:
-    """The line on which a statement begins, with its decorators: what Python takes for a function's first."""
+    """Return the line on which a statement begins, decorators included, as in `co_firstlineno`."""
     decorators: list[ast.expr] = getattr(stmt, "decorator_list", [])
-    return min([stmt.lineno, *(d.lineno for d in decorators)])
+    return min([stmt.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _is_string(stmt: ast.stmt) -> bool:
@@ -367,40 +376,41 @@ def _is_string(stmt: ast.stmt) -> bool:
     )
 
 
-def _is_future(stmt: ast.stmt) -> bool:
+def _is_future_import(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"
 
 
 FunctionKey = tuple[str, int]
-"""By what a function is found again in its file: its qualified name and first line."""
+"""Identifies a function of a file: its qualified name and first line."""
 
 
-def find_functions(tree: ast.AST, within: str = "") -> Iterator[tuple[FunctionKey, FunctionNode]]:
-    """The functions of a tree, the outer ones before those that stand in them."""
+def find_functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[FunctionKey, FunctionNode]]:
+    """Yield the functions of a tree with their keys, an outer function before those in it."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, _FUNCTIONS):
-            yield (within + node.name, find_first_line(node)), node
-            yield from find_functions(node, f"{within}{node.name}.<locals>.")
+            yield (prefix + node.name, find_first_line(node)), node
+            yield from find_functions(node, f"{prefix}{node.name}.<locals>.")
+        elif isinstance(node, ast.ClassDef):
+            yield from find_functions(node, f"{prefix}{node.name}.")
         else:
-            yield from find_functions(
-                node, f"{within}{node.name}." if isinstance(node, ast.ClassDef) else within
-            )
+            yield from find_functions(node, prefix)
 
 
 def display_name(key: FunctionKey) -> str:
-    """The name that is shown of a function: `f`, `A.m`."""
+    """Return the name of a function as it is shown: `f`, `A.m`."""
     return key[0].rpartition("<locals>.")[2]
 
 
 def names_of_functions(tree: ast.AST) -> frozenset[str]:
-    """By which names the functions of a program can be asked for: `f`, `A.m`, `m`."""
-    return frozenset(
-        name for key, node in find_functions(tree) for name in (display_name(key), node.name)
-    )
+    """Return the names by which the functions of a program can be chosen: `f`, `A.m`, `m`."""
+    names: set[str] = set()
+    for key, node in find_functions(tree):
+        names |= {display_name(key), node.name}
+    return frozenset(names)
 
 
 def _clean_statement(lines: list[str]) -> str:
-    """The lines of a step, moved to the left, without the blank lines and comments that end them."""
+    """Return the lines of a step without common indentation and without blank lines and comments at their end."""
     while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
         lines = lines[:-1]
     return textwrap.dedent("\n".join(lines)).strip()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from threading import get_ident
 from traceback import walk_tb
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import program as marks
 from .program import FILENAME, Program, Site, put_in_marks
@@ -20,19 +20,22 @@ from .scopes import FrameVariables
 from .surroundings import OutputBuffer, Stop, Stopwatch, describe_error
 
 Observe = Callable[[Mapping[str, Any]], Any]
+"""Makes of the program's names what a step stores of them."""
+
+# A generator or coroutine is left in the middle of a loop and resumed later, in another step: its
+# loops are never folded.
 _PAUSING_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-"""Functions that are left in the middle of their loops and taken up again: those loops are never folded."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One executed line: where it stands, what it printed, the error it ended in, and what was seen after it.
+    """One executed line: where it is, what it printed, the error it ended in, and what was seen after it.
 
-    kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a function has come
-    back, and the line is done); "branch" (the line decides where to go on: if, while, for, match, except); "return";
-    "error"; "stopped" (limit or interrupt); "syntax".
-    calls: the functions of the program that run, the outermost first. round: which round of its loop a line that heads
-    one begins, from 1. folded: how many rounds of a loop ran before it without a step of their own.
+    kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a function has
+    returned, and the line is done); "branch" (the line decides where to go on: if, while, for, match, except);
+    "return"; "error"; "stopped" (limit or interrupt); "syntax".
+    calls: the functions of the program that run, the outermost first. round: which round of its loop begins at a line
+    that is a loop's head, from 1. folded: how many rounds of a loop ran before it without a step of their own.
     """
 
     kind: str
@@ -46,190 +49,218 @@ class Step:
     folded: int = 0
 
 
+class OpenLine(NamedTuple):
+    """A line that has begun and is not done: its site, the id of its frame, and the calls that ran then."""
+
+    site: int
+    frame_id: int
+    calls: tuple[str, ...]
+
+
+class FoldedLoop(NamedTuple):
+    """The loop whose rounds run without steps: its site and its frame."""
+
+    site: int
+    frame: FrameType
+
+
 class Recorder:
-    """Gathers the steps of one run of `program`, at most `max_steps`, and of each loop at most `rounds` rounds."""
+    """Gathers the steps of one run of `program`: at most `max_steps`, and `max_rounds` rounds of each loop.
+
+    A mark calls one of the `_on_...` methods with its site, the frame and a value. Sites are indices of
+    `program.sites`.
+    """
 
     def __init__(
         self,
         program: Program,
-        look: Observe,
-        watch: Stopwatch,
+        observe: Observe,
+        stopwatch: Stopwatch,
         max_steps: int,
-        rounds: int | None = None,
+        max_rounds: int | None = None,
     ) -> None:
         self.steps: list[Step] = []
         self.output = OutputBuffer()
-        self.full = False
+        self.is_full = False
+        self.mend: Callable[[], None] = lambda: None
+        """Called before each observation, which needs Python's own functions."""
         self._program = program
         self._sites = program.sites
         self._files = program.files
         self._entry = program.entry
-        self._known = (
-            program.namespace.keys() - program.scopes.mentioned
-        )  # the user's other names: not shown
+        # Of the user's names only those that the program mentions are shown.
+        self._hidden_names = program.namespace.keys() - program.scopes.mentioned
         self._variables = FrameVariables()
-        self._look, self._watch, self._max = look, watch, max_steps
-        self._open_at: tuple[int, int] | None = (
-            None  # site and id of the frame of a line that has begun
-        )
-        self._open_calls: tuple[str, ...] = ()
+        self._observe, self._stopwatch = observe, stopwatch
+        self._max_steps, self._max_rounds = max_steps, max_rounds
         self._thread: int | None = get_ident()
-        self._rounds = rounds
-        self._counts: dict[
-            tuple[int, int], int
-        ] = {}  # the rounds of each loop, by its site and the id of its frame
-        self._folded: tuple[int, FrameType] | None = (
-            None  # the loop whose rounds run unseen: its site and frame
-        )
-        self._unseen = 0
-        self.mend: Callable[[], None] = lambda: None
-        """Called before each look, for the look needs Python's own functions."""
+        self._open_line: OpenLine | None = None
+        self._rounds: dict[tuple[int, int], int] = {}  # by the site and the id of the frame
+        self._folded_loop: FoldedLoop | None = None
+        self._folded_rounds = 0
 
     def run(self) -> None:
         """Run the program, its marks calling this recorder; raises what it raises."""
-        called = {
-            marks.OPEN: self._guarded(self._begin),
-            marks.DONE: self._guarded(self._done),
-            marks.TURN: self._guarded(self._turn),
-            marks.TEST: self._guarded(self._turn),
-            marks.OVER: self._guarded(self._over),
-            marks.RETURN: self._guarded(self._return),
-            marks.CAUGHT: self._guarded(self._caught),
-            marks.SHOW: self._show,
+        handlers = {
+            marks.OPEN: self._guard(self._on_open),
+            marks.DONE: self._guard(self._on_done),
+            marks.TURN: self._guard(self._on_turn),
+            marks.TEST: self._guard(self._on_turn),
+            marks.OVER: self._guard(self._on_over),
+            marks.RETURN: self._guard(self._on_return),
+            marks.CAUGHT: self._guard(self._on_caught),
+            marks.SHOW: self._show_value,
         }
 
-        def marked(code: CodeType) -> CodeType:
-            return put_in_marks(code, called)
+        def bind_marks(code: CodeType) -> CodeType:
+            return put_in_marks(code, handlers)
 
         stepped = self._program.stepped
-        own = {function: function.__code__ for function in stepped}
+        original_codes = {function: function.__code__ for function in stepped}
         try:
             for function, code in stepped.items():
-                function.__code__ = marked(code)
-            self._watch.busy = False
-            self._program.start(marked)
+                function.__code__ = bind_marks(code)
+            self._stopwatch.busy = False
+            self._program.start(bind_marks)
         finally:
-            self._watch.busy = True
-            for function, code in own.items():
+            self._stopwatch.busy = True
+            for function, code in original_codes.items():
                 function.__code__ = code
 
-    def _guarded(self, mark: Callable[..., None]) -> Callable[..., Any]:
-        """A mark as the program calls it: not torn by a signal, deaf to other threads, passing on a value."""
+    def _guard(self, handle: Callable[..., None]) -> Callable[..., Any]:
+        """Return a handler as the program calls it: not torn by a signal, deaf to other threads, passing on a value."""
 
-        def call(site: int, value: Any = None) -> Any:
-            # Or the program is over, and a function of it lives on (a hook, say); or a look calls one.
-            if get_ident() != self._thread or self._watch.busy:
+        def call_handler(site: int, value: Any = None) -> Any:
+            # The program may be over, and a function of it live on (a hook, for example), or an
+            # observation may call one: neither is a step.
+            if get_ident() != self._thread or self._stopwatch.busy:
                 return value
-            self._watch.busy = True
+            self._stopwatch.busy = True
             self.mend()
             try:
-                if self.full:
+                if self.is_full:
                     raise Stop
                 frame = sys._getframe(1)
-                self._variables.note(frame)
-                if not self._folds(mark, site, frame):
-                    mark(site, frame, value)
+                self._variables.note_shadowed(frame)
+                if not self._is_folded(handle, site, frame):
+                    handle(site, frame, value)
             finally:
-                self._watch.busy = False
-            self._watch.check()
+                self._stopwatch.busy = False
+            self._stopwatch.check()
             return value
 
-        return call
+        return call_handler
 
-    def _folds(self, mark: Callable[..., None], site: int, frame: FrameType) -> bool:
-        """Whether this is part of a folded round, of which no step is made. Leaving the loop is one step."""
-        if self._folded is None:
+    # -- loops whose later rounds run without steps ------------------------------------
+
+    def _is_folded(self, handle: Callable[..., None], site: int, frame: FrameType) -> bool:
+        """Return True if a mark belongs to folded rounds, of which no step is made. Leaving the loop is one step."""
+        if self._folded_loop is None:
             return False
-        loop, home = self._folded
-        ends = False
-        if frame is home:
-            if site == loop and mark == self._turn:
-                self._unseen += 1
-                return True
-            ends = site == loop and mark == self._over
-            inside = site == loop or any(
-                outer is self._sites[loop] for outer in self._sites[site].loops
-            )
-            inside = inside and not ends and mark != self._return
-        else:
-            at = frame.f_back
-            while at is not None and at is not home:
-                at = at.f_back
-            inside = at is home
-        if inside:
+        loop = self._folded_loop
+        if frame is loop.frame and site == loop.site and handle == self._on_turn:
+            self._folded_rounds += 1
             return True
-        if ends and self._sites[loop].loop == "while":  # its last test was no round
-            self._unseen -= 1
-        self._folded = None
-        if mark != self._caught:  # there the error comes first, and tells of the rounds
-            self._room()
-            self._record("branch", loop, frame)
-        return ends
+        is_end = frame is loop.frame and site == loop.site and handle == self._on_over
+        if not is_end and self._is_in_folded_loop(handle, site, frame):
+            return True
+        if is_end and self._sites[loop.site].loop == "while":
+            self._folded_rounds -= 1  # its last test was counted, and began no round
+        self._folded_loop = None
+        # With a caught error, the error is recorded first, with the rounds.
+        if handle != self._on_caught:
+            self._require_room()
+            self._record("branch", loop.site, frame)
+        return is_end
 
-    def _begin(self, site: int, frame: FrameType, _: object) -> None:
+    def _is_in_folded_loop(self, handle: Callable[..., None], site: int, frame: FrameType) -> bool:
+        assert self._folded_loop is not None
+        loop_site, loop_frame = self._folded_loop
+        if (
+            frame is not loop_frame
+        ):  # in a function that the loop calls, or after the loop's function
+            caller = frame.f_back
+            while caller is not None and caller is not loop_frame:
+                caller = caller.f_back
+            return caller is loop_frame
+        if handle == self._on_return:
+            return False
+        loop = self._sites[loop_site]
+        return site == loop_site or any(outer is loop for outer in self._sites[site].loops)
+
+    # -- what the marks report ---------------------------------------------------------
+
+    def _on_open(self, site: int, frame: FrameType, _: object) -> None:
+        """A line begins."""
         if self._sites[site].loop:
-            self._counts[site, id(frame)] = 0
+            self._rounds[site, id(frame)] = 0
         self._open(site, frame)
 
-    def _open(self, site: int, frame: FrameType, _: object = None) -> None:
-        self._leave(frame)
-        self._room()
-        self._open_at = (site, id(frame))
-        self._open_calls = self._calls(frame)
+    def _open(self, site: int, frame: FrameType) -> None:
+        self._leave_open_line(frame)
+        self._require_room()
+        self._open_line = OpenLine(site, id(frame), self._names_of_calls(frame))
 
-    def _room(self) -> None:
-        if len(self.steps) >= self._max:
-            self.full = True
+    def _is_open(self, site: int, frame: FrameType) -> bool:
+        line = self._open_line
+        return line is not None and (line.site, line.frame_id) == (site, id(frame))
+
+    def _require_room(self) -> None:
+        """Raise Stop if there is no room for another step."""
+        if len(self.steps) >= self._max_steps:
+            self.is_full = True
             raise Stop
 
-    def _done(self, site: int, frame: FrameType, _: object) -> None:
-        here = self._open_at == (site, id(frame))
-        if not here:
-            self._leave(frame)
-        self._record("ran" if here else "back", site, frame)
+    def _on_done(self, site: int, frame: FrameType, _: object) -> None:
+        """A line is done: directly, or after functions that it called."""
+        is_open = self._is_open(site, frame)
+        if not is_open:
+            self._leave_open_line(frame)
+        self._record("ran" if is_open else "back", site, frame)
 
-    def _turn(self, site: int, frame: FrameType, _: object) -> None:
+    def _on_turn(self, site: int, frame: FrameType, _: object) -> None:
+        """A round of a loop begins, or a test decides where to go on."""
         number = 0
         if self._sites[site].loop:
-            number = self._counts[site, id(frame)] = self._counts.get((site, id(frame)), 0) + 1
-            if (
-                self._rounds is not None
-                and number > self._rounds
-                and not frame.f_code.co_flags & _PAUSING_FLAGS
-            ):
-                self._folded, self._unseen, self._open_at = (site, frame), 1, None
+            number = self._rounds.get((site, id(frame)), 0) + 1
+            self._rounds[site, id(frame)] = number
+            is_late = self._max_rounds is not None and number > self._max_rounds
+            if is_late and not frame.f_code.co_flags & _PAUSING_FLAGS:
+                self._folded_loop = FoldedLoop(site, frame)
+                self._folded_rounds, self._open_line = 1, None
                 return
         self._branch(site, frame, number)
 
     def _branch(self, site: int, frame: FrameType, number: int = 0) -> None:
-        if self._open_at != (site, id(frame)):
+        if not self._is_open(site, frame):
             self._open(site, frame)
         self._record("branch", site, frame, number=number)
 
-    def _over(self, site: int, frame: FrameType, _: object) -> None:
-        """A loop has ended by itself: a step of a `for`; of a `while`, its last test was that step."""
-        if self._sites[site].loop == "while":
-            if self.steps and self.steps[-1].site is self._sites[site]:
-                self.steps[-1] = replace(self.steps[-1], round=0)
-        else:
+    def _on_over(self, site: int, frame: FrameType, _: object) -> None:
+        """A loop has ended by itself: a step of a `for`; the step of a `while` is its last test."""
+        if self._sites[site].loop != "while":
             self._branch(site, frame)
+        elif self.steps and self.steps[-1].site is self._sites[site]:
+            self.steps[-1] = replace(self.steps[-1], round=0)
 
-    def _return(self, site: int, frame: FrameType, value: object) -> None:
-        if self._open_at != (site, id(frame)):
-            self._leave(frame)
-        if self._entry and not any(f is not frame for f in self._frames(frame)):
-            self._show(value)
-        self._record(
-            "return", site, frame, extra={f"{self._sites[site].function}() returns": value}
-        )
+    def _on_return(self, site: int, frame: FrameType, value: object) -> None:
+        """A function of the program returns a value."""
+        if not self._is_open(site, frame):
+            self._leave_open_line(frame)
+        # What `steps(f, x)` returns is shown as the value of a last line is.
+        if self._entry and not any(outer is not frame for outer in self._frames_of_program(frame)):
+            self._show_value(value)
+        returned = {f"{self._sites[site].function}() returns": value}
+        self._record("return", site, frame, extra=returned)
 
-    def _caught(self, site: int, frame: FrameType, _: object) -> None:
+    def _on_caught(self, site: int, frame: FrameType, _: object) -> None:
+        """An `except` begins: a step for the error, and one for the line of the `except`."""
         error = sys.exc_info()[1]
-        self.fail(error, error, frame, caught=True)
+        self.record_failure(error, error, frame, caught=True)
         self._open(site, frame)
         self._record("branch", site, frame)
 
-    def _show(self, value: Any) -> Any:
+    def _show_value(self, value: Any) -> Any:
         """Show the value of a last line, as a notebook does; None shows nothing."""
         if value is not None and get_ident() == self._thread:
             # A picture's repr is one line, for lists; a notebook shows all of its words.
@@ -237,17 +268,19 @@ class Recorder:
             self.output.add("value", str(value) if is_rich else repr(value))
         return value
 
-    def _leave(self, frame: FrameType) -> None:
-        """The line that had begun goes on elsewhere: record where it is now."""
-        if self._open_at is None:
+    def _leave_open_line(self, frame: FrameType) -> None:
+        """Record the open line, since the program goes on elsewhere: in a function that it called, or below it."""
+        if self._open_line is None:
             return
-        site, begun = self._open_at
-        home = next((f for f in self._frames(frame, modules=True) if id(f) == begun), None)
-        self._record(
-            "branch" if home in (None, frame) else "call", site, frame, calls=self._open_calls
-        )
+        site, frame_id, calls = self._open_line
+        frames = self._frames_of_program(frame, with_modules=True)
+        home = next((outer for outer in frames if id(outer) == frame_id), None)
+        kind = "branch" if home in (None, frame) else "call"
+        self._record(kind, site, frame, calls=calls)
 
-    def fail(
+    # -- errors and the end ------------------------------------------------------------
+
+    def record_failure(
         self,
         error: BaseException | None,
         raised: BaseException | None,
@@ -255,57 +288,59 @@ class Recorder:
         *,
         caught: bool = False,
     ) -> None:
-        """The program ended in `raised`, or has caught it; without an `error` it was stopped from outside."""
+        """Record that the program ended in `raised`, or has caught it.
+
+        error: the same, or None if the program was stopped from outside.
+        """
         trace = walk_tb(raised.__traceback__ if raised is not None else None)
         places = [(at, line) for at, line in trace if at.f_code.co_filename in self._files]
+        site: int | None = 0
         if places:
-            frame, site = self._place(places)
-        elif self._open_at is not None:
-            site = self._open_at[0]
-        else:  # raised between two lines: it belongs to the last that ran
-            site = self._sites.index(self.steps[-1].site) if self.steps else 0
+            frame, site = self._find_innermost_site(places)
+        elif self._open_line is not None:
+            site = self._open_line.site
+        elif self.steps:  # raised between two lines: it belongs to the last that ran
+            site = self._sites.index(self.steps[-1].site)
         if site is None or frame is None or not self._sites:
             return
-        self._folded = None
+        self._folded_loop = None
         text = describe_error(error) if error is not None else None
-        self._record(
-            "error" if error is not None else "stopped", site, frame, error=text, caught=caught
-        )
+        kind = "error" if error is not None else "stopped"
+        self._record(kind, site, frame, error=text, caught=caught)
 
-    def _place(self, places: Sequence[tuple[FrameType, int]]) -> tuple[FrameType, int | None]:
-        """The innermost of the places of a traceback that is stepped."""
+    def _find_innermost_site(
+        self, places: Sequence[tuple[FrameType, int]]
+    ) -> tuple[FrameType, int | None]:
+        """Return the innermost of the places of a traceback that is a site, as its frame and site."""
         for frame, line in reversed(places):
-            open_at = self._open_at
-            site = (
-                open_at[0]
-                if open_at and open_at[1] == id(frame)
-                else self._site_at(frame.f_code.co_filename, line)
-            )
+            open_line = self._open_line
+            if open_line and open_line.frame_id == id(frame):
+                return frame, open_line.site
+            site = self._find_site(frame.f_code.co_filename, line)
             if site is not None:
                 return frame, site
         return places[-1][0], None
 
-    def _site_at(self, file: str, line: int) -> int | None:
-        near = [
-            n
-            for n, s in enumerate(self._sites)
-            if s.text.file == file and s.line <= line - s.text.above <= s.end_line
-        ]
-        return min(near, key=lambda n: self._sites[n].end_line - self._sites[n].line, default=None)
+    def _find_site(self, file: str, line: int) -> int | None:
+        """Return the smallest site that contains a line of a file."""
+        candidates = []
+        for number, site in enumerate(self._sites):
+            if site.text.file == file and site.line <= line - site.text.above <= site.end_line:
+                candidates.append((site.end_line - site.line, number))
+        return min(candidates)[1] if candidates else None
 
     def finish(self, names: Mapping[str, Any]) -> None:
-        """The program is over; functions of it that live on run unwatched from here."""
+        """End the recording; functions of the program that live on run unwatched from here."""
         output = self.output.take()
-        at = self._open_at or self._folded
-        if at is not None and not self.full:
-            site, seen = self._sites[at[0]], self._look(self.globals(names))
-            self.steps.append(Step("branch", site, output, seen=seen, folded=self._unseen))
-        elif (
-            output and self.steps
-        ):  # printed after the last line was done, on leaving a `with` for example
+        line = self._open_line or self._folded_loop
+        if line is not None and not self.is_full:
+            site, seen = self._sites[line.site], self._observe(self.globals(names))
+            self.steps.append(Step("branch", site, output, seen=seen, folded=self._folded_rounds))
+        elif output and self.steps:
+            # Printed after the last line was done: on leaving a `with`, for example.
             last = self.steps[-1]
             self.steps[-1] = replace(last, output=last.output + output)
-        self._thread = self._folded = None
+        self._thread = self._folded_loop = None
 
     def _record(
         self,
@@ -319,89 +354,111 @@ class Recorder:
         number: int = 0,
         calls: tuple[str, ...] | None = None,
     ) -> None:
-        """Make a step of what can be seen from `frame`; `calls` if its line stands elsewhere."""
-        self._open_at = None
-        seen = self._look({**self._names(frame), **(extra or {})})
-        output, calls = self.output.take(), self._calls(frame) if calls is None else calls
+        """Make a step of what can be seen from `frame`; `calls` if its line is in another frame."""
+        self._open_line = None
+        seen = self._observe({**self._names_seen_from(frame), **(extra or {})})
         step = Step(
-            kind, self._sites[site], output, error, caught, seen, calls, number, self._unseen
+            kind,
+            self._sites[site],
+            self.output.take(),
+            error,
+            caught,
+            seen,
+            self._names_of_calls(frame) if calls is None else calls,
+            number,
+            self._folded_rounds,
         )
-        self._unseen = 0
+        self._folded_rounds = 0
         self.steps.append(step)
 
-    def _frames(self, frame: FrameType, *, modules: bool = False) -> Iterator[FrameType]:
-        """`frame` and those that called it, as far as they are functions of the program."""
+    # -- frames and their names --------------------------------------------------------
+
+    def _frames_of_program(
+        self, frame: FrameType, *, with_modules: bool = False
+    ) -> Iterator[FrameType]:
+        """Yield `frame` and those that called it, as far as they are functions of the program."""
         at: FrameType | None = frame
         while at is not None and at.f_code is not _RUN_CODE:
             code = at.f_code
-            function = (
-                code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
-            )  # no module, no class body
-            if code.co_filename in self._files and (modules or function):
+            # No module, no class body, no comprehension.
+            is_function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
+            if code.co_filename in self._files and (with_modules or is_function):
                 yield at
             at = at.f_back
 
-    def _running(self, frame: FrameType) -> list[FrameType]:
-        return list(self._frames(frame))[::-1]
+    def _running_functions(self, frame: FrameType) -> list[FrameType]:
+        return list(self._frames_of_program(frame))[::-1]
 
-    def _calls(self, frame: FrameType) -> tuple[str, ...]:
-        """The functions that run, the outermost first; without the one that `steps` was called with."""
-        names = [f.f_code.co_qualname.rpartition("<locals>.")[2] for f in self._running(frame)]
-        return tuple(
-            names[1:] if self._entry and names[:1] == [self._entry.rpartition(".")[2]] else names
-        )
+    def _names_of_calls(self, frame: FrameType) -> tuple[str, ...]:
+        """Return the functions that run, the outermost first; without the one that `steps` was called with."""
+        names = [
+            function.f_code.co_qualname.rpartition("<locals>.")[2]
+            for function in self._running_functions(frame)
+        ]
+        has_entry = self._entry and names[:1] == [self._entry.rpartition(".")[2]]
+        return tuple(names[1:] if has_entry else names)
 
     def globals(self, names: Mapping[str, Any]) -> dict[str, Any]:
-        """The program's own global names, and of the user's those that it mentions.
+        """Return the program's own global names, and of the user's those that it mentions.
 
         A name that the stepped function has as a variable is the variable's; the global is called `x (global)`.
         """
         local = self._program.scopes.variables
-        found = {k: v for k, v in names.items() if k not in self._known and not _is_private(k)}
-        return {f"{k} (global)" if k in local else k: v for k, v in found.items()}
+        found: dict[str, Any] = {}
+        for name, value in names.items():
+            if name not in self._hidden_names and not _is_private(name):
+                found[f"{name} (global)" if name in local else name] = value
+        return found
 
-    def _names(self, frame: FrameType) -> dict[str, Any]:
-        """What can be seen from `frame`: globals, then the variables of the functions that run, the outermost first."""
+    def _names_seen_from(self, frame: FrameType) -> dict[str, Any]:
+        """Return the globals, then the variables of the functions that run, the outermost first."""
         names = self.globals(self._program.namespace)
         counts: dict[str, int] = {}
-        running = self._running(frame)
-        self._variables.forget(running)
-        outside: list[tuple[str, dict[str, Any]]] = []
+        running = self._running_functions(frame)
+        self._variables.forget_ended(running)
+        outer_functions: list[tuple[str, dict[str, Any]]] = []
         for depth, function in enumerate(running):
-            name = function.f_code.co_name
-            counts[name] = counts.get(name, 0) + 1
-            place = "" if depth == 0 and name == self._entry else f" in {name}"
-            again = f" (call {counts[name]})" if counts[name] > 1 else ""
-            own = self._variables.of(function)
-            local = {
-                k: v
-                for k, v in own.items()
-                if not (_is_private(k) or _is_of_enclosing_function(function.f_code, k, v, outside))
-            }
-            outside.append((function.f_code.co_qualname, own))
-            if place and function.f_code.co_filename != FILENAME:
-                local.pop(
-                    "self", None
-                )  # it is there already, as `net` or `net.block`: the caller's name for it
-            names.update({f"{k}{place}{again}": v for k, v in local.items()})
+            code = function.f_code
+            counts[code.co_name] = counts.get(code.co_name, 0) + 1
+            is_entry = depth == 0 and code.co_name == self._entry
+            suffix = "" if is_entry else f" in {code.co_name}"
+            if counts[code.co_name] > 1:
+                suffix += f" (call {counts[code.co_name]})"
+            variables = self._variables.read_variables(function)
+            for name, value in variables.items():
+                if _is_private(name):
+                    continue
+                if _is_of_enclosing_function(code, name, value, outer_functions):
+                    continue
+                # A module of the user's is there already, as `net` or `net.block`: the caller's name.
+                if name == "self" and not is_entry and code.co_filename != FILENAME:
+                    continue
+                names[name + suffix] = value
+            outer_functions.append((code.co_qualname, variables))
         return names
 
 
 _RUN_CODE = Recorder.run.__code__
+"""The code below which every frame of the program is."""
 
 
 def _is_of_enclosing_function(
-    code: CodeType, name: str, value: object, outside: Iterable[tuple[str, Mapping[str, Any]]]
+    code: CodeType,
+    name: str,
+    value: object,
+    outer_functions: Iterable[tuple[str, Mapping[str, Any]]],
 ) -> bool:
-    """Return True if a variable is that of an enclosing function that runs, where it has its name.
+    """Return True if a variable is that of an enclosing function that runs, which shows it already.
 
-    outside: the qualified names of the functions that run around this one, and their variables.
+    outer_functions: the qualified names of the functions that run around this one, and their variables.
     """
-    return name in code.co_freevars and any(
+    if name not in code.co_freevars:
+        return False
+    return any(
         code.co_qualname.startswith(f"{function}.<locals>.")
         and name in local
         and local[name] is value
-        for function, local in outside
+        for function, local in outer_functions
     )
 
 

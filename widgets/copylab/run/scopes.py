@@ -1,4 +1,4 @@
-"""What a name means: which names of a program are globals, and what the variables of a running function hold."""
+"""Scopes: which names of a program are globals, and the values of the variables of a running function."""
 
 from __future__ import annotations
 
@@ -10,45 +10,48 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+# A comprehension runs in the frame of its function from Python 3.12 on (PEP 709).
 _SHARES_FRAME: bool = sys.version_info >= (3, 12)
-"""A comprehension runs in the frame of its function (PEP 709)."""
 
 
 class Scopes(NamedTuple):
-    """Names by the scope that they belong to.
-
-    mentioned: the globals that the code reads or binds; those of a text are the names of its top level, too.
-    variables: those of the function that was asked for, its parameters included; none of a text.
-    """
+    """The names of a text, or of one function of it."""
 
     mentioned: frozenset[str]
+    """The globals that the code reads or binds; for a text the names of its top level, too."""
     variables: frozenset[str] = frozenset()
+    """The variables of the function, parameters included; none for a text."""
 
 
 def find_scopes(source: str, file: str, function: tuple[str, int] | None = None) -> Scopes:
-    """The scopes of names in a text, or in its function of that name whose `def` is on that line.
+    """Find the scopes of names in a text, or in its function of this name and line of `def`.
 
     Raises SyntaxError or ValueError if the text is no program, LookupError if it has no such function.
     """
-    with warnings.catch_warnings(
-        action="ignore"
-    ):  # what parsing warns of, Marker has heard already
+    # Marker has parsed the same text, so the user has had these warnings.
+    with warnings.catch_warnings(action="ignore"):
         module = symtable.symtable(source, file, "exec")
     if function is None:
         return Scopes(frozenset([*module.get_identifiers(), *_find_globals(module)]))
-    bodies = (
-        one for one in _walk_tables(module) if isinstance(one, symtable.Function)
-    )  # and no type parameters
-    table = next((one for one in bodies if (one.get_name(), one.get_lineno()) == function), None)
+    table = _find_table(module, function)
     if table is None:
         raise LookupError(f"{file} has no function {function[0]}() on line {function[1]}")
-    own = (symbol.get_name() for symbol in table.get_symbols() if not symbol.is_global())
-    return Scopes(frozenset(_find_globals(table)), frozenset(own))
+    variables = (symbol.get_name() for symbol in table.get_symbols() if not symbol.is_global())
+    return Scopes(frozenset(_find_globals(table)), frozenset(variables))
+
+
+def _find_table(module: symtable.SymbolTable, key: tuple[str, int]) -> symtable.SymbolTable | None:
+    for table in _walk_tables(module):
+        # A function with type parameters has a table of another kind and the same name for these.
+        is_function = isinstance(table, symtable.Function)
+        if is_function and (table.get_name(), table.get_lineno()) == key:
+            return table
+    return None
 
 
 def _find_globals(table: symtable.SymbolTable) -> Iterator[str]:
-    for one in _walk_tables(table):
-        yield from (symbol.get_name() for symbol in one.get_symbols() if symbol.is_global())
+    for inner in _walk_tables(table):
+        yield from (symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global())
 
 
 def _walk_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
@@ -58,14 +61,13 @@ def _walk_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 class ShadowedVariable(NamedTuple):
-    """A variable of a function that a comprehension in it has, too.
-
-    start: where the bytecode puts the function's own aside. places: the lines and columns of the comprehension.
-    """
+    """A variable of a function that a comprehension in it has, too."""
 
     name: str
     start: int
+    """The offset of the bytecode that puts the function's own value aside."""
     places: dis.Positions
+    """The lines and columns of the comprehension."""
 
 
 class FrameVariables:
@@ -73,14 +75,14 @@ class FrameVariables:
 
     From Python 3.12 on a comprehension runs in the frame of its function. Until it is done, `f_locals` has its
     variables in the place of the function's own, which are on the frame's stack, where nothing can read them.
-    So these are noted at each mark: one comes before every statement, and none inside of a comprehension.
+    So their values are noted at each mark: one comes before every statement, and none inside of a comprehension.
     """
 
     def __init__(self) -> None:
         self._shadows: dict[CodeType, tuple[ShadowedVariable, ...]] = {}
         self._noted: dict[int, dict[str, Any]] = {}  # by the id of the frame
 
-    def note(self, frame: FrameType) -> None:
+    def note_shadowed(self, frame: FrameType) -> None:
         """Note what a comprehension may hide in the next statement of `frame`."""
         if shadows := self._shadows_in(frame.f_code):
             local = frame.f_locals
@@ -88,15 +90,14 @@ class FrameVariables:
                 shadow.name: local[shadow.name] for shadow in shadows if shadow.name in local
             }
 
-    def forget(self, running: Iterable[FrameType]) -> None:
-        """Keep what was noted of these frames alone: their ids are used again, and tensors must not live longer."""
+    def forget_ended(self, running: Iterable[FrameType]) -> None:
+        """Keep only what was noted of frames that run: ids are used again, and tensors must not live longer."""
         if self._noted:
-            self._noted = {
-                id(one): self._noted[id(one)] for one in running if id(one) in self._noted
-            }
+            ids = {id(frame) for frame in running}
+            self._noted = {key: values for key, values in self._noted.items() if key in ids}
 
-    def of(self, frame: FrameType) -> dict[str, Any]:
-        """The variables of the function that `frame` runs, without those of comprehensions."""
+    def read_variables(self, frame: FrameType) -> dict[str, Any]:
+        """Return the variables of the function that `frame` runs, without those of comprehensions."""
         local = dict(frame.f_locals)
         noted = self._noted.get(id(frame), {})
         for shadow in self._shadows_in(frame.f_code):
@@ -110,14 +111,12 @@ class FrameVariables:
         if not _SHARES_FRAME:
             return ()
         if code not in self._shadows:
-            marked = (
-                one for one in dis.get_instructions(code) if one.opname == "LOAD_FAST_AND_CLEAR"
-            )
-            self._shadows[code] = tuple(
-                ShadowedVariable(one.argval, one.offset, one.positions)
-                for one in marked
-                if one.positions
-            )
+            shadows = []
+            for instruction in dis.get_instructions(code):
+                if instruction.opname == "LOAD_FAST_AND_CLEAR" and instruction.positions:
+                    name, start = instruction.argval, instruction.offset
+                    shadows.append(ShadowedVariable(name, start, instruction.positions))
+            self._shadows[code] = tuple(shadows)
         return self._shadows[code]
 
 

@@ -1,4 +1,4 @@
-"""What surrounds a running program: its engine and builtins, streams that catch its output, a watch that stops it."""
+"""The surroundings of a running program: its engine and builtins, its output, and the stopwatch that ends it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from typing import Any, Self, TextIO
 
 import numpy as np
 
+import tinytorch
 from tinytorch.viz import engine_name, gettext, gettext_noop, ngettext
 
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 _INTERNAL_NOTE = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
 _CONTROL_CHARACTER = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
-_DIRECTION_MARK = re.compile(
-    "[\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)  # they would turn the text around them
-_MAX_OF_RUN, _MAX_OF_STEP = 100_000, 4000  # characters of output that are kept
-_RETRY_SECONDS = 0.25  # seconds until a program that goes on is stopped once more
+# These would change the direction of the text around them.
+_DIRECTION_MARK = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_MAX_OF_RUN, _MAX_OF_STEP = 100_000, 4000  # characters of output that are stored
+_RETRY_SECONDS = 0.25  # seconds until a program that goes on is interrupted again
 
 
-# -- which engine it knows as `torch`, and what holds at its beginning ----------------
+# -- the engine that it knows as `torch`, and its settings -----------------------------
 
 
 def require_engine(engine: object) -> ModuleType | None:
-    """`engine`, or None for None. Raises TypeError for what is no module with a Tensor."""
+    """Return `engine`, which may be None. Raises TypeError if it is no module with a Tensor."""
     if engine is None or (isinstance(engine, ModuleType) and hasattr(engine, "Tensor")):
         return engine
     given = (
@@ -49,36 +49,32 @@ def require_engine(engine: object) -> ModuleType | None:
 
 
 def find_engine(names: Mapping[str, Any]) -> ModuleType | None:
-    """The engine that `names` call `torch`, if they do."""
+    """Return the engine that is called `torch` in `names`, or None."""
     torch = names.get("torch")
     return torch if isinstance(torch, ModuleType) and hasattr(torch, "Tensor") else None
 
 
 def notebook_names() -> dict[str, Any]:
-    """The variables of the running notebook; none outside of one."""
+    """Return the variables of the running notebook; an empty dict outside of one."""
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return {} if shell is None else shell.user_ns
 
 
 def engine_for(names: Mapping[str, Any], tensor: object = None) -> ModuleType:
-    """The engine of a tensor; of code that runs with these names: their `torch`, the notebook's, or else tinytorch."""
+    """Return the engine of a tensor, or of code with these names: their `torch`, the notebook's, or else tinytorch."""
     if hasattr(tensor, "untyped_storage"):
         return sys.modules[engine_name(tensor)]
     found = find_engine(names) or find_engine(notebook_names())
-    if found is None:
-        import tinytorch
-
-        return tinytorch
-    return found
+    return tinytorch if found is None else found
 
 
 def choose_engine(given: object, own: ModuleType | None) -> ModuleType:
-    """The engine of a method: the one it is given, the object's own, or that of the code that called the method."""
+    """Return the engine of a method: its argument, the object's own, or that of the code that called the method."""
     return require_engine(given) or own or engine_for(sys._getframe(2).f_globals)
 
 
 def make_builtins(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
-    """The builtins of a program: to its `import`, torch is `engine`; and nobody is there to be asked."""
+    """Return the builtins of a program: its `import` takes `engine` for torch, and its `input` refuses."""
     return (
         vars(builtins)
         | {"__import__": _make_import(engine)}
@@ -87,19 +83,19 @@ def make_builtins(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
 
 
 def make_builtins_after_run() -> dict[str, Any]:
-    """What takes the place of those after the run, for functions that live on: Python's own, as they are by then."""
+    """Return the builtins that replace those after the run, for functions that live on: Python's own at each call."""
     return {
         name: _call_builtin_later(name) for name in ("input", "breakpoint", "__import__", "open")
     }
 
 
 def _call_builtin_later(name: str) -> Callable[..., Any]:
-    """Python's own `input` and the like, as it is when it is called: a notebook exchanges them for each cell."""
+    """Return a function that looks up the builtin when it is called: a notebook exchanges `input` for each cell."""
 
-    def call(*args: Any, **named: Any) -> Any:
-        return getattr(builtins, name)(*args, **named)
+    def call_builtin(*args: Any, **kwargs: Any) -> Any:
+        return getattr(builtins, name)(*args, **kwargs)
 
-    return call
+    return call_builtin
 
 
 def _make_refusal(sentence: str) -> Callable[..., Any]:
@@ -125,24 +121,24 @@ _BUILTINS_WHILE_STEPPED = {
 
 
 def _make_import(engine: ModuleType) -> Callable[..., Any]:
-    """An `import` to which `torch` is `engine`, so that the same program runs under both."""
+    """Return an `import` that takes `engine` for torch, so that the same program runs under both engines."""
 
-    def import_(name: str, *rest: Any, **named: Any) -> Any:
-        relative = named.get("level", rest[3] if len(rest) > 3 else 0)
+    def import_(name: str, *rest: Any, **kwargs: Any) -> Any:
+        relative = kwargs.get("level", rest[3] if len(rest) > 3 else 0)
         if name.partition(".")[0] == "torch" and not relative and engine.__name__ != "torch":
             name = engine.__name__ + name[len("torch") :]
             if name == engine.__name__:
                 return engine
-        return builtins.__import__(name, *rest, **named)
+        return builtins.__import__(name, *rest, **kwargs)
 
     return import_
 
 
 @contextmanager
 def default_settings(engine: ModuleType) -> Iterator[None]:
-    """A context like that of a program that has just begun; afterwards all is as it was.
+    """Give a program the settings of a new process, and restore those of the session afterwards.
 
-    Gradients are recorded, floats are float32, and warnings are not shown, whatever holds around it.
+    Gradients are recorded, floats are float32, and warnings are not shown.
     """
     default: Any = engine.get_default_dtype()
     with warnings.catch_warnings(), engine.inference_mode(False), engine.enable_grad():
@@ -158,20 +154,18 @@ def default_settings(engine: ModuleType) -> Iterator[None]:
 
 @contextmanager
 def repeatable_session(engine: ModuleType) -> Iterator[None]:
-    """The same, and random numbers begin as after `torch.manual_seed(0)`: what is done here can be repeated."""
-    drawn, numbers, own = (
-        engine.get_rng_state(),
-        np.random.get_state(legacy=False),  # noqa: NPY002
-        random.getstate(),
-    )
+    """The same, with random numbers as after `torch.manual_seed(0)`: what is done here can be repeated."""
+    state_of_engine = engine.get_rng_state()
+    state_of_numpy = np.random.get_state(legacy=False)  # noqa: NPY002  # the global state
+    state_of_python = random.getstate()
     with default_settings(engine):
         engine.set_rng_state(_initial_random_state(engine))
         try:
             yield
         finally:
-            engine.set_rng_state(drawn)
-            np.random.set_state(numbers)  # noqa: NPY002  # the global state it is
-            random.setstate(own)
+            engine.set_rng_state(state_of_engine)
+            np.random.set_state(state_of_numpy)  # noqa: NPY002  # the global state it is
+            random.setstate(state_of_python)
 
 
 @lru_cache(maxsize=4)
@@ -183,32 +177,29 @@ def _initial_random_state(engine: ModuleType) -> Any:
 
 
 def stabilize_text(text: str) -> str:
-    """`text` without what differs from run to run: addresses of objects; and as `shown`."""
+    """Return text without addresses of objects, which differ from run to run, and as `make_printable`."""
     return make_printable(_ADDRESS.sub("0x...", text))
 
 
 def make_printable(text: str) -> str:
-    """`text` without what cannot be shown: control characters, and marks that turn the direction of the text."""
+    """Return text without control characters, and with marks that change its direction as escapes."""
     text = _CONTROL_CHARACTER.sub("", text.replace("\r\n", "\n"))
-    return (
-        _DIRECTION_MARK.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
-        .encode("utf-8", "replace")
-        .decode("utf-8")
-    )
+    text = _DIRECTION_MARK.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
+    return text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be stored
 
 
 def describe_error(error: BaseException) -> str:
-    """The last line of a traceback, `KeyError: 'x'`; never raises, whatever the exception's own methods do."""
+    """Return the last line of a traceback, `KeyError: 'x'`; never raises, whatever the exception's own methods do."""
     name = type(error).__name__
     try:
         message = str(error)
-    except BaseException:  # noqa: BLE001  # a broken __str__, were it to end the program, is its own business, and is said
+    except BaseException:  # noqa: BLE001  # a __str__ of the user's may raise anything
         message = gettext("<the message of this exception could not be read>")
     return truncate_text(stabilize_text(f"{name}: {message}" if message else name), _MAX_OF_STEP)
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """The first `limit` characters, and how many more there were."""
+    """Return the first `limit` characters, and how many more there were."""
     return text if len(text) <= limit else text[:limit] + _describe_missing(len(text) - limit)
 
 
@@ -221,7 +212,7 @@ def _describe_missing(count: int) -> str:
 class OutputBuffer:
     """Gathers the output of the step that runs, as (kind, text) pairs; kinds: "out", "err", "warning", "value".
 
-    Keeps so many characters of a step and of a run, and counts the rest.
+    Stores at most _MAX_OF_STEP characters of a step and _MAX_OF_RUN of a run, and counts the rest.
     """
 
     def __init__(self) -> None:
@@ -232,19 +223,19 @@ class OutputBuffer:
 
     def add(self, kind: str, text: str) -> None:
         """Append `text` to the running step."""
-        kept = text[: self._room]
-        self._room -= len(kept)
-        self._left -= len(kept)
-        self._dropped += len(text) - len(kept)
-        if not kept:
+        stored = text[: self._room]
+        self._room -= len(stored)
+        self._left -= len(stored)
+        self._dropped += len(text) - len(stored)
+        if not stored:
             return
         if kind in ("out", "err") and self._parts and self._parts[-1][0] == kind:
-            self._parts[-1] = (kind, self._parts[-1][1] + kept)
+            self._parts[-1] = (kind, self._parts[-1][1] + stored)
         else:
-            self._parts.append((kind, kept))
+            self._parts.append((kind, stored))
 
     def take(self) -> tuple[tuple[str, str], ...]:
-        """End the step: its output so far; the next step starts empty."""
+        """End the step and return its output; the next step starts empty."""
         parts = [(kind, stabilize_text(text)) for kind, text in self._parts]
         if self._dropped:
             parts.append(("cut", _describe_missing(self._dropped).strip()))
@@ -254,7 +245,7 @@ class OutputBuffer:
 
 
 class _CapturedStream(io.TextIOBase):
-    """Stands in for sys.stdout; what threads print that were there before goes where it always went."""
+    """Replaces sys.stdout or sys.stderr; threads that were there before the run print to the original."""
 
     encoding = "utf-8"
 
@@ -276,13 +267,15 @@ class _CapturedStream(io.TextIOBase):
 
 @contextmanager
 def capture_output(output: OutputBuffer) -> Iterator[None]:
-    """Send stdout, stderr and warnings to `output`; afterwards all three are as they were.
+    """Send stdout, stderr and warnings to `output`, and restore all three afterwards.
 
     A warning is shown as `UserWarning: message`, without the path and the process id that differ everywhere, and
     once for each line that gives it, whatever filters are set outside: the same program shows the same warnings.
     """
 
-    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    def add_warning(
+        message: Warning | str, category: type[Warning], *_: object, **__: object
+    ) -> None:
         output.add("warning", f"{category.__name__}: {_INTERNAL_NOTE.sub('', str(message))}")
 
     stdout, stderr = (
@@ -292,25 +285,25 @@ def capture_output(output: OutputBuffer) -> Iterator[None]:
     with redirect_stdout(stdout), redirect_stderr(stderr), warnings.catch_warnings():
         warnings.resetwarnings()
         warnings.simplefilter("default")
-        warnings.showwarning = show
+        warnings.showwarning = add_warning
         yield
 
 
-# -- where it ends ---------------------------------------------------------------------
+# -- its end ---------------------------------------------------------------------------
 
 
 class Stop(BaseException):
-    """Raised inside the program to end it; a BaseException, so that `except Exception` does not hold it up."""
+    """Raised inside the program to end it; a BaseException, so that `except Exception` does not catch it."""
 
 
 class Stopwatch:
-    """Watches one run: `check()` at every step, and a timer for what hangs within a step.
+    """Ends one run in time: `check()` at every step, and a timer for what hangs within a step.
 
     The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the length of the run tells
-    the two apart. While `busy` is set (a step is being looked at) neither comes through before `check()`, so that a
-    look is never torn in the middle. A program that goes on all the same (it swallows every error, it has a handler of
-    its own) has errors raised in its thread until it ends. Outside the main thread there are no signals: the limits
-    hold between steps only.
+    the two apart. While `busy` is set (a step is being observed) neither takes effect before `check()`, so that an
+    observation is never torn in the middle. In a program that goes on all the same (it swallows every error, it has a
+    handler of its own) errors are raised in its thread until it ends. Outside the main thread there are no signals: the
+    limits hold between steps only.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -327,12 +320,11 @@ class Stopwatch:
         self._running = True
         if self._signals:
             self._previous = signal.getsignal(signal.SIGINT)
-            signal.signal(signal.SIGINT, self._handle)
-            self._timer = threading.Timer(self._seconds, self._ring)
+            signal.signal(signal.SIGINT, self._on_signal)
+            self._timer = threading.Timer(self._seconds, self._on_time_up)
             self._timer.daemon = True
-            with suppress(
-                RuntimeError
-            ):  # Python in a browser has no threads: there the limits hold between steps
+            # Python in a browser has no threads: there the limits hold between steps.
+            with suppress(RuntimeError):
                 self._timer.start()
         return self
 
@@ -345,7 +337,8 @@ class Stopwatch:
         with self._lock:
             self._running = False
         with suppress(Stop):
-            for _ in range(2):  # an error that was thrown and not raised yet is raised here
+            # An error that was set for this thread and not raised yet is raised in this loop.
+            for _ in range(2):
                 pass
         if self._signals:
             self._timer.cancel()
@@ -353,7 +346,7 @@ class Stopwatch:
             signal.signal(signal.SIGINT, previous)  # type: ignore[arg-type]
 
     def check(self) -> None:
-        """Raise what is due: Stop if the time is up, KeyboardInterrupt if the user interrupted during a look."""
+        """Raise Stop if the time is up, KeyboardInterrupt if the user interrupted during an observation."""
         if self.reason is None and time.monotonic() > self._end:
             self.reason = "time"
         if self.reason == "time":
@@ -361,34 +354,33 @@ class Stopwatch:
         if self.reason == "interrupt":
             raise KeyboardInterrupt
 
-    def _ring(self) -> None:
+    def _on_time_up(self) -> None:
         with self._lock:
             if not self._running or self.reason is not None:
                 return
             self.reason = "time"
-        while self._hit():
+        while self._interrupt_program():
             time.sleep(_RETRY_SECONDS)
             with self._lock:
-                if (
-                    self._running and not self.busy
-                ):  # it swallowed that, or has put a handler of its own there
+                # It swallowed the interrupt, or has a handler of its own.
+                if self._running and not self.busy:
                     ident = ctypes.c_ulong(threading.main_thread().ident or 0)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stop))
 
-    def _hit(self) -> bool:
-        """Interrupt the program, if it still runs."""
+    def _interrupt_program(self) -> bool:
+        """Interrupt the program. Returns False if it has ended."""
         with self._lock:
             if not self._running:
                 return False
-            if self.busy:  # `check()` comes soon; what runs now may be none of the program, and is not to be hit
+            if self.busy:  # `check()` comes soon, and what runs now may not be the program
                 return True
-            if hasattr(signal, "pthread_kill"):  # wakes a sleep(), which interrupt_main() would not
+            if hasattr(signal, "pthread_kill"):  # ends a sleep(), which interrupt_main() does not
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             else:
                 _thread.interrupt_main()
             return True
 
-    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         if not self._running:
             return
         if self.reason is None:
