@@ -1,4 +1,4 @@
-"""Layers' functions and losses, with the nodes torch gives them. Source: `torch.nn.functional`."""
+"""Functions of layers, and losses, with the nodes that PyTorch records. Source: `torch.nn.functional`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ _HIDDEN = {"function": False, "method": False, "out": False}
 # layers ---------------------------------------------------------------------------------------------------------------
 
 
-def _linear(input: Any, weight: Any, bias: Any) -> Any:
+def _compute_linear(input: Any, weight: Any, bias: Any) -> Any:
+    """Compose `input @ weight.T + bias` of the operations that PyTorch records for it."""
     n = input.ndim
     if not (n and weight.ndim):
         raise RuntimeError(
@@ -45,6 +46,8 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
         )
     if bias is None:
         return matmul(input, t(weight))
+    # Which nodes there are depends on the input: one `addmm` for a matrix, and for more dimensions
+    # only if they can be folded into one without a copy.
     if n == 2:
         return addmm(bias, input, t(weight))
     if not input.is_contiguous():
@@ -56,17 +59,17 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
 
 
 _linear_op = op(
-    "linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_linear), **_HIDDEN
+    "linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_compute_linear), **_HIDDEN
 )
 _relu = elsewhere(_pointwise.relu)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x where positive, else 0."""
+    """Return x where positive, else 0."""
     return input.relu_() if inplace else _relu(input)
 
 
-if TYPE_CHECKING:  # what these are called with, by their schemas
+if TYPE_CHECKING:  # their signatures, for type checkers; at run time they follow their schemas
 
     def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """`input @ weight.T + bias`."""
@@ -97,7 +100,10 @@ _dropout, _dropout_ = elsewhere(_filling.dropout), elsewhere(_filling.dropout_)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """In training, elements set to zero with probability p and the others scaled. ValueError for p outside [0, 1]."""
+    """In training, set elements to zero with probability p and scale the others by 1 / (1 - p).
+
+    ValueError for p outside [0, 1].
+    """
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     return (_dropout_ if inplace else _dropout)(input, p, training)
@@ -105,41 +111,46 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 # losses ---------------------------------------------------------------------------------------------------------------
 
+# Reductions are numbers in PyTorch's schemas, and `grad_fn._saved_reduction` shows them.
 _NONE, _MEAN, _SUM = range(3)
-_NUMBERS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
+_REDUCTIONS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
 
 
-def _number(reduction: str) -> int:
-    if reduction not in _NUMBERS:
+def _number_of_reduction(reduction: str) -> int:
+    if reduction not in _REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
-    return _NUMBERS[reduction]
+    return _REDUCTIONS[reduction]
 
 
-def _reduced(losses: np.ndarray, reduction: int) -> np.ndarray:
+def _reduce_losses(losses: np.ndarray, reduction: int) -> np.ndarray:
     if reduction == _NONE:
         return losses
     total = np.add.reduce(losses, None)
     return total / losses.dtype.type(losses.size) if reduction == _MEAN else total
 
 
-def _mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
-    kind = result_dtype(a, b)
-    check_kernel(kind.np, "f", "mse_cpu")
-    a, b = as_array(a, kind), as_array(b, kind)
-    d = result_layout(np.subtract(a, b), a, b)
-    return _reduced(np.multiply(d, d, d if d.ndim else None), reduction)
+def _compute_mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
+    dtype = result_dtype(a, b)
+    check_kernel(dtype.np, "f", "mse_cpu")
+    a, b = as_array(a, dtype), as_array(b, dtype)
+    difference = result_layout(np.subtract(a, b), a, b)
+    # `np.multiply` cannot write into the scalar that NumPy gives for 0-d arrays.
+    squares = np.multiply(difference, difference, difference if difference.ndim else None)
+    return _reduce_losses(squares, reduction)
 
 
-def _mse_slope(grad: Any, a: Any, b: Any, reduction: int) -> Any:
-    return (a - b) * (over(grad, math.prod(a.shape) / 2) if reduction == _MEAN else times(grad, 2))
+def _mse_gradient(grad: Any, a: Any, b: Any, reduction: int) -> Any:
+    factor = over(grad, math.prod(a.shape) / 2) if reduction == _MEAN else times(grad, 2)
+    return (a - b) * factor
 
 
-_mse_loss = op("mse_loss(Tensor self, Tensor target, int reduction=1)", _mse, **_HIDDEN,
-               self=lambda grad, self, target, reduction: _mse_slope(grad, self, target, reduction),
-               target=lambda grad, self, target, reduction: _mse_slope(grad, target, self, reduction))  # fmt: skip
+_mse_loss = op("mse_loss(Tensor self, Tensor target, int reduction=1)", _compute_mse, **_HIDDEN,
+               self=lambda grad, self, target, reduction: _mse_gradient(grad, self, target, reduction),
+               target=lambda grad, self, target, reduction: _mse_gradient(grad, target, self, reduction))  # fmt: skip
 
 
-def _alike(input: Tensor, target: Tensor) -> tuple:
+def _broadcast_target(input: Tensor, target: Tensor) -> tuple:
+    """Return input and target in one shape, with PyTorch's warning if they differ."""
     if target.shape == input.shape:
         return input, target
     warn_user(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.")  # fmt: skip
@@ -148,42 +159,44 @@ def _alike(input: Tensor, target: Tensor) -> tuple:
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The squared differences, averaged, summed or as they are."""
-    return _mse_loss(*_alike(input, target), _number(reduction))
+    """Return the squared differences: their mean, their sum, or each."""
+    return _mse_loss(*_broadcast_target(input, target), _number_of_reduction(reduction))
 
 
-def _slope(slope: Any, grad: Any, reduction: int) -> Any:
-    slope = slope * grad
-    return over(slope, math.prod(slope.shape)) if reduction == _MEAN else slope
+def _multiply_and_reduce(slope: Any, grad: Any, reduction: int) -> Any:
+    """Return `slope * grad`, over the number of elements if the loss is their mean."""
+    product = slope * grad
+    return over(product, math.prod(product.shape)) if reduction == _MEAN else product
 
 
-def _logits(
+def _compute_bce_with_logits(
     x: np.ndarray, y: np.ndarray, weight: None, pos_weight: None, reduction: int
 ) -> np.ndarray:
-    far = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0)  # log(1 + exp(-x)) without overflow
-    return _reduced(((1 - y) * x + far).astype(y.dtype, copy=False), reduction)
+    # log(1 + exp(-x)) without overflow for large negative x
+    softplus = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0)
+    return _reduce_losses(((1 - y) * x + softplus).astype(y.dtype, copy=False), reduction)
 
 
 _logits_loss = op(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)",
-    _logits, **_HIDDEN, also=("weight", "pos_weight"),
-    self=lambda grad, self, target, reduction: _slope(_sigmoid(self) - target, grad, reduction),
-    target=lambda grad, self, reduction: _slope(-self, grad, reduction))  # fmt: skip
+    _compute_bce_with_logits, **_HIDDEN, also=("weight", "pos_weight"),
+    self=lambda grad, self, target, reduction: _multiply_and_reduce(_sigmoid(self) - target, grad, reduction),
+    target=lambda grad, self, reduction: _multiply_and_reduce(-self, grad, reduction))  # fmt: skip
 
 
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, *, reduction: str = "mean"
 ) -> Tensor:
-    """The cross entropy of sigmoid(input) with targets between 0 and 1. ValueError for shapes that differ."""
+    """Return the cross entropy of sigmoid(input) with targets in [0, 1]. ValueError for shapes that differ."""
     if target.size() != input.size():
         raise ValueError(
             f"Target size ({target.size()}) must be the same as input size ({input.size()})"
         )
-    return _logits_loss(input, target, None, None, _number(reduction))
+    return _logits_loss(input, target, None, None, _number_of_reduction(reduction))
 
 
-def _places(a: np.ndarray, y: np.ndarray) -> tuple:
-    """Where the right classes are in rows of the input. IndexError for one that is none."""
+def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple:
+    """Return the index of the right class in each row of `a`. IndexError for a class that does not exist."""
     batch = y.shape[0] if y.ndim else 0
     if a.shape[:-1] != y.shape and a.ndim == 2:
         raise ValueError(
@@ -196,24 +209,31 @@ def _places(a: np.ndarray, y: np.ndarray) -> tuple:
             f"expected target dtype to be Long or Byte, but got {BY_NUM[y.dtype.num].scalar_name}"
         )
     index = y.reshape(-1)
-    bad = (index < 0) | (index >= a.shape[-1])
-    if bad.any():
-        raise IndexError(f"Target {int(index[bad][0])} is out of bounds.")
+    is_outside = (index < 0) | (index >= a.shape[-1])
+    if is_outside.any():
+        raise IndexError(f"Target {int(index[is_outside][0])} is out of bounds.")
     return np.arange(index.size), index
 
 
-def _nll_slope(
+def _nll_gradient(
     grad: Any, a: Any, y: Any, weight: None, reduction: int, ignore_index: int, total: Any
 ) -> np.ndarray:
     out = np.zeros(a.shape, a.dtype)
-    out.reshape(-1, a.shape[-1])[_places(a, y)] = -grad.reshape(-1) / (
-        total if reduction == _MEAN else 1
-    )
+    divisor = total if reduction == _MEAN else 1
+    out.reshape(-1, a.shape[-1])[_index_of_classes(a, y)] = -grad.reshape(-1) / divisor
     return out
 
 
-# what torch saves beside the rest: a number without a sign, and what the targets count together
-_SAVED = {
+def _compute_nll(
+    a: np.ndarray, y: np.ndarray, weight: None, reduction: int, ignore_index: int
+) -> np.ndarray:
+    right = a.reshape(-1, a.shape[-1])[_index_of_classes(a, y)]
+    return _reduce_losses(-right.reshape(y.shape), reduction)
+
+
+# PyTorch saves these, too, and shows them: `ignore_index` through an unsigned type, and the number
+# of targets (their total weight) as a tensor.
+_EXTRA_SAVED = {
     "ignore_index": lambda values: -100 % (1 << 64),
     "total_weight": lambda values: fresh(
         np.asarray(values[1]._data.size, values[0]._data.dtype), values[0].device
@@ -221,29 +241,28 @@ _SAVED = {
 }
 _nll_backward = op(
     "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight)",
-    _nll_slope, **_HIDDEN, backward="NllLossBackwardBackward0", keeps={"ignore_index": _SAVED["ignore_index"]},
+    _nll_gradient, **_HIDDEN, backward="NllLossBackwardBackward0", keeps={"ignore_index": _EXTRA_SAVED["ignore_index"]},
     self=lambda grad: zeros_like(grad),
     grad_output=lambda grad, target, weight, reduction, ignore_index: (
         _nll_loss(grad, target, weight, reduction, ignore_index)))  # fmt: skip
 _nll_loss = op(
     "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)",
-    lambda a, y, weight, reduction, ignore_index: _reduced(
-        -a.reshape(-1, a.shape[-1])[_places(a, y)].reshape(y.shape), reduction), **_HIDDEN,
-    keeps=_SAVED, self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
+    _compute_nll, **_HIDDEN,
+    keeps=_EXTRA_SAVED, self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
         grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
 
 
 def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Minus the log-probability of the right class: input (N, C) or (C), target int64 (N) or ()."""
-    return _nll_loss(input, target, None, _number(reduction))
+    """Return minus the log-probability of the right class: input (N, C) or (C), target int64 (N) or ()."""
+    return _nll_loss(input, target, None, _number_of_reduction(reduction))
 
 
 def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """The cross entropy of softmax(input) with classes: input (N, C) or (C), target int64 (N) or ()."""
+    """Return the cross entropy of softmax(input): input (N, C) or (C), target int64 class numbers (N) or ()."""
     return nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, reduction=reduction)
 
 
 __all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "linear",
            "log_softmax", "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
-if not TYPE_CHECKING:  # type checkers say so themselves
+if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = lacking("torch.nn.functional")

@@ -1,4 +1,4 @@
-"""Initialising parameters with torch's numbers. Source: `torch.nn.init`."""
+"""Initializing parameters, with PyTorch's numbers. Source: `torch.nn.init`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..graph import no_grad
 from ..tensor import Tensor
 
 
-def _fans(tensor: Tensor) -> tuple[int, int]:
+def _fan_in_and_out(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
         )
-    field = math.prod(tensor.shape[2:])
-    return tensor.shape[1] * field, tensor.shape[0] * field
+    receptive_field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * receptive_field, tensor.shape[0] * receptive_field
 
 
 @no_grad()
@@ -48,17 +48,19 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill uniformly so that variance keeps its size forward and backward (Glorot)."""
-    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
+    """Fill uniformly so that forward and backward keep the variance (Glorot)."""
+    # Computed in PyTorch's order, so that the bounds agree to the last bit.
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fan_in_and_out(tensor))))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> Tensor:
-    """Fill uniformly, scaled for a rectifier that lets the part `a` of negative numbers pass (He)."""
+    """Fill uniformly, scaled for a leaky rectifier whose negative slope is `a` (He)."""
     if 0 in tensor.shape:
         warn_user("Initializing zero-element tensors is a no-op")
         return tensor
-    bound = math.sqrt(3.0) * (math.sqrt(2.0 / (1 + a**2)) / math.sqrt(_fans(tensor)[0]))
+    fan_in, _ = _fan_in_and_out(tensor)
+    bound = math.sqrt(3.0) * (math.sqrt(2.0 / (1 + a**2)) / math.sqrt(fan_in))
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -71,5 +73,5 @@ __all__ = [
     "xavier_uniform_",
     "zeros_",
 ]
-if not TYPE_CHECKING:  # type checkers say so themselves
+if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = lacking("torch.nn.init")

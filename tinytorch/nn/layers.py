@@ -1,4 +1,4 @@
-"""Layers, losses and containers: each layer calls a function of `functional`. Source: `torch.nn.modules`."""
+"""Layers, losses and containers. Each layer calls a function of `functional`. Source: `torch.nn.modules`."""
 
 from __future__ import annotations
 
@@ -37,28 +37,29 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Fill weight and bias with torch's initial numbers."""
+        """Fill weight and bias with PyTorch's initial numbers."""
+        # With this slope the bound is 1 / sqrt(in_features), as it is for the bias.
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        """`input @ weight.T + bias`, of shape (..., out_features)."""
+        """Return `input @ weight.T + bias`, of shape (..., out_features)."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The options, as the layer prints them."""
+        """Return the options, as the layer prints them."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
 class Identity(Module):
-    """Gives its input back."""
+    """Returns its input."""
 
     shown_as = "torch.nn.modules.linear.Identity"
 
     def forward(self, input: Tensor) -> Tensor:
-        """Give the input back."""
+        """Return the input."""
         return input
 
 
@@ -76,7 +77,7 @@ class Dropout(Module):
         return F.dropout(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        """The options, as the layer prints them."""
+        """Return the options, as the layer prints them."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
@@ -90,11 +91,11 @@ class ReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """x where positive, else 0."""
+        """Return x where positive, else 0."""
         return F.relu(input, self.inplace)
 
     def extra_repr(self) -> str:
-        """The options, as the layer prints them."""
+        """Return the options, as the layer prints them."""
         return "inplace=True" if self.inplace else ""
 
 
@@ -104,7 +105,7 @@ class Sigmoid(Module):
     shown_as = "torch.nn.modules.activation.Sigmoid"
 
     def forward(self, input: Tensor) -> Tensor:
-        """1 / (1 + exp(-x))."""
+        """Return 1 / (1 + exp(-x))."""
         return input.sigmoid()
 
 
@@ -114,7 +115,7 @@ class Tanh(Module):
     shown_as = "torch.nn.modules.activation.Tanh"
 
     def forward(self, input: Tensor) -> Tensor:
-        """Hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         return input.tanh()
 
 
@@ -128,16 +129,16 @@ class Softmax(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """exp(x) scaled to sum to 1 along the dimension."""
+        """Return exp(x), scaled to sum to 1 along the dimension."""
         return F.softmax(input, self.dim)
 
     def extra_repr(self) -> str:
-        """The options, as the layer prints them."""
+        """Return the options, as the layer prints them."""
         return f"dim={self.dim}"
 
 
 class Flatten(Module):
-    """Several dimensions into one."""
+    """Flattens several dimensions into one."""
 
     shown_as = "torch.nn.modules.flatten.Flatten"
 
@@ -146,20 +147,19 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """The dimensions from the first to the last as one."""
+        """Flatten the dimensions from `start_dim` to `end_dim`."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
-        """The options, as the layer prints them."""
+        """Return the options, as the layer prints them."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
 class _Loss(Module):
     """A loss with a reduction: "mean", "sum" or "none"."""
 
-    def __init__(
-        self, *, reduction: str = "mean"
-    ) -> None:  # by name: before it torch takes older arguments
+    # By keyword only: PyTorch has older positional arguments before it.
+    def __init__(self, *, reduction: str = "mean") -> None:
         super().__init__()
         self.reduction = reduction
 
@@ -170,7 +170,7 @@ class MSELoss(_Loss):
     shown_as = "torch.nn.modules.loss.MSELoss"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Squared differences."""
+        """Return the squared differences, reduced."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
@@ -180,7 +180,7 @@ class BCEWithLogitsLoss(_Loss):
     shown_as = "torch.nn.modules.loss.BCEWithLogitsLoss"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Cross entropy of sigmoid(input)."""
+        """Return the cross entropy of sigmoid(input), reduced."""
         return F.binary_cross_entropy_with_logits(input, target, reduction=self.reduction)
 
 
@@ -190,7 +190,7 @@ class NLLLoss(_Loss):
     shown_as = "torch.nn.modules.loss.NLLLoss"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Minus the log-probability of the right class."""
+        """Return minus the log-probability of the right class, reduced."""
         return F.nll_loss(input, target, reduction=self.reduction)
 
 
@@ -200,12 +200,12 @@ class CrossEntropyLoss(_Loss):
     shown_as = "torch.nn.modules.loss.CrossEntropyLoss"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Cross entropy of softmax(input)."""
+        """Return the cross entropy of softmax(input), reduced."""
         return F.cross_entropy(input, target, reduction=self.reduction)
 
 
-class _Numbered(Module):
-    """What Sequential and ModuleList share: modules by their position."""
+class _IndexedContainer(Module):
+    """Base of Sequential and ModuleList: modules by their position."""
 
     def _name_at(self, i: int) -> str:
         if not -len(self) <= index(i) < len(self):
@@ -223,7 +223,7 @@ class _Numbered(Module):
     @overload
     def __getitem__(self, i: int) -> Module: ...
     def __getitem__(self, i: int | slice) -> Any:
-        return self._sliced(i) if isinstance(i, slice) else self._modules[self._name_at(i)]
+        return self._make_slice(i) if isinstance(i, slice) else self._modules[self._name_at(i)]
 
     def __setitem__(self, i: int, module: Module) -> None:
         setattr(self, self._name_at(i), module)
@@ -234,8 +234,8 @@ class _Numbered(Module):
         return self
 
 
-class Sequential(_Numbered):
-    """Modules one after another: given in order, or as an OrderedDict with names."""
+class Sequential(_IndexedContainer):
+    """Chain of modules: given in order, or as an OrderedDict with names."""
 
     shown_as = "torch.nn.modules.container.Sequential"
 
@@ -245,22 +245,25 @@ class Sequential(_Numbered):
     def __init__(self, arg: OrderedDict[str, Module], /) -> None: ...
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = len(args) == 1 and isinstance(args[0], OrderedDict)
-        for name, module in args[0].items() if named else ((str(i), m) for i, m in enumerate(args)):
-            self.add_module(name, module)
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for name, module in args[0].items():
+                self.add_module(name, module)
+        else:
+            for i, module in enumerate(args):
+                self.add_module(str(i), module)
 
     def forward(self, input: Any) -> Any:
-        """Call the modules one after another, each on what the one before returned."""
+        """Call the modules in order, each on the result of the previous module."""
         for module in self:
             input = module(input)
         return input
 
-    def _sliced(self, i: slice) -> Sequential:
+    def _make_slice(self, i: slice) -> Sequential:
         return type(self)(OrderedDict(list(self._modules.items())[i]))
 
 
-class ModuleList(_Numbered):
-    """Modules in a list that registers them."""
+class ModuleList(_IndexedContainer):
+    """A list of modules, which registers them."""
 
     shown_as = "torch.nn.modules.container.ModuleList"
 
@@ -269,14 +272,17 @@ class ModuleList(_Numbered):
         for module in modules:
             self.append(module)
 
-    def _sliced(self, i: slice) -> ModuleList:
+    def _make_slice(self, i: slice) -> ModuleList:
         return type(self)(list(self)[i])
 
-    def _shown(self) -> list[str]:
+    def _child_lines(self) -> list[str]:
+        # As in PyTorch, equal modules in a row print as one line: `(0-2): 3 x Linear(...)`.
         lines = []
-        for text, run in groupby(range(len(self)), [repr(module) for module in self].__getitem__):
-            first, *rest = run  # equal modules in a row print as one
-            lines.append(
-                f"({first}-{rest[-1]}): {len(rest) + 1} x {text}" if rest else f"({first}): {text}"
-            )
+        texts = [repr(module) for module in self]
+        for text, group in groupby(range(len(texts)), texts.__getitem__):
+            start, *others = group
+            if others:
+                lines.append(f"({start}-{others[-1]}): {len(others) + 1} x {text}")
+            else:
+                lines.append(f"({start}): {text}")
         return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self, overload
+from typing import Any, NamedTuple, Self, overload
 
 from ..autograd import Function
 from ..base import ShownAs, dtypes, warn_user
@@ -15,8 +15,10 @@ from .parameter import Parameter
 
 
 def typename(x: Any) -> str:
-    """The type of an object with its module, as `torch.typename` has it."""
-    return x.type() if isinstance(x, Tensor) else repr(x if isinstance(x, type) else type(x))[8:-2]
+    """Return the type of an object with its module, as `torch.typename` does."""
+    if isinstance(x, Tensor):
+        return x.type()
+    return repr(x if isinstance(x, type) else type(x)).removeprefix("<class '").removesuffix("'>")
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):  # noqa: PYI024 - another name
@@ -30,52 +32,81 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
         )
 
 
-# what a module keeps by name: in torch's words what it is, what may be set in its place, and what may be registered
-_GROUPS = {
-    "_parameters": (
-        "parameter",
-        "torch.nn.Parameter or None",
-        Parameter,
-        "torch.nn.Parameter or None",
+class _MemberKind(NamedTuple):
+    """What a module knows by name, in the words of PyTorch's errors."""
+
+    name: str
+    assignable: str  # what may be assigned to a name that is one of these
+    type: type
+    registrable: str  # what may be registered
+
+
+_MEMBER_KINDS = {
+    "_parameters": _MemberKind(
+        name="parameter",
+        assignable="torch.nn.Parameter or None",
+        type=Parameter,
+        registrable="torch.nn.Parameter or None",
     ),
-    "_modules": ("child module", "torch.nn.Module or None", object, ""),
-    "_buffers": ("buffer", "torch.nn.Buffer, torch.Tensor or None", Tensor, "torch Tensor or None"),
+    "_modules": _MemberKind(
+        name="child module",
+        assignable="torch.nn.Module or None",
+        type=object,  # `add_module` checks it, with an error of its own
+        registrable="",
+    ),
+    "_buffers": _MemberKind(
+        name="buffer",
+        assignable="torch.nn.Buffer, torch.Tensor or None",
+        type=Tensor,
+        registrable="torch Tensor or None",
+    ),
 }
 
 
+class _StateEntry(NamedTuple):
+    """A parameter or persistent buffer, as state dicts have it."""
+
+    key: str  # dotted, from the module whose state it is
+    module: Module
+    name: str
+    tensor: Tensor
+
+
 _Grads = tuple[Tensor, ...] | Tensor
-_EVERYWHERE: tuple[dict[int, Callable], dict[int, Callable]] = OrderedDict(), OrderedDict()
+# Hooks of all modules.
+_GLOBAL_FORWARD_PRE_HOOKS: dict[int, Callable] = OrderedDict()
+_GLOBAL_FORWARD_HOOKS: dict[int, Callable] = OrderedDict()
 
 
 def register_module_forward_pre_hook(
     hook: Callable[[Any, tuple[Any, ...]], Any],
 ) -> RemovableHandle:
     """Call `hook(module, args)` before the forward of every module, and before its own hooks."""
-    return RemovableHandle(_EVERYWHERE[0], hook)
+    return RemovableHandle(_GLOBAL_FORWARD_PRE_HOOKS, hook)
 
 
 def register_module_forward_hook(
     hook: Callable[[Any, tuple[Any, ...], Any], Any],
 ) -> RemovableHandle:
     """Call `hook(module, args, output)` after the forward of every module, and before its own hooks."""
-    return RemovableHandle(_EVERYWHERE[1], hook)
+    return RemovableHandle(_GLOBAL_FORWARD_HOOKS, hook)
 
 
 class ModuleMeta(type):
-    """Prints the modules' classes by the names they have in torch, which a class of ours says in `shown_as`."""
+    """Metaclass that prints classes of modules by their names in PyTorch (`shown_as`)."""
 
     __repr__ = ShownAs.__repr__
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
-    """What the module computes; every subclass defines it."""
+    """Compute the module's result; every subclass defines it."""
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
     )
 
 
 class Module(metaclass=ModuleMeta):
-    """The base of all networks: a subclass assigns parameters and modules as attributes and defines `forward`."""
+    """Base of all networks. A subclass assigns parameters and modules as attributes and defines `forward`."""
 
     shown_as = "torch.nn.modules.module.Module"
     training: bool
@@ -88,46 +119,50 @@ class Module(metaclass=ModuleMeta):
     _backward_hooks: OrderedDict[int, Callable[..., Any]]
 
     def __init__(self) -> None:
+        # Not by assignment, which asks for these.
         vars(self).update(
             training=True,
             _parameters={},
             _buffers={},
             _modules={},
             _non_persistent_buffers_set=set(),
-        )
-        vars(self).update(
-            {f"_{when}_hooks": OrderedDict() for when in ("forward", "forward_pre", "backward")}
+            _forward_hooks=OrderedDict(),
+            _forward_pre_hooks=OrderedDict(),
+            _backward_hooks=OrderedDict(),
         )
 
-    forward: Callable[..., Any] = (
-        _forward_unimplemented  # so that a subclass may take what it needs
-    )
+    # An attribute, no method, so that type checkers let subclasses choose the parameters.
+    forward: Callable[..., Any] = _forward_unimplemented
 
     # calling ----------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
-        before, after = _EVERYWHERE
-        if not (
+        has_hooks = (
             self._backward_hooks
             or self._forward_hooks
             or self._forward_pre_hooks
-            or before
-            or after
-        ):
+            or _GLOBAL_FORWARD_PRE_HOOKS
+            or _GLOBAL_FORWARD_HOOKS
+        )
+        if not has_hooks:
             return self.forward(*args, **kwargs)
-        for hook in [*before.values(), *self._forward_pre_hooks.values()]:
-            new = hook(self, args)
-            args = args if new is None else new if isinstance(new, tuple) else (new,)
+        for hook in [*_GLOBAL_FORWARD_PRE_HOOKS.values(), *self._forward_pre_hooks.values()]:
+            new_args = hook(self, args)
+            if new_args is not None:
+                args = new_args if isinstance(new_args, tuple) else (new_args,)
 
-        def run(args: tuple) -> Any:
-            out = self.forward(*args, **kwargs)
-            for hook in [*after.values(), *self._forward_hooks.values()]:
-                new = hook(self, args, out)
-                out = out if new is None else new
-            return out
+        def run_forward(args: tuple) -> Any:
+            output = self.forward(*args, **kwargs)
+            for hook in [*_GLOBAL_FORWARD_HOOKS.values(), *self._forward_hooks.values()]:
+                new_output = hook(self, args, output)
+                if new_output is not None:
+                    output = new_output
+            return output
 
-        return _with_backward_hooks(self, args, run) if self._backward_hooks else run(args)
+        if self._backward_hooks:
+            return _run_with_backward_hooks(self, args, run_forward)
+        return run_forward(args)
 
     def register_forward_hook(
         self, hook: Callable[[Any, tuple[Any, ...], Any], Any]
@@ -151,43 +186,41 @@ class Module(metaclass=ModuleMeta):
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        kind = (
-            "_parameters"
-            if isinstance(value, Parameter)
-            else "_modules"
-            if isinstance(value, Module)
-            else None
-        )
-        if kind is not None and "_parameters" not in own:
-            what = "parameters" if kind == "_parameters" else "module"
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-        held = next((group for group in _GROUPS if name in own.get(group, ())), None)
-        if kind is None and held is None:
-            return object.__setattr__(self, name, value)
-        if (
-            kind is None
-            and value is not None
-            and not (held == "_buffers" and isinstance(value, Tensor))
-        ):
-            what, wanted, *_ = _GROUPS[held]
-            raise TypeError(
-                f"cannot assign '{typename(value)}' as {what} '{name}' ({wanted} expected)"
-            )
+        new_group = None
+        if isinstance(value, Parameter):
+            new_group = "_parameters"
+        elif isinstance(value, Module):
+            new_group = "_modules"
+        if new_group is not None and "_parameters" not in own:
+            noun = "parameters" if new_group == "_parameters" else "module"
+            raise AttributeError(f"cannot assign {noun} before Module.__init__() call")
+        old_group = next((group for group in _MEMBER_KINDS if name in own.get(group, ())), None)
+        if new_group is None:
+            if old_group is None:
+                return object.__setattr__(self, name, value)
+            # A name that is a parameter, module or buffer stays one: only its like or None may follow.
+            is_buffer = old_group == "_buffers" and isinstance(value, Tensor)
+            if value is not None and not is_buffer:
+                kind = _MEMBER_KINDS[old_group]
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as {kind.name} '{name}' ({kind.assignable} expected)"
+                )
         own.pop(name, None)
-        if held not in (None, kind) and kind is not None:
-            del own[held][name]
-        own[kind or held][name] = value
+        if old_group is not None and new_group not in (None, old_group):
+            del own[old_group][name]
+        own[new_group or old_group][name] = value
         return None
 
     def __getattr__(self, name: str) -> Tensor | Module:
-        for group in _GROUPS:
-            found = self.__dict__.get(group, ())
-            if name in found:
-                return found[name]
+        # Called only where the instance has no such attribute itself.
+        for group in _MEMBER_KINDS:
+            members = self.__dict__.get(group, ())
+            if name in members:
+                return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
-        for group in _GROUPS:
+        for group in _MEMBER_KINDS:
             if name in self.__dict__[group]:
                 self._non_persistent_buffers_set.discard(name)
                 del self.__dict__[group][name]
@@ -197,40 +230,38 @@ class Module(metaclass=ModuleMeta):
     def __dir__(self) -> list[str]:
         return [*object.__dir__(self), *self._parameters, *self._buffers, *self._modules]
 
-    def _register_as(self, group: str, what: str, name: str, value: Any) -> None:
+    def _register_member(self, group: str, noun: str, name: str, value: Any) -> None:
         if "." in name:
-            raise KeyError(
-                f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else "")
-            )
+            suffix = f", got: {name}" if noun == "module" else ""
+            raise KeyError(f'{noun} name can\'t contain "."{suffix}')
         if name == "":
-            raise KeyError(f'{what} name can\'t be empty string ""')
+            raise KeyError(f'{noun} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[group]:
             raise KeyError(f"attribute '{name}' already exists")
-        kind, wanted = _GROUPS[group][2:]
-        if not isinstance(value, (kind, type(None))):
+        kind = _MEMBER_KINDS[group]
+        if not isinstance(value, (kind.type, type(None))):
             raise TypeError(
-                f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} required)"
+                f"cannot assign '{typename(value)}' object to {noun} '{name}' ({kind.registrable} required)"
             )
         self.__dict__[group][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter under a name. KeyError for bad or taken names."""
-        self._register_as("_parameters", "parameter", name, param)
+        self._register_member("_parameters", "parameter", name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the state but is not trained."""
-        self._register_as("_buffers", "buffer", name, tensor)
-        (
-            self._non_persistent_buffers_set.discard
-            if persistent
-            else self._non_persistent_buffers_set.add
-        )(name)
+        self._register_member("_buffers", "buffer", name, tensor)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a child module under a name."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
-        self._register_as("_modules", "module", name, module)
+        self._register_member("_modules", "module", name, module)
 
     # walking ----------------------------------------------------------------------------------------------------------
 
@@ -249,46 +280,47 @@ class Module(metaclass=ModuleMeta):
                 )
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The direct children, with names."""
-        first = {
-            child: name for name, child in reversed(self._modules.items()) if child is not None
-        }
+        """Yield the direct children, each once, with names."""
+        seen = set()
         for name, child in self._modules.items():
-            if child is not None and first[child] == name:
+            if child is not None and child not in seen:
+                seen.add(child)
                 yield name, child
 
-    def _named(self, group: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
-        seen = {id(None)}
-        for path, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
+    def _named_members(self, group: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
+        """Yield the members of a group with dotted names, each once though several modules may have it."""
+        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        seen_ids = {id(None)}
+        for path, module in modules:
             for name, value in getattr(module, group).items():
-                if id(value) not in seen:
-                    seen.add(id(value))
+                if id(value) not in seen_ids:
+                    seen_ids.add(id(value))
                     yield f"{path}.{name}" if path else name, value
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters, with dotted names."""
-        return self._named("_parameters", prefix, recurse)
+        """Yield the parameters, with dotted names."""
+        return self._named_members("_parameters", prefix, recurse)
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """The buffers, with dotted names."""
-        return self._named("_buffers", prefix, recurse)
+        """Yield the buffers, with dotted names."""
+        return self._named_members("_buffers", prefix, recurse)
 
     def modules(self) -> Iterator[Module]:
-        """The module itself and all below it."""
+        """Yield the module itself and all below it."""
         return (m for _, m in self.named_modules())
 
     def children(self) -> Iterator[Module]:
-        """The direct children."""
+        """Yield the direct children."""
         return (m for _, m in self.named_children())
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters."""
+        """Yield the parameters."""
         return (p for _, p in self.named_parameters(recurse=recurse))
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers."""
+        """Yield the buffers."""
         return (b for _, b in self.named_buffers(recurse=recurse))
 
     # changing ---------------------------------------------------------------------------------------------------------
@@ -304,11 +336,12 @@ class Module(metaclass=ModuleMeta):
         for child in self.children():
             child._apply(fn)
         with no_grad():
-            for p in self._parameters.values():
-                if p is not None:
-                    p.data = fn(p)
-                    if p.grad is not None:
-                        p.grad.data = fn(p.grad)
+            for parameter in self._parameters.values():
+                if parameter is not None:
+                    # Not a new parameter: optimizers and other modules hold this one.
+                    parameter.data = fn(parameter)
+                    if parameter.grad is not None:
+                        parameter.grad.data = fn(parameter.grad)
         self._buffers.update({name: fn(b) for name, b in self._buffers.items() if b is not None})
         return self
 
@@ -324,54 +357,65 @@ class Module(metaclass=ModuleMeta):
     @overload
     def to(self, tensor: Tensor, non_blocking: bool = ...) -> Self: ...
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert parameters and buffers, in place; a dtype, which has to be floating, applies to floating point ones."""
-        given = [*args, *kwargs.values()]
-        given += [v for x in given if isinstance(x, Tensor) for v in (x.dtype, x.device)]
-        dtype = next((x for x in given if isinstance(x, dtypes.dtype)), None)
-        where = next((x for x in given if isinstance(x, (str, Device))), None)
+        """Convert parameters and buffers, in place. TypeError for a dtype that is not floating point.
+
+        A dtype applies to floating point parameters and buffers only.
+        """
+        dtype: dtypes.dtype | None = None
+        device: Device | str | None = None
+        for argument in (*args, *kwargs.values()):
+            if isinstance(argument, Tensor):
+                dtype, device = dtype or argument.dtype, device or argument.device
+            elif isinstance(argument, dtypes.dtype):
+                dtype = argument
+            elif isinstance(argument, (str, Device)):
+                device = argument
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired {dtype=!r}"
             )
-        return self._apply(
-            lambda t: t.to(where or t.device, dtype if dtype and t.is_floating_point() else t.dtype)
-        )
+
+        def convert(tensor: Tensor) -> Tensor:
+            new_dtype = dtype if dtype and tensor.is_floating_point() else tensor.dtype
+            return tensor.to(device or tensor.device, new_dtype)
+
+        return self._apply(convert)
 
     def double(self) -> Self:
-        """Floating point parameters and buffers as float64."""
+        """Convert floating point parameters and buffers to float64."""
         return self.to(dtypes.float64)
 
     def float(self) -> Self:
-        """Floating point parameters and buffers as float32."""
+        """Convert floating point parameters and buffers to float32."""
         return self.to(dtypes.float32)
 
     def half(self) -> Self:
-        """Floating point parameters and buffers as float16."""
+        """Convert floating point parameters and buffers to float16."""
         return self.to(dtypes.float16)
 
     def cpu(self) -> Self:
-        """Parameters and buffers on the CPU."""
+        """Move parameters and buffers to the CPU."""
         return self.to("cpu")
 
     def cuda(self, device: Device | int | None = None) -> Self:
-        """Parameters and buffers on the simulated cuda device."""
+        """Move parameters and buffers to the simulated cuda device."""
         return self._apply(lambda t: t.cuda(device))
 
     def train(self, mode: bool = True) -> Self:
-        """Training mode on or off, here and below."""
+        """Switch training mode on or off, here and in all modules below."""
         self.training = mode
         for child in self.children():
             child.train(mode)
         return self
 
     def eval(self) -> Self:
-        """Training mode off, here and below."""
+        """Switch training mode off, here and in all modules below."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether the parameters require grad."""
-        for p in self.parameters():
-            p.requires_grad_(requires_grad)
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -380,42 +424,47 @@ class Module(metaclass=ModuleMeta):
 
     # state dicts ------------------------------------------------------------------------------------------------------
 
-    def _state(self) -> Iterator[tuple]:
-        """Parameters and persistent buffers: dotted name, module, name in it, tensor."""
+    def _state_entries(self) -> Iterator[_StateEntry]:
+        """Yield parameters and persistent buffers; one that two modules share comes under both names."""
         for path, module in self.named_modules(remove_duplicate=False):
-            for name, t in (module._parameters | module._buffers).items():
-                if t is not None and name not in module._non_persistent_buffers_set:
-                    yield f"{path}.{name}" if path else name, module, name, t
+            for name, tensor in (module._parameters | module._buffers).items():
+                if tensor is not None and name not in module._non_persistent_buffers_set:
+                    yield _StateEntry(f"{path}.{name}" if path else name, module, name, tensor)
 
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
-        """Parameters and persistent buffers by dotted name, detached: they share memory and version counter."""
-        return OrderedDict(
-            (prefix + key, t if keep_vars else t.detach()) for key, _, _, t in self._state()
-        )
+        """Return parameters and persistent buffers by dotted name, detached.
+
+        They share memory and version counter with those of the module.
+        """
+        state: dict[str, Any] = OrderedDict()
+        for entry in self._state_entries():
+            state[prefix + entry.key] = entry.tensor if keep_vars else entry.tensor.detach()
+        return state
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:
-        """Copy a state dict's values in (or, with `assign`, take its tensors). RuntimeError for other names or shapes."""
+        """Copy the values of a state dict into the module (or, with `assign`, take its tensors).
+
+        RuntimeError for other names or shapes, after all that fits has been loaded.
+        """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        here = {key: rest for key, *rest in self._state()}
-        missing, unexpected = (
-            [k for k in here if k not in state_dict],
-            [k for k in state_dict if k not in here],
-        )
+        entries = {entry.key: entry for entry in self._state_entries()}
+        missing = [key for key in entries if key not in state_dict]
+        unexpected = [key for key in state_dict if key not in entries]
         problems = []
-        for wrong, word in ((missing, "Missing"), (unexpected, "Unexpected")):
-            if strict and wrong:
-                problems.append(
-                    f"{word} key(s) in state_dict: " + ", ".join(f'"{k}"' for k in wrong) + ". "
-                )
-        for key, (module, name, current) in here.items():
+        for keys, word in ((missing, "Missing"), (unexpected, "Unexpected")):
+            if strict and keys:
+                listed = ", ".join(f'"{key}"' for key in keys)
+                problems.append(f"{word} key(s) in state_dict: {listed}. ")
+        for key, entry in entries.items():
+            current = entry.tensor
             new = state_dict.get(key, current)
             if new.shape != current.shape:
                 problems.append(f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current model is {current.shape}.")  # fmt: skip
             elif new is not current:
-                module._load(name, current, new, assign)
+                entry.module._load_tensor(entry.name, current, new, assign)
         if problems:
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
@@ -424,7 +473,7 @@ class Module(metaclass=ModuleMeta):
         return _IncompatibleKeys(missing, unexpected)
 
     @no_grad()
-    def _load(self, name: str, current: Tensor, new: Tensor, assign: bool) -> None:
+    def _load_tensor(self, name: str, current: Tensor, new: Tensor, assign: bool) -> None:
         if not assign:
             current.copy_(new)
             return
@@ -437,18 +486,16 @@ class Module(metaclass=ModuleMeta):
     # printing ---------------------------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What a subclass adds to its printed line."""
+        """Return what a subclass adds to its printed line."""
         return ""
 
-    def _shown(self) -> list[str]:
+    def _child_lines(self) -> list[str]:
         return [f"({name}): {module!r}" for name, module in self._modules.items()]
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        lines = [
-            *(extra.split("\n") if extra else ()),
-            *[text.replace("\n", "\n  ") for text in self._shown()],
-        ]
+        lines = extra.split("\n") if extra else []
+        lines += [text.replace("\n", "\n  ") for text in self._child_lines()]
         if not self._modules and len(lines) < 2:
             return f"{type(self).__name__}({extra})"
         return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
@@ -456,76 +503,107 @@ class Module(metaclass=ModuleMeta):
 
 def forget_grads(parameters: Any, set_to_none: bool) -> None:
     """Forget the gradients of parameters, or set them to zero."""
-    for p in parameters:
-        grad = p.grad
-        if grad is not None and set_to_none:
-            p.grad = None
-        elif grad is not None:
-            grad.detach_() if grad.grad_fn is not None else grad.requires_grad_(False)
-            grad.zero_()
+    for parameter in parameters:
+        grad = parameter.grad
+        if grad is None:
+            continue
+        if set_to_none:
+            parameter.grad = None
+            continue
+        # Otherwise zeroing would be recorded in the graph of a gradient of `create_graph=True`.
+        if grad.grad_fn is not None:
+            grad.detach_()
+        else:
+            grad.requires_grad_(False)
+        grad.zero_()
 
 
-# full backward hooks: identity functions around a module's inputs and outputs, whose nodes carry the hooks ------------------
+# full backward hooks ----------------------------------------------------------------------------------------------------
+#
+# The inputs and the outputs of forward pass through an identity function each. Its nodes are where
+# the gradients of the module come in (at the outputs) and go out (at the inputs); the hooks of the
+# module are hooks on these two nodes. Source: PyTorch's `torch/utils/hooks.py` (`BackwardHook`).
 
 
 class BackwardHookFunction(Function):
-    """Gives its tensors back; its node stands where the module's gradients come in or go out."""
+    """The identity on several tensors, with a node to put hooks on."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
-        """Hand on what comes in."""
+        """Return the arguments."""
         ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
         return args
 
     @staticmethod
     def backward(_ctx: Any, *args: Any) -> Any:
-        """Hand on the gradients, as they are."""
+        """Return the gradients."""
         return args
 
 
-def _through(values: tuple) -> tuple[tuple, list[int], Any]:
-    """The values with their tensors passed through the identity, the tensors' places, and the node."""
-    places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
-    if not (is_grad_enabled() and any(values[i].requires_grad for i in places)):
-        return values, places, None
-    made = dict(zip(places, BackwardHookFunction.apply(*[values[i] for i in places]), strict=True))
-    node = next(t.grad_fn for t in made.values() if t.grad_fn is not None)
-    return tuple([made.get(i, v) for i, v in enumerate(values)]), places, node
+class _Passage(NamedTuple):
+    """Values whose tensors passed through the identity."""
+
+    values: tuple
+    positions: list[int]  # of the tensors
+    node: Any  # of the identity; None if nothing was recorded
+
+    @classmethod
+    def through_identity(cls, values: tuple) -> _Passage:
+        """Pass the tensors among the values through the identity, if one of them requires grad."""
+        positions = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+        if not (is_grad_enabled() and any(values[i].requires_grad for i in positions)):
+            return cls(values, positions, None)
+        results = BackwardHookFunction.apply(*[values[i] for i in positions])
+        new_values = list(values)
+        for position, result in zip(positions, results, strict=True):
+            new_values[position] = result
+        node = next(t.grad_fn for t in results if t.grad_fn is not None)
+        return cls(tuple(new_values), positions, node)
+
+    def spread_gradients(self, gradients: tuple) -> tuple:
+        """Return gradients of the tensors as gradients of all values, None for what is no tensor."""
+        spread: list[Any] = [None] * len(self.values)
+        for position, gradient in zip(self.positions, gradients, strict=True):
+            spread[position] = gradient
+        return tuple(spread)
 
 
-def _with_backward_hooks(module: Any, args: tuple, run: Callable) -> Any:
-    """Call `run` on the arguments between two nodes, at which the module's hooks see the gradients that pass."""
-    seen: Any = None  # the gradients of the outputs, until those of the inputs are there
-    args, places, node = _through(args)
-    out = run(args)
-    outs, out_places, out_node = _through(out if isinstance(out, tuple) else (out,))
+def _run_with_backward_hooks(module: Any, args: tuple, run_forward: Callable) -> Any:
+    """Run forward between two nodes, on which the hooks of the module see its gradients."""
+    inputs = _Passage.through_identity(args)
+    output = run_forward(inputs.values)
+    outputs = _Passage.through_identity(output if isinstance(output, tuple) else (output,))
+    # Gradients of the outputs, from when they arrive until those of the inputs do.
+    output_gradients: Any = None
 
-    def call(found: tuple) -> tuple:
-        nonlocal seen
-        for h in list(module._backward_hooks.values()):
-            new = h(module, found, seen)
-            found = found if new is None else new
-        seen = None
-        return found
+    def call_module_hooks(input_gradients: tuple) -> tuple:
+        nonlocal output_gradients
+        for module_hook in list(module._backward_hooks.values()):
+            replacement = module_hook(module, input_gradients, output_gradients)
+            if replacement is not None:
+                input_gradients = replacement
+        output_gradients = None
+        return input_gradients
 
-    def at_outputs(_: tuple, grads: tuple) -> tuple:
-        nonlocal seen
-        found = dict(zip(out_places, grads, strict=True))
-        seen = tuple([found.get(i) for i in range(len(outs))])
-        if node is None:
+    def note_output_gradients(_: tuple, gradients: tuple) -> tuple:
+        nonlocal output_gradients
+        output_gradients = outputs.spread_gradients(gradients)
+        if inputs.node is None:
             warn_user("Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.")  # fmt: skip
-            call((None,) * len(args))
-        return grads  # as they are: the node would have made zeros of one that is not there
+            call_module_hooks((None,) * len(args))
+        # Those that arrived: the node has made zeros of the missing ones.
+        return gradients
 
-    def hook(grads: tuple, _: tuple) -> tuple | None:  # errors say its name
-        if seen is None:  # the gradient came to the inputs by another way than the outputs
+    # PyTorch's function is called `hook`, too: errors of what it returns say that name.
+    def hook(gradients: tuple, _: tuple) -> tuple | None:
+        # A gradient that comes to the inputs by another way than the outputs is not the module's.
+        if output_gradients is None:
             return None
-        found = dict(zip(places, grads, strict=True))
-        new = call(tuple([found.get(i) for i in range(len(args))]))
-        return tuple([new[i] for i in places])
+        replaced = call_module_hooks(inputs.spread_gradients(gradients))
+        return tuple([replaced[position] for position in inputs.positions])
 
-    if node is not None:
-        node.register_hook(hook)
-    if out_node is not None:
-        out_node.register_hook(at_outputs)
-    return outs if isinstance(out, tuple) else outs[0]
+    if inputs.node is not None:
+        inputs.node.register_hook(hook)
+    if outputs.node is not None:
+        outputs.node.register_hook(note_output_gradients)
+    return outputs.values if isinstance(output, tuple) else outputs.values[0]

@@ -15,14 +15,14 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
-        """Make a parameter. RuntimeError for integers that are to require grad."""
-        made: Any = fresh(np.empty(0, np.float32)) if data is None else data.detach()
-        if requires_grad and not made.is_floating_point():
+        """Make a parameter. RuntimeError for integers with `requires_grad`."""
+        parameter: Any = fresh(np.empty(0, np.float32)) if data is None else data.detach()
+        if requires_grad and not parameter.is_floating_point():
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"
             )
-        made.__class__ = cls
-        return made.requires_grad_(requires_grad)
+        parameter.__class__ = cls
+        return parameter.requires_grad_(requires_grad)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
@@ -32,11 +32,9 @@ class Parameter(Tensor):
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
-    __copy__: Any = None  # so that `copy.copy` does as `__reduce_ex__` says
+    # PyTorch's has no `__copy__`: `copy.copy` then goes by `__reduce_ex__`, and makes a parameter.
+    __copy__: Any = None
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
-        return (
-            Parameter,
-            (self.data, self.requires_grad),
-            *((dict(self.__dict__),) if self.__dict__ else ()),
-        )
+        state = (dict(self.__dict__),) if self.__dict__ else ()
+        return (Parameter, (self.data, self.requires_grad), *state)
