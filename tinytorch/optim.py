@@ -1,4 +1,4 @@
-"""SGD and Adam, which step on plain arrays and count each write as torch does. Source: `torch.optim`."""
+"""SGD and Adam. They update plain arrays, and count each write as PyTorch does. Source: `torch.optim`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _Loss = TypeVar("_Loss")
 
 
 class Optimizer(metaclass=ShownAs):
-    """Holds parameters in groups with options, and a state for each parameter.
+    """Base of optimizers: parameters in groups with options, and a state for each parameter.
 
-    A subclass defines `step`, or `_update` for one parameter.
+    A subclass defines `step`, or `_update_parameter`.
     """
 
     shown_as = "torch.optim.optimizer.Optimizer"
@@ -39,104 +39,121 @@ class Optimizer(metaclass=ShownAs):
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
-    def _params(self) -> list[Tensor]:
-        return [p for g in self.param_groups for p in g["params"]]
+    def _all_parameters(self) -> list[Tensor]:
+        parameters: list[Tensor] = []
+        for group in self.param_groups:
+            parameters += group["params"]
+        return parameters
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         """Add parameters with options of their own. TypeError for non-tensors, ValueError for non-leaves."""
         group["params"] = params = (
             [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
         )
-        for p in params:
-            if not isinstance(p, Tensor):
+        for parameter in params:
+            if not isinstance(parameter, Tensor):
                 raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {typename(p)}"
+                    f"optimizer can only optimize Tensors, but one of the params is {typename(parameter)}"
                 )
-            if not (p.is_leaf or p.retains_grad):
+            if not (parameter.is_leaf or parameter.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, value in self.defaults.items():
             group.setdefault(name, value)
         if len(set(params)) != len(params):
             warn_user("optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see github.com/pytorch/pytorch/issues/40967 for more information")  # fmt: skip
-        if not set(params).isdisjoint(self._params()):
+        if not set(params).isdisjoint(self._all_parameters()):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients, or set them to zero."""
-        forget_grads(self._params(), set_to_none)
+        """Set the gradients to None, or to zero."""
+        forget_grads(self._all_parameters(), set_to_none)
 
     @overload
     def step(self, closure: None = None) -> None: ...
     @overload
     def step(self, closure: Callable[[], _Loss]) -> _Loss: ...
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters from their `.grad`; `closure` computes the loss anew if given."""
+        """Update the parameters from their `.grad`; return what `closure` returns, which computes the loss anew."""
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            for p in group["params"]:
-                if (grad := p.grad) is not None:
-                    run_silenced(self._decay_and_update, p, grad._data, group)
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    # Infinities are no error in PyTorch, whatever the user's `np.errstate`.
+                    gradient = parameter.grad._data
+                    run_silenced(self._decay_and_update, parameter, gradient, group)
         return loss
 
-    def _decay_and_update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
+    def _decay_and_update(
+        self, parameter: Tensor, gradient: np.ndarray, group: dict[str, Any]
+    ) -> None:
         decay = group.get("weight_decay")
-        self._update(p, grad + p._data * decay if decay else grad, group)
+        if decay:
+            gradient = gradient + parameter._data * decay
+        self._update_parameter(parameter, gradient, group)
 
-    def _update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
+    def _update_parameter(
+        self, parameter: Tensor, gradient: np.ndarray, group: dict[str, Any]
+    ) -> None:
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """State and options, parameters as numbers in order."""
-        numbers = {p: i for i, p in enumerate(self._params())}
-        groups = [{**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[p] for p in g["params"]]}
-                  for g in self.param_groups]  # fmt: skip
-        return {
-            "state": {numbers.get(p, p): s for p, s in self.state.items()},
-            "param_groups": groups,
-        }
+        """Return state and options; parameters are numbers, in order."""
+        numbers = {parameter: i for i, parameter in enumerate(self._all_parameters())}
+        groups = []
+        for group in self.param_groups:
+            options = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**options, "params": [numbers[p] for p in group["params"]]})
+        # A subclass may keep state under other keys than parameters; they stay as they are.
+        state = {numbers.get(key, key): value for key, value in self.state.items()}
+        return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over a state dict. ValueError if the groups do not fit."""
+        """Set state and options from a state dict. ValueError if its groups are not like the optimizer's."""
         groups = deepcopy(state_dict["param_groups"])
         if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(
-            len(own["params"]) != len(g["params"])
-            for own, g in zip(self.param_groups, groups, strict=True)
-        ):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")  # fmt: skip
-        params = dict(zip([n for g in groups for n in g["params"]], self._params(), strict=True))
-        for own, g in zip(self.param_groups, groups, strict=True):
-            g["params"] = own["params"]
-        state = {params[n]: dict(s) for n, s in state_dict["state"].items()}
+        for own_group, group in zip(self.param_groups, groups, strict=True):
+            if len(own_group["params"]) != len(group["params"]):
+                raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")  # fmt: skip
+        numbers: list[int] = []
+        for own_group, group in zip(self.param_groups, groups, strict=True):
+            numbers += group["params"]
+            group["params"] = own_group["params"]
+        parameters = dict(zip(numbers, self._all_parameters(), strict=True))
+        state = {parameters[n]: dict(values) for n, values in state_dict["state"].items()}
         self.state, self.param_groups = defaultdict(dict, state), groups
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("
         for i, group in enumerate(self.param_groups):
-            options = [f"    {k}: {group[k]}\n" for k in sorted(group) if k != "params"]
-            text += f"\nParameter Group {i}\n" + "".join(options)
+            text += f"\nParameter Group {i}\n"
+            for name in sorted(group):
+                if name != "params":
+                    text += f"    {name}: {group[name]}\n"
         return text + ")"
 
 
-def _check(*options: tuple[bool, str, Any]) -> None:
-    for fine, what, value in options:
-        if not fine:
-            raise ValueError(f"Invalid {what}: {value}")
+def _check_option(is_valid: bool, name: str, value: Any) -> None:
+    """Raise PyTorch's ValueError for an option out of range."""
+    if not is_valid:
+        raise ValueError(f"Invalid {name}: {value}")
 
 
-def _add_scaled(t: Tensor, a: np.ndarray, factor: float, writes: int = 1) -> None:
-    """`t.add_(a, alpha=factor)`, counted as so many writes."""
-    data = t._data
+def _add_scaled(tensor: Tensor, array: np.ndarray, factor: float, writes: int = 1) -> None:
+    """Do `tensor.add_(array, alpha=factor)`, and count it as this number of writes.
+
+    PyTorch's steps write more often than these; versions show how often.
+    """
+    data = tensor._data
     if 0 in data.strides:
         check_overlap(data)
-    np.add(data, a if factor == 1 else np.multiply(a, factor), data)
+    np.add(data, array if factor == 1 else np.multiply(array, factor), data)
     for _ in range(writes):
-        count_write(t)
+        count_write(tensor)
 
 
 class SGD(Optimizer):
@@ -147,23 +164,37 @@ class SGD(Optimizer):
     def __init__(
         self, params: Parameters, lr: float = 1e-3, momentum: float = 0, *, weight_decay: float = 0
     ) -> None:
-        _check((lr >= 0.0, "learning rate", lr), (momentum >= 0.0, "momentum value", momentum),
-               (weight_decay >= 0.0, "weight_decay value", weight_decay))  # fmt: skip
-        super().__init__(params, {"lr": lr, "momentum": momentum, "dampening": 0, "weight_decay": weight_decay,
-                                  "nesterov": False, "maximize": False, "foreach": None, "differentiable": False,
-                                  "fused": None})  # fmt: skip
+        _check_option(lr >= 0.0, "learning rate", lr)
+        _check_option(momentum >= 0.0, "momentum value", momentum)
+        _check_option(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        # PyTorch's options that are not supported are there at their defaults: `repr` and state
+        # dicts show them.
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": 0,
+            "weight_decay": weight_decay,
+            "nesterov": False,
+            "maximize": False,
+            "foreach": None,
+            "differentiable": False,
+            "fused": None,
+        }
+        super().__init__(params, defaults)
 
-    def _update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
+    def _update_parameter(
+        self, parameter: Tensor, gradient: np.ndarray, group: dict[str, Any]
+    ) -> None:
         if group["momentum"]:
-            state = self.state[p]
+            state = self.state[parameter]
             buffer = state.get("momentum_buffer")
             if buffer is None:
-                buffer = state["momentum_buffer"] = fresh(np.array(grad), p.device)
+                buffer = state["momentum_buffer"] = fresh(np.array(gradient), parameter.device)
             else:
                 np.multiply(buffer._data, group["momentum"], buffer._data)
-                _add_scaled(buffer, grad, 1, writes=2)
-            grad = buffer._data
-        _add_scaled(p, grad, -float(group["lr"]))
+                _add_scaled(buffer, gradient, 1, writes=2)
+            gradient = buffer._data
+        _add_scaled(parameter, gradient, -float(group["lr"]))
 
 
 class Adam(Optimizer):
@@ -172,40 +203,56 @@ class Adam(Optimizer):
     shown_as = "torch.optim.adam.Adam"
 
     def __init__(
-        self, params: Parameters, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
         weight_decay: float = 0,
-    ) -> None:  # fmt: skip
-        _check((lr >= 0.0, "learning rate", lr), (eps >= 0.0, "epsilon value", eps),
-               *[(0.0 <= b < 1.0, f"beta parameter at index {i}", b) for i, b in enumerate(betas)],
-               (weight_decay >= 0.0, "weight_decay value", weight_decay))  # fmt: skip
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": False,
-                                  "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
-                                  "fused": None, "decoupled_weight_decay": False})  # fmt: skip
+    ) -> None:
+        _check_option(lr >= 0.0, "learning rate", lr)
+        _check_option(eps >= 0.0, "epsilon value", eps)
+        for i, beta in enumerate(betas):
+            _check_option(0.0 <= beta < 1.0, f"beta parameter at index {i}", beta)
+        _check_option(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": False,
+            "maximize": False,
+            "foreach": None,
+            "capturable": False,
+            "differentiable": False,
+            "fused": None,
+            "decoupled_weight_decay": False,
+        }
+        super().__init__(params, defaults)
 
-    def _update(self, p: Tensor, grad: np.ndarray, group: dict[str, Any]) -> None:
-        state = self.state[p]
+    def _update_parameter(
+        self, parameter: Tensor, gradient: np.ndarray, group: dict[str, Any]
+    ) -> None:
+        state = self.state[parameter]
         if not state:
             with no_grad():
-                state.update(
-                    step=fresh(np.zeros((), np.float32)),
-                    exp_avg=zeros_like(p),
-                    exp_avg_sq=zeros_like(p),
-                )
+                state["step"] = fresh(np.zeros((), np.float32))
+                state["exp_avg"] = zeros_like(parameter)
+                state["exp_avg_sq"] = zeros_like(parameter)
         (beta1, beta2), lr = group["betas"], float(group["lr"])
         _add_scaled(state["step"], np.float32(1), 1)
         step = float(state["step"]._data)
         average, square = state["exp_avg"], state["exp_avg_sq"]
-        _add_scaled(average, grad - average._data, 1 - beta1)
+        _add_scaled(average, gradient - average._data, 1 - beta1)
         np.multiply(square._data, beta2, square._data)
-        _add_scaled(
-            square, grad * (1 - beta2) * grad, 1, writes=2
-        )  # in this order halves do not overflow
-        root = np.sqrt(square._data)
-        root /= (1 - beta2**step) ** 0.5
-        root += group["eps"]
-        _add_scaled(p, average._data / root, -lr / (1 - beta1**step))
+        # In this order, as the square of a gradient in half precision overflows early.
+        _add_scaled(square, gradient * (1 - beta2) * gradient, 1, writes=2)
+        denominator = np.sqrt(square._data)
+        denominator /= (1 - beta2**step) ** 0.5
+        denominator += group["eps"]
+        _add_scaled(parameter, average._data / denominator, -lr / (1 - beta1**step))
 
 
-if not TYPE_CHECKING:  # type checkers say so themselves
+if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = lacking("torch.optim")
 __all__ = ["SGD", "Adam", "Optimizer"]

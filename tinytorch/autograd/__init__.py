@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..base import lacking
 from ..graph import (
     SavedTensor,
     detect_anomaly,
@@ -17,7 +18,6 @@ from ..graph import (
     set_detect_anomaly,
     set_grad_enabled,
 )
-from ..base import lacking
 from . import api as api, function, graph
 from .api import Variable, backward, grad
 from .finite_differences import gradcheck
@@ -47,5 +47,5 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # type checkers say so themselves
+if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = lacking("torch.autograd")

@@ -389,5 +389,5 @@ def _with_error_node(output: Tensor | None) -> Tensor | None:
     return result
 
 
-if not TYPE_CHECKING:  # type checkers say so themselves
+if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = lacking("torch.autograd.function")

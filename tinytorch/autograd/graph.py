@@ -1,7 +1,4 @@
-"""Looking at the autograd graph and reaching into it: version counters, and what saving a tensor does.
-
-Source: `torch.autograd.graph`.
-"""
+"""Access to the autograd graph: version counters, and hooks on saved tensors. Source: `torch.autograd.graph`."""
 
 from __future__ import annotations
 
@@ -16,7 +13,9 @@ from ..tensor import Tensor, fresh
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write that autograd has not seen, so that backward notices it; inference tensors count nothing.
+    """Count a write that autograd has not seen, so that backward notices it.
+
+    Inference tensors have no version; nothing is counted for them.
 
     RuntimeError unless given a tensor or an iterable of tensors. Source: `torch.autograd.graph.increment_version`.
     """
@@ -24,42 +23,47 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         tensor = (tensor,)
     if not isinstance(tensor, Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
-    for t in tensor:
-        if not isinstance(t, Tensor):
+    for element in tensor:
+        if not isinstance(element, Tensor):
             raise RuntimeError(
                 "increment_version expects each element of the iterable to be a tensor"
             )
-        if type(t._counter) is not InferenceCounter:
-            count_write(t)
+        if type(element._counter) is not InferenceCounter:
+            count_write(element)
 
 
 def unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
-    """Set the version counters of tensors; nothing stops a write from going unnoticed then.
+    """Set the version counters of tensors. Backward then cannot notice writes that they have hidden.
 
     Source: `torch._C._autograd._unsafe_set_version_counter`.
     """
-    for t, version in zip(tensors, versions, strict=True):
-        t._counter.version = version
+    for tensor, version in zip(tensors, versions, strict=True):
+        tensor._counter.version = version
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Inside, what is saved for backward is kept on the CPU and brought back when it is read.
+    """Context manager that moves tensors saved for backward to the CPU, and back when they are read.
 
-    With `pin_memory` always as a copy, which here lies in memory like any other.
+    With `pin_memory` they are always copied; the copy is in ordinary memory.
     Source: `torch.autograd.graph.save_on_cpu`.
     """
 
     __module__ = "torch.autograd.graph"
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(t: Tensor) -> tuple[Any, Tensor]:
-            return t.device, fresh(np.empty(t.shape, t._data.dtype)).copy_(
-                t
-            ) if pin_memory else t.cpu()
+        def pack_to_cpu(tensor: Tensor) -> tuple[Any, Tensor]:
+            if not pin_memory:
+                return tensor.device, tensor.cpu()
+            pinned = fresh(np.empty(tensor.shape, tensor._data.dtype))
+            return tensor.device, pinned.copy_(tensor)
 
-        super().__init__(pack, lambda packed: packed[1].to(packed[0]))
+        def unpack_from_cpu(packed: tuple[Any, Tensor]) -> Tensor:
+            device, tensor = packed
+            return tensor.to(device)
+
+        super().__init__(pack_to_cpu, unpack_from_cpu)
 
 
-if not TYPE_CHECKING:  # type checkers say so themselves
+if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = lacking("torch.autograd.graph")
 __all__ = ["Node", "increment_version", "save_on_cpu", "saved_tensors_hooks"]

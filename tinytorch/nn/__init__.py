@@ -46,5 +46,5 @@ __all__ = [
     "module",
     "parameter",
 ]
-if not TYPE_CHECKING:  # type checkers say so themselves
+if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = lacking("torch.nn")
