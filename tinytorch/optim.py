@@ -1,4 +1,7 @@
-"""SGD and Adam. They update plain arrays, and count each write as PyTorch does. Source: `torch.optim`."""
+"""SGD and Adam.
+
+They update plain arrays, and count each write as PyTorch does. Source: `torch.optim`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ class Optimizer(metaclass=ShownAs):
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         if isinstance(params, Tensor):
-            raise TypeError(f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {typename(params)}")  # fmt: skip
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+                f"but got {typename(params)}"
+            )
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -46,7 +52,10 @@ class Optimizer(metaclass=ShownAs):
         return parameters
 
     def add_param_group(self, group: dict[str, Any]) -> None:
-        """Add parameters with options of their own. TypeError for non-tensors, ValueError for non-leaves."""
+        """Add parameters with options of their own.
+
+        TypeError for non-tensors, ValueError for non-leaves.
+        """
         group["params"] = params = (
             [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
         )
@@ -60,7 +69,11 @@ class Optimizer(metaclass=ShownAs):
         for name, value in self.defaults.items():
             group.setdefault(name, value)
         if len(set(params)) != len(params):
-            warn_user("optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see github.com/pytorch/pytorch/issues/40967 for more information")  # fmt: skip
+            warn_user(
+                "optimizer contains a parameter group with duplicate parameters; in future, this "
+                "will cause an error; see github.com/pytorch/pytorch/issues/40967 for more "
+                "information"
+            )
         if not set(params).isdisjoint(self._all_parameters()):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(group)
@@ -74,7 +87,10 @@ class Optimizer(metaclass=ShownAs):
     @overload
     def step(self, closure: Callable[[], _Loss]) -> _Loss: ...
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters from their `.grad`; return what `closure` returns, which computes the loss anew."""
+        """Update the parameters from their `.grad`.
+
+        Return what `closure` returns, which computes the loss anew.
+        """
         loss = None
         if closure is not None:
             with enable_grad():
@@ -112,13 +128,19 @@ class Optimizer(metaclass=ShownAs):
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Set state and options from a state dict. ValueError if its groups are not like the optimizer's."""
+        """Set state and options from a state dict.
+
+        ValueError if its groups are not like the optimizer's.
+        """
         groups = deepcopy(state_dict["param_groups"])
         if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         for own_group, group in zip(self.param_groups, groups, strict=True):
             if len(own_group["params"]) != len(group["params"]):
-                raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")  # fmt: skip
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of "
+                    "optimizer's group"
+                )
         numbers: list[int] = []
         for own_group, group in zip(self.param_groups, groups, strict=True):
             numbers += group["params"]
@@ -157,7 +179,10 @@ def _add_scaled(tensor: Tensor, array: np.ndarray, factor: float, writes: int = 
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum and weight decay. ValueError for negative options."""
+    """Stochastic gradient descent, with momentum and weight decay.
+
+    ValueError for negative options.
+    """
 
     shown_as = "torch.optim.sgd.SGD"
 

@@ -64,7 +64,7 @@ def accumulate_into_leaf(
 
 
 def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
-    """Return the `.grad` of a leaf that has none: the gradient itself, or a copy with the leaf's strides."""
+    """Return the first `.grad` of a leaf: the gradient, or a copy with the leaf's strides."""
     data = leaf._data
     if type(gradient) is ndarray:
         # PyTorch takes the gradient itself ("steals" it) if nobody else holds that tensor.
@@ -81,7 +81,7 @@ def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
 
 
 def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
-    """Return a tensor over the very gradient, which is no view although its memory may be shared."""
+    """Return a tensor over the gradient itself; it is no view, even if memory is shared."""
     # Nearly always; it saves the look for a tensor that somebody holds over the same memory.
     if gradient.size and (state.seen_by is SeenBy.NOBODY or not is_any_tensor_remembered()):
         return over(gradient, device, state.version)
@@ -97,7 +97,7 @@ def _copy_with_strides_of(gradient: ndarray, data: ndarray) -> ndarray:
 
 
 def _add_to_grad(leaf: Any, grad: Any, gradient: Any, warnings: list[TorchWarning]) -> None:
-    """Add to the `.grad` that a leaf has, and warn if its strides are not those that it should have."""
+    """Add to the `.grad` of a leaf, and warn if it has the wrong strides."""
     has_graph = type(gradient) is not ndarray
     if has_graph:
         leaf._meta.grad = grad = grad + tensor_over(gradient, leaf.device)
@@ -123,7 +123,10 @@ def _can_add_arrays(leaf: Any, grad: Any, gradient: ndarray) -> bool:
 
 
 def _warning_of_layout(leaf: Any, grad: Any, has_graph: bool) -> TorchWarning:
-    message = "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance."  # fmt: skip
+    message = (
+        "grad and param do not obey the gradient layout contract. This is not an error, but "
+        "may impair performance."
+    )
     for name, tensor in (("grad", grad), ("param", leaf)):
         message += f"\n{name}.sizes() = {list(tensor.shape)}, strides() = {list(tensor.stride())}"
     line = 282 if has_graph else 252
@@ -132,7 +135,7 @@ def _warning_of_layout(leaf: Any, grad: Any, has_graph: bool) -> TorchWarning:
 
 
 def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:
-    """Return True if a gradient has the strides of `.grad`: a dense leaf's, row-major for others."""
+    """Return True for strides that `.grad` may have: a dense leaf's, row-major for others."""
     strides = gradient.strides
     if not gradient.size and gradient.base is None:
         # NumPy has strides of 0 where there is no element, PyTorch has those of a size of 1.

@@ -30,9 +30,10 @@ def backward(
     create_graph: bool = False,
     inputs: Tensors | None = None,
 ) -> None:
-    """Compute gradients of tensors and add them to the leaves' `.grad`, or to that of `inputs` alone.
+    """Compute gradients of tensors and add them to `.grad` of all leaves, or of `inputs` alone.
 
-    RuntimeError for non-scalars without a gradient, for tensors without history, for freed or changed saved tensors.
+    RuntimeError for non-scalars without a gradient, for tensors without history, and for saved
+    tensors that were freed or written to.
     Source: `torch.autograd.backward`.
     """
     targets = None if inputs is None else _check_inputs(inputs, "backward")
@@ -51,10 +52,14 @@ def grad(
 ) -> tuple[Tensor, ...]:
     """Return the gradients of outputs with respect to inputs, as a tuple; no `.grad` is touched.
 
-    RuntimeError if an input was not used (unless `allow_unused` or `materialize_grads`). Source: `torch.autograd.grad`.
+    RuntimeError if an input was not used (unless `allow_unused` or `materialize_grads`).
+    Source: `torch.autograd.grad`.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")  # fmt: skip
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but "
+            "got: allow_unused=False."
+        )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     targets = _check_inputs(inputs, "grad")
     gradients = _run_engine(
@@ -62,7 +67,10 @@ def grad(
     )
     for i, gradient in enumerate(gradients):
         if gradient is None and not allow_unused:
-            raise RuntimeError(f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")  # fmt: skip
+            raise RuntimeError(
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. "
+                "Set allow_unused=True if this is the desired behavior."
+            )
         if gradient is None and materialize_grads:
             gradients[i] = zeros_like(targets[i]).requires_grad_(create_graph)
     return tuple(gradients)
@@ -112,7 +120,7 @@ class _VariableType(type):
 
 
 class Variable(metaclass=_VariableType):
-    """The old name of tensors with gradients: returns a tensor over the same memory, without history.
+    """Old name of tensors with gradients. Returns a tensor over the same memory, without history.
 
     TypeError unless `data` is a tensor or missing. Source: `torch.autograd.Variable`.
     """
@@ -131,9 +139,15 @@ class Variable(metaclass=_VariableType):
         return out.detach().requires_grad_(bool(requires_grad))
 
 
-# the arguments --------------------------------------------------------------------------------------------------------
+# the arguments ------------------------------------------------------------------------------------
 
-_CYCLE_MESSAGE = "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak."
+_CYCLE_MESSAGE = (
+    "Using backward() with create_graph=True will create a reference cycle between the "
+    "parameter and its gradient which can cause a memory leak. We recommend using "
+    "autograd.grad when creating the graph to avoid this. If you have to use this "
+    "function, make sure to reset the .grad fields of your parameters to None after use "
+    "to break the cycle and avoid the leak."
+)
 
 
 def _as_tuple(tensors: Any) -> tuple:
@@ -158,7 +172,10 @@ def _make_start_gradients(outputs: tuple, grads: Any) -> list:
         if isinstance(gradient, Tensor):
             if gradient.shape != output.shape:
                 # `index` compares tensors by value, and fails in the same cases as PyTorch's does.
-                raise RuntimeError(f"Mismatch in shape: grad_output[{given.index(gradient)}] has a shape of {gradient.shape} and output[{outputs.index(output)}] has a shape of {output.shape}.")  # fmt: skip
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{given.index(gradient)}] has a shape of "
+                    f"{gradient.shape} and output[{outputs.index(output)}] has a shape of {output.shape}."
+                )
             starts.append(gradient)
         elif gradient is not None:
             raise TypeError(
@@ -174,7 +191,10 @@ def _make_start_gradients(outputs: tuple, grads: Any) -> list:
 
 
 def _find_target_edges(inputs: tuple, accumulate: bool) -> list:
-    """Return the edges to the tensors whose gradients are wanted. RuntimeError for what has none."""
+    """Return the edges to the tensors whose gradients are wanted.
+
+    RuntimeError for what has none.
+    """
     edges = []
     for tensor in inputs:
         if not isinstance(tensor, Tensor):
@@ -197,7 +217,7 @@ def _run_engine(
     inputs: tuple | None,
     accumulate: bool,
 ) -> list:
-    """Make PyTorch's checks, then walk; return the gradients of `inputs` unless they are accumulated."""
+    """Make PyTorch's checks and walk; return the gradients of `inputs` unless accumulated."""
     starts = _make_start_gradients(outputs, grads)
     keep_graph = bool(create_graph if retain_graph is None else retain_graph)
     if len(outputs) != len(starts):
@@ -205,7 +225,8 @@ def _run_engine(
     edges: list = [edge_of(output) for output in outputs]
     if None in edges:
         raise RuntimeError(
-            f"element {edges.index(None)} of tensors does not require grad and does not have a grad_fn"
+            f"element {edges.index(None)} of tensors does not require grad and does not have a "
+            "grad_fn"
         )
     targets = None if inputs is None else _find_target_edges(inputs, accumulate)
     if not edges:

@@ -87,7 +87,8 @@ class GraphTask:
         self.dependencies = count_dependencies(root)
         # Gradients that arrived at nodes that wait for more.
         self.buffers: dict[Any, GradientList] = {}
-        # A heap of nodes that wait for nothing: (minus the sequence number, order, node, gradients).
+        # A heap of nodes that wait for nothing: (minus the sequence number, order, node,
+        # gradients).
         # Of several leaves, which all have the highest number, the one that was ready first.
         self.ready: list[tuple[int, int, Any, GradientList]] = []
         self.pushed = 0
@@ -119,7 +120,7 @@ class GraphTask:
         self.to_run = self.needed.union(self.captures)
 
     def run(self, output_nr: int, gradient: Any) -> None:
-        """Walk from an output of the root, with a gradient that fits it; restore the modes of the thread."""
+        """Walk from an output of the root with its gradient; restore the thread's modes."""
         here = MODES.here
         grad, saving, node, outer_errors = here.grad, here.saving, here.node, here.errors
         arrived = GradientList.empty(self.root._outputs)
@@ -143,7 +144,7 @@ class GraphTask:
             for warning in self.warnings:
                 warn_in_torch(*warning)
 
-    # the walk -----------------------------------------------------------------------------------------------------------
+    # the walk -------------------------------------------------------------------------------------
 
     def _walk(self, here: Any) -> None:
         """Run nodes until none is ready."""
@@ -178,7 +179,9 @@ class GraphTask:
     def _run_hooks_before(
         self, node: Any, node_hooks: Any, arrived: GradientList, devices: list
     ) -> GradientList | None:
-        """Capture gradients, run the hooks on them; return what the node runs on, None if it does not run.
+        """Capture gradients, and run the hooks on them.
+
+        Return what the node runs on, None if it does not run.
 
         `node_hooks` are those of a node; those on a leaf and on its accumulator for a leaf.
         """
@@ -204,12 +207,13 @@ class GraphTask:
         return arrived
 
     def _call_backward(self, node: Any, arrived: GradientList) -> list:
-        """Return the gradients for the inputs of a node, after its posthooks; free what it saved."""
+        """Return the gradients for a node's inputs, after posthooks; free what it saved."""
         on_arrays = self.on_arrays
         try:
             outputs = node.apply(arrived, on_arrays)
         except ValueError:
-            # NumPy's, of shapes that do not broadcast. On tensors the formula raises PyTorch's error.
+            # NumPy's, of shapes that do not broadcast. On tensors the formula raises PyTorch's
+            # error.
             if on_arrays and not node._on_tensors:
                 node.apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
             raise
@@ -253,7 +257,7 @@ class GraphTask:
 
         return call_with_tensors(run_all, fitted, devices, self.on_arrays)
 
-    # along the edges ----------------------------------------------------------------------------------------------------
+    # along the edges ------------------------------------------------------------------------------
 
     def _route(self, here: Any, node: Any, arrived: GradientList, outputs: list) -> None:
         """Send the gradients that a node computed along its edges, in the order of its inputs."""
@@ -320,17 +324,17 @@ class GraphTask:
     def _settle(
         self, state: GradientState, gradient: Any, unrouted: list | tuple = ()
     ) -> GradientState:
-        """Find out whether the walk holds a gradient in another place, where its state leaves that open."""
+        """Decide a state that leaves open if the walk holds the gradient in another place."""
         if not state.maybe_held_twice:
             return state
         waiting = [*self.buffers.values(), *[entry[-1] for entry in self.ready], unrouted]
         is_held_twice = any(_contains(gradients, gradient) for gradients in waiting)
         return state.settled(is_held_twice)
 
-    # leaves -------------------------------------------------------------------------------------------------------------
+    # leaves ---------------------------------------------------------------------------------------
 
     def _finish_leaf(self, leaf: Any, arrived: GradientList) -> None:
-        """Run the hooks of a leaf whose gradient is complete, and add the gradient to its `.grad`."""
+        """Run the hooks of a leaf on its complete gradient, and add that to `.grad`."""
         meta = leaf._meta
         if meta.accumulator is None and meta.on_grad is None and self.needed is None:
             accumulate_into_leaf(leaf, arrived[0], arrived.states[0], self.warnings)

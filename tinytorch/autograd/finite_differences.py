@@ -1,4 +1,7 @@
-"""Checking derivatives against finite differences, Jacobian by Jacobian. Source: `torch.autograd.gradcheck`."""
+"""Checking derivatives against finite differences, Jacobian by Jacobian.
+
+Source: `torch.autograd.gradcheck`.
+"""
 
 from __future__ import annotations
 
@@ -30,23 +33,35 @@ def gradcheck(
 ) -> bool:
     """Compare backward of `func` with finite differences at `inputs`, which should be float64.
 
-    Return True if they agree; if not, raise GradcheckError or, without `raise_exception`, return False.
+    Return True if they agree; if not, raise GradcheckError or, without `raise_exception`,
+    return False.
     Source: `torch.autograd.gradcheck`.
     """
     arguments = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     wanted = [x for x in arguments if isinstance(x, Tensor) and x.requires_grad]
     if not wanted:
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")  # fmt: skip
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them "
+            "have requires_grad=True."
+        )
     for index, x in enumerate(arguments):
         if isinstance(x, Tensor) and x.requires_grad and x.dtype is not float64:
-            warnings.warn(f"Input #{index} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs are not of double precision floating point or complex. ", stacklevel=2)  # fmt: skip
+            warnings.warn(
+                f"Input #{index} requires gradient and is not a double precision floating point or "
+                "complex. This check will likely fail if all the inputs are not of double precision "
+                "floating point or complex. ",
+                stacklevel=2,
+            )
     for i, output in enumerate(_differentiable_outputs(func, arguments)):
         for j, x in enumerate(wanted):
             numerical = _numerical_jacobian(func, arguments, x, i, eps)
             analytical = _analytical_jacobian(output, x)
             if not analytical.allclose(numerical.to(analytical.dtype), rtol, atol):
                 if raise_exception:
-                    raise GradcheckError(f"Jacobian mismatch for output {i} with respect to input {j},\nnumerical:{numerical}\nanalytical:{analytical}\n")  # fmt: skip
+                    raise GradcheckError(
+                        f"Jacobian mismatch for output {i} with respect to input "
+                        f"{j},\nnumerical:{numerical}\nanalytical:{analytical}\n"
+                    )
                 return False
     return True
 
@@ -60,7 +75,7 @@ def _differentiable_outputs(func: Callable, inputs: tuple) -> list:
 def _numerical_jacobian(
     func: Callable, inputs: tuple, x: Tensor, output_index: int, eps: float
 ) -> Tensor:
-    """Return the Jacobian of an output for the input `x` from differences: a row for each element of `x`."""
+    """Return the Jacobian of an output for `x` from differences, a row for each element of `x`."""
     # `.data` has a version counter of its own, so that autograd does not see these writes.
     values, rows = x.data, []
     for index in itertools.product(*map(range, x.shape)):
@@ -76,7 +91,7 @@ def _numerical_jacobian(
 
 
 def _analytical_jacobian(output: Tensor, x: Tensor) -> Tensor:
-    """Return the same Jacobian from backward, computed as a column for each element of the output."""
+    """Return the same Jacobian from backward, a column for each element of the output."""
     columns = []
     for element in output.reshape(-1):
         (gradient,) = grad(element, x, retain_graph=True, materialize_grads=True)

@@ -46,7 +46,7 @@ class FunctionCtx:
     __module__ = "torch.autograd.function"
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Save tensors (or None) at their present version; backward reads them from `ctx.saved_tensors`."""
+        """Save tensors (or None) at their present version, for `ctx.saved_tensors`."""
         self.to_save = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
@@ -58,7 +58,7 @@ class FunctionCtx:
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose what backward gets for outputs that no gradient reached: zeros (the default) or None."""
+        """Choose zeros (the default) or None for outputs that no gradient reaches."""
         self._materialize = value
 
 
@@ -96,11 +96,14 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         """Raise TypeError: PyTorch cannot call these nodes."""
         raise TypeError(f"'{type(self).__name__}' object is not callable")
 
-    # what was saved -------------------------------------------------------------------------------------------------
+    # what was saved -------------------------------------------------------------------------------
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """The saved tensors. RuntimeError, in PyTorch's words, if one was freed or written to since."""
+        """The saved tensors.
+
+        RuntimeError, in PyTorch's words, if one was freed or written to since.
+        """
         self._check_not_freed()
         return tuple([t.unpack(self) if isinstance(t, Saved) else t for t in self._saved])
 
@@ -121,7 +124,10 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             if tensor is None:
                 saved.append(None)
             elif not isinstance(tensor, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(tensor)}")  # fmt: skip
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type "
+                    f"{type_name(tensor)}"
+                )
             elif self._is_result(tensor):
                 self._results[i] = tensor._edge[1]
                 saved.append(save_result(tensor, tensor._edge[1]))
@@ -130,7 +136,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         self._saved = tuple(saved)
 
     def _is_result(self, tensor: Tensor) -> bool:
-        """Return True if a tensor is an output of this node: returned by forward, or written to by it."""
+        """Return True for an output of this node: returned by forward, or written to by it."""
         if tensor._edge and tensor._edge[0] is self:
             return True
         is_dirty = any(tensor is dirty for dirty in self.dirty_tensors or ())
@@ -142,10 +148,10 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             super().release()
             self._saved = None
 
-    # backward -------------------------------------------------------------------------------------------------------
+    # backward -------------------------------------------------------------------------------------
 
     def apply(self, grads: list, raw: bool) -> list:
-        """Call the user's backward, with tensors even where gradients are arrays, and check what it returns."""
+        """Call the user's backward, on tensors even where gradients are arrays; check its results."""
         arrived = GradientList.of_new(grads)
         return call_with_tensors(self._call_backward, arrived, devices_of_outputs(self), raw)
 
@@ -159,7 +165,10 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         if len(returned) > count and all(gradient is None for gradient in returned[count:]):
             returned = returned[:count]
         if len(returned) != count:
-            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {count}, got {len(returned)})")  # fmt: skip
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {count}, got "
+                f"{len(returned)})"
+            )
         gradients_of_tensors = []
         for position, gradient in enumerate(returned):
             if self._is_tensor_input[position]:
@@ -167,7 +176,10 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                     raise RuntimeError(f"expected Variable or None (got {type_name(gradient)})")
                 gradients_of_tensors.append(gradient)
             elif gradient is not None:
-                raise RuntimeError(f"function {name} returned a gradient different than None at position {position + 1}, but the corresponding forward input was not a Variable")  # fmt: skip
+                raise RuntimeError(
+                    f"function {name} returned a gradient different than None at position {position + 1}, "
+                    "but the corresponding forward input was not a Variable"
+                )
         return gradients_of_tensors
 
     def _fill_missing(self, gradients: tuple) -> tuple:
@@ -195,7 +207,9 @@ class FunctionMeta(type):
 
 
 class Function(metaclass=FunctionMeta):
-    """Base of operations with a custom backward. `forward` and `backward` are static methods; call `apply`.
+    """Base of operations with a custom backward, which are called by `apply`.
+
+    `forward` and `backward` are static methods.
 
     Source: `torch.autograd.Function`.
     """
@@ -204,7 +218,7 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs: `forward(ctx, *inputs)`, or `forward(*inputs)` if there is a `setup_context`."""
+        """Compute the outputs: `forward(ctx, *inputs)`, without ctx if there is a `setup_context`."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
@@ -217,14 +231,18 @@ class Function(metaclass=FunctionMeta):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Return a gradient, or None, for each input, from one gradient for each output."""
-        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")  # fmt: skip
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
 
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
         """Run forward on inputs; record a node for backward if any of them requires grad."""
         has_setup_context = cls.setup_context is not Function.setup_context
         if has_setup_context:
-            # As PyTorch does, so that `setup_context` sees the defaults of forward's parameters, too.
+            # As PyTorch does, so that `setup_context` sees the defaults of forward's parameters,
+            # too.
             bound = inspect.signature(cls.forward).bind(*inputs)
             bound.apply_defaults()
             inputs = bound.args
@@ -245,13 +263,13 @@ class Function(metaclass=FunctionMeta):
         return outputs if isinstance(output, tuple) else outputs[0]
 
 
-# the outputs of forward, as the caller gets them ---------------------------------------------------------------------
+# the outputs of forward, as the caller gets them --------------------------------------------------
 
 
 def _record_outputs(
     ctx: BackwardCFunction, inputs: tuple, outputs: tuple, is_recorded: bool
 ) -> tuple:
-    """Return the outputs of forward as outputs of `ctx`; inputs that were returned as they are become views."""
+    """Return the outputs of forward as outputs of `ctx`; views of inputs that are returned."""
     input_ids = {id(x) for x in inputs}
     dirty_ids = _collect_ids(
         ctx.dirty_tensors, "mark_dirty can only accept variables, but argument "
@@ -280,7 +298,10 @@ def _record_outputs(
                 result._view = (*result._view[:2], creation)
         results.append(result)
     if not dirty_ids <= {id(output) for output in outputs}:
-        raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")  # fmt: skip
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as "
+            "output. The inputs that are modified inplace must all be outputs of the Function."
+        )
     return tuple(results)
 
 
@@ -322,18 +343,30 @@ def _rebase_dirty(
     ctx: BackwardCFunction, tensor: Tensor, output_nr: int, is_input: bool, output_count: int
 ) -> None:
     """Make a tensor that forward wrote to in place an output of `ctx`."""
-    # Not `is_leaf`, which would bring the history of a view up to date: PyTorch looks at the old one.
+    # Not `is_leaf`, which would bring the history of a view up to date: PyTorch looks at the old
+    # one.
     if tensor._edge is None and needs_grad(tensor):
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation."
         )
     if not is_input:
-        complaint = "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to ctx.mark_dirty()."
+        complaint = (
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+            "have been mutated should be passed to ctx.mark_dirty()."
+        )
         if tensor._view is not None:
             raise RuntimeError(complaint)
         warn_in_torch(complaint, "torch/csrc/autograd/custom_function.cpp:320")
     if tensor._view is not None and output_count > 1:
-        raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")  # fmt: skip
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your "
+            "Function cannot return more than one Tensor. This is not supported by the current "
+            "autograd engine. You should either make sure the input is not a view (using "
+            ".clone() for example) or make your Function only return one Tensor (potentially "
+            "splitting it into two Functions: one doing the inplace that returns a single Tensor "
+            "and a second one that does the other operations). You can ask on the forum "
+            "https://discuss.pytorch.org/ if you need help to do this change."
+        )
     if tensor._meta is not None:
         tensor._meta.grad = None
     if tensor._view is not None:
@@ -349,7 +382,7 @@ def _view_of_all(tensor: Tensor) -> Tensor:
         return tensor.view_as(tensor)
 
 
-# differentiable once -------------------------------------------------------------------------------------------------------
+# differentiable once ------------------------------------------------------------------------------
 
 
 class Error(NotImplementedNode):
@@ -362,7 +395,7 @@ class Error(NotImplementedNode):
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `backward` that is not differentiable itself: backward through its result raises."""
+    """Decorate a `backward` that is not differentiable: backward through its result raises."""
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:

@@ -20,7 +20,7 @@ from ..tensor import as_result, over
 ndarray = np.ndarray
 
 _REMEMBERED: Any = weakref.WeakValueDictionary()
-"""Tensors that somebody outside may hold, by the `id` of their array and of the array that owns its memory."""
+"""Tensors that somebody may hold, by `id` of their array and of the owner of its memory."""
 
 
 def remember_tensors(tensors: Sequence[Any]) -> None:
@@ -38,7 +38,7 @@ def is_any_tensor_remembered() -> bool:
 
 
 def tensor_over(gradient: Any, device: Any, state: GradientState = NEW_GRADIENT) -> Any:
-    """Return a tensor over a gradient that is an array: the one that somebody holds, a view, or a new one."""
+    """Return a tensor over an array: the one that somebody holds, a view, or a new one."""
     if gradient is None or isinstance(gradient, TensorBase):
         return gradient
     if state.seen_by is not SeenBy.NOBODY:
@@ -91,7 +91,7 @@ def call_with_tensors(
 
 
 class _Trace(NamedTuple):
-    """How to find out who still sees a tensor that a user's function returned, without holding it."""
+    """Weak references that tell who still sees a tensor that a user's function returned."""
 
     tensor: weakref.ref
     storage: weakref.ref | None  # None if the tensor alone has its memory

@@ -1,4 +1,7 @@
-"""Access to the autograd graph: version counters, and hooks on saved tensors. Source: `torch.autograd.graph`."""
+"""Access to the autograd graph: version counters, and hooks on saved tensors.
+
+Source: `torch.autograd.graph`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
     Inference tensors have no version; nothing is counted for them.
 
-    RuntimeError unless given a tensor or an iterable of tensors. Source: `torch.autograd.graph.increment_version`.
+    RuntimeError unless given a tensor or an iterable of tensors.
+    Source: `torch.autograd.graph.increment_version`.
     """
     if isinstance(tensor, Tensor):
         tensor = (tensor,)
@@ -33,7 +37,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 def unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
-    """Set the version counters of tensors. Backward then cannot notice writes that they have hidden.
+    """Set the version counters of tensors, which may hide writes from backward.
 
     Source: `torch._C._autograd._unsafe_set_version_counter`.
     """
@@ -42,7 +46,7 @@ def unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Context manager that moves tensors saved for backward to the CPU, and back when they are read.
+    """Context manager that moves saved tensors to the CPU, and back when they are read.
 
     With `pin_memory` they are always copied; the copy is in ordinary memory.
     Source: `torch.autograd.graph.save_on_cpu`.

@@ -17,11 +17,11 @@ ndarray = np.ndarray
 
 _SUMMED_VIEW = GradientState(0, SeenBy.SAME_MEMORY)
 
-# shape and dtype --------------------------------------------------------------------------------------------------------
+# shape and dtype ----------------------------------------------------------------------------------
 
 
 def expected_on_edge(edge: Any, sequence_nr: int | None = None) -> tuple:
-    """Return the shape, dtype and device of gradients along an edge, from a node with this number."""
+    """Return shape, dtype and device of gradients along an edge, from a node of this number."""
     node, output_nr = edge
     if not node._leaf:
         return node._expects[output_nr]
@@ -61,7 +61,9 @@ def fit_output(
 
 
 def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any) -> Any:
-    """Return a gradient, array or tensor, in a shape and a dtype; `node` is None for a start of backward.
+    """Return a gradient, array or tensor, in a shape and a dtype.
+
+    `node` is None for a gradient that backward starts from.
 
     RuntimeError, in PyTorch's words, if the shape does not fit.
     """
@@ -70,7 +72,8 @@ def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any)
     if gradient.shape != shape:
         _check_shape(node, index, gradient, shape)
         if type(gradient) is ndarray:
-            # NumPy computes with integers in a wider dtype than PyTorch; the sum has to be in its own.
+            # NumPy computes with integers in a wider dtype than PyTorch; the sum has to be in its
+            # own.
             if node is not None and node._expects[0][1] == dtype:
                 gradient = gradient.astype(dtype, copy=False)
             gradient = _sum_to_shape(gradient, shape)
@@ -92,7 +95,10 @@ def _check_shape(node: Any, index: int, gradient: Any, shape: tuple) -> None:
         if all(wanted in (1, size) for wanted, size in pairs):
             return
     who = "" if node is None else f"Function {node.name()} returned an "
-    raise RuntimeError(f"{who}invalid gradient at index {index} - got {list(sizes)} but expected shape compatible with {list(shape)}")  # fmt: skip
+    raise RuntimeError(
+        f"{who}invalid gradient at index {index} - got {list(sizes)} but expected shape "
+        f"compatible with {list(shape)}"
+    )
 
 
 def _sum_to_shape(gradient: ndarray, shape: tuple) -> ndarray:
@@ -114,11 +120,11 @@ def _state_of_fitted(before: Any, after: Any) -> GradientState:
     return NEW_GRADIENT
 
 
-# strides ----------------------------------------------------------------------------------------------------------------
+# strides ------------------------------------------------------------------------------------------
 
 
 def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
-    """Return what formulas computed element by element, with the strides of PyTorch's TensorIterator.
+    """Return what formulas computed element by element, with TensorIterator's strides.
 
     NumPy chooses other strides where the operands lie in several orders.
     """
@@ -137,11 +143,11 @@ def _is_plainly_laid_out(array: ndarray) -> bool:
     return array.flags.c_contiguous or 0 in array.strides
 
 
-# states -----------------------------------------------------------------------------------------------------------------
+# states -------------------------------------------------------------------------------------------
 
 
 def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int) -> GradientState:
-    """Return the state of an array that a formula returned and that may be, or look at, another one."""
+    """Return the state of a formula's result that may be, or may be a view of, another array."""
     output = outputs[index]
     if len(outputs) == 1 and arrived[0] is not None:  # the usual case, to save time
         if output is arrived[0]:
@@ -163,7 +169,7 @@ def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int
 def _state_of_passed_on(
     node: Any, outputs: list, index: int, state: GradientState
 ) -> GradientState:
-    """Return the state of a gradient that a formula returned as it arrived, maybe for several inputs."""
+    """Return the state of a gradient that a formula returned as it arrived."""
     output, memory = outputs[index], owner(outputs[index])
     others = []
     for i, (other, edge) in enumerate(zip(outputs, node._edges, strict=True)):

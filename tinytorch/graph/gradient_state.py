@@ -13,7 +13,10 @@ from typing import Any
 
 
 class SeenBy(IntEnum):
-    """Who else, besides the walk, can see a gradient. A smaller number means less may be done to it."""
+    """Who else, besides the walk, can see a gradient.
+
+    A smaller number means less may be done to it.
+    """
 
     SAME_TENSOR = 0  # somebody holds the very tensor: a hook, the caller, another node
     SAME_MEMORY = 1  # somebody holds a tensor over the same memory
@@ -71,7 +74,7 @@ HELD_BY_OTHERS = GradientState(0, SeenBy.SAME_TENSOR)
 
 
 class GradientList(list):
-    """Gradients for the outputs (or the inputs) of a node, with the state of each; None for none."""
+    """Gradients for the outputs (or inputs) of a node, with the state of each; None for none."""
 
     __slots__ = ("states",)
 

@@ -1,4 +1,7 @@
-"""Functions of layers, and losses, with the nodes that PyTorch records. Source: `torch.nn.functional`."""
+"""Functions of layers, and losses, with the nodes that PyTorch records.
+
+Source: `torch.nn.functional`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ from ..tensor import Tensor, fresh
 
 _HIDDEN = {"function": False, "method": False, "out": False}
 
-# layers ---------------------------------------------------------------------------------------------------------------
+# layers -------------------------------------------------------------------------------------------
 
 
 def _compute_linear(input: Any, weight: Any, bias: Any) -> Any:
@@ -109,7 +112,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return (_dropout_ if inplace else _dropout)(input, p, training)
 
 
-# losses ---------------------------------------------------------------------------------------------------------------
+# losses -------------------------------------------------------------------------------------------
 
 # Reductions are numbers in PyTorch's schemas, and `grad_fn._saved_reduction` shows them.
 _NONE, _MEAN, _SUM = range(3)
@@ -153,7 +156,11 @@ def _broadcast_target(input: Tensor, target: Tensor) -> tuple:
     """Return input and target in one shape, with PyTorch's warning if they differ."""
     if target.shape == input.shape:
         return input, target
-    warn_user(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.")  # fmt: skip
+    warn_user(
+        f"Using a target size ({target.size()}) that is different to the input size "
+        f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
+        "Please ensure they have the same size."
+    )
     shape = broadcast_shape(input.shape, target.shape)
     return tuple([x if x.shape == shape else expand(x, shape) for x in (input, target)])
 
@@ -187,7 +194,10 @@ _logits_loss = op(
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, *, reduction: str = "mean"
 ) -> Tensor:
-    """Return the cross entropy of sigmoid(input) with targets in [0, 1]. ValueError for shapes that differ."""
+    """Return the cross entropy of sigmoid(input) with targets in [0, 1].
+
+    ValueError for shapes that differ.
+    """
     if target.size() != input.size():
         raise ValueError(
             f"Target size ({target.size()}) must be the same as input size ({input.size()})"
@@ -196,7 +206,10 @@ def binary_cross_entropy_with_logits(
 
 
 def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple:
-    """Return the index of the right class in each row of `a`. IndexError for a class that does not exist."""
+    """Return the index of the right class in each row of `a`.
+
+    IndexError for a class that does not exist.
+    """
     batch = y.shape[0] if y.ndim else 0
     if a.shape[:-1] != y.shape and a.ndim == 2:
         raise ValueError(
@@ -253,16 +266,34 @@ _nll_loss = op(
 
 
 def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Return minus the log-probability of the right class: input (N, C) or (C), target int64 (N) or ()."""
+    """Return minus the log-probability of the right class.
+
+    Shapes: input (N, C) or (C), target (N) or () of int64 class numbers.
+    """
     return _nll_loss(input, target, None, _number_of_reduction(reduction))
 
 
 def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Return the cross entropy of softmax(input): input (N, C) or (C), target int64 class numbers (N) or ()."""
+    """Return the cross entropy of softmax(input).
+
+    Shapes: input (N, C) or (C), target (N) or () of int64 class numbers.
+    """
     return nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, reduction=reduction)
 
 
-__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "dropout", "linear",
-           "log_softmax", "mse_loss", "nll_loss", "relu", "relu_", "sigmoid", "softmax", "tanh"]  # fmt: skip
+__all__ = [
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "dropout",
+    "linear",
+    "log_softmax",
+    "mse_loss",
+    "nll_loss",
+    "relu",
+    "relu_",
+    "sigmoid",
+    "softmax",
+    "tanh",
+]
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = lacking("torch.nn.functional")

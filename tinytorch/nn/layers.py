@@ -1,4 +1,7 @@
-"""Layers, losses and containers. Each layer calls a function of `functional`. Source: `torch.nn.modules`."""
+"""Layers, losses and containers.
+
+Each layer calls a function of `functional`. Source: `torch.nn.modules`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _empty = elsewhere(empty)
 
 
 class Linear(Module):
-    """`x @ weight.T + bias`: x (..., in_features), weight (out_features, in_features), bias (out_features)."""
+    """`x @ weight.T + bias`.
+
+    Shapes: x (..., in_features), weight (out_features, in_features), bias (out_features).
+    """
 
     shown_as = "torch.nn.modules.linear.Linear"
     in_features: int
@@ -29,11 +35,21 @@ class Linear(Module):
     weight: Tensor
     bias: Parameter
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: device | str | int | None = None, dtype: dtype | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: device | str | int | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(_empty((out_features, in_features), dtype=dtype, device=device))
-        self.register_parameter("bias", Parameter(_empty((out_features,), dtype=dtype, device=device)) if bias else None)  # fmt: skip
+        bias_parameter = None
+        if bias:
+            bias_parameter = Parameter(_empty((out_features,), dtype=dtype, device=device))
+        self.register_parameter("bias", bias_parameter)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -50,7 +66,8 @@ class Linear(Module):
 
     def extra_repr(self) -> str:
         """Return the options, as the layer prints them."""
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        features = f"in_features={self.in_features}, out_features={self.out_features}"
+        return f"{features}, bias={self.bias is not None}"
 
 
 class Identity(Module):

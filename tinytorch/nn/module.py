@@ -1,4 +1,7 @@
-"""Module: parameters, buffers and submodules by name, state dicts, hooks. Source: `torch.nn.Module`."""
+"""Module: parameters, buffers and submodules by name, state dicts, hooks.
+
+Source: `torch.nn.Module`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ def typename(x: Any) -> str:
     return repr(x if isinstance(x, type) else type(x)).removeprefix("<class '").removesuffix("'>")
 
 
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):  # noqa: PYI024 - another name
+# Its repr has another name than the class, as in PyTorch.
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):  # noqa: PYI024
     __slots__ = ()
 
     def __repr__(self) -> str:
@@ -88,7 +92,7 @@ def register_module_forward_pre_hook(
 def register_module_forward_hook(
     hook: Callable[[Any, tuple[Any, ...], Any], Any],
 ) -> RemovableHandle:
-    """Call `hook(module, args, output)` after the forward of every module, and before its own hooks."""
+    """Call `hook(module, args, output)` after forward of every module, before its own hooks."""
     return RemovableHandle(_GLOBAL_FORWARD_HOOKS, hook)
 
 
@@ -106,7 +110,10 @@ def _forward_unimplemented(self: Any, *input: Any) -> None:
 
 
 class Module(metaclass=ModuleMeta):
-    """Base of all networks. A subclass assigns parameters and modules as attributes and defines `forward`."""
+    """Base of all networks.
+
+    A subclass assigns parameters and modules as attributes and defines `forward`.
+    """
 
     shown_as = "torch.nn.modules.module.Module"
     training: bool
@@ -134,7 +141,7 @@ class Module(metaclass=ModuleMeta):
     # An attribute, no method, so that type checkers let subclasses choose the parameters.
     forward: Callable[..., Any] = _forward_unimplemented
 
-    # calling ----------------------------------------------------------------------------------------------------------
+    # calling --------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` with the hooks around it."""
@@ -179,10 +186,13 @@ class Module(metaclass=ModuleMeta):
     def register_full_backward_hook(
         self, hook: Callable[[Any, _Grads, _Grads], _Grads | None]
     ) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are there; it may replace them."""
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are computed.
+
+        What it returns replaces them.
+        """
         return RemovableHandle(self._backward_hooks, hook)
 
-    # attributes -------------------------------------------------------------------------------------------------------
+    # attributes -----------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
@@ -198,12 +208,14 @@ class Module(metaclass=ModuleMeta):
         if new_group is None:
             if old_group is None:
                 return object.__setattr__(self, name, value)
-            # A name that is a parameter, module or buffer stays one: only its like or None may follow.
+            # A name that is a parameter, module or buffer stays one: only its like or None may
+            # follow.
             is_buffer = old_group == "_buffers" and isinstance(value, Tensor)
             if value is not None and not is_buffer:
                 kind = _MEMBER_KINDS[old_group]
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as {kind.name} '{name}' ({kind.assignable} expected)"
+                    f"cannot assign '{typename(value)}' as {kind.name} '{name}' ({kind.assignable} "
+                    "expected)"
                 )
         own.pop(name, None)
         if old_group is not None and new_group not in (None, old_group):
@@ -241,7 +253,8 @@ class Module(metaclass=ModuleMeta):
         kind = _MEMBER_KINDS[group]
         if not isinstance(value, (kind.type, type(None))):
             raise TypeError(
-                f"cannot assign '{typename(value)}' object to {noun} '{name}' ({kind.registrable} required)"
+                f"cannot assign '{typename(value)}' object to {noun} '{name}' ({kind.registrable} "
+                "required)"
             )
         self.__dict__[group][name] = value
 
@@ -263,9 +276,11 @@ class Module(metaclass=ModuleMeta):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._register_member("_modules", "module", name, module)
 
-    # walking ----------------------------------------------------------------------------------------------------------
+    # walking --------------------------------------------------------------------------------------
 
-    def named_modules(self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:  # fmt: skip
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """Yield this module and all below it, with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -288,7 +303,7 @@ class Module(metaclass=ModuleMeta):
                 yield name, child
 
     def _named_members(self, group: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
-        """Yield the members of a group with dotted names, each once though several modules may have it."""
+        """Yield the members of a group with dotted names, one that is shared only once."""
         modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
         seen_ids = {id(None)}
         for path, module in modules:
@@ -323,7 +338,7 @@ class Module(metaclass=ModuleMeta):
         """Yield the buffers."""
         return (b for _, b in self.named_buffers(recurse=recurse))
 
-    # changing ---------------------------------------------------------------------------------------------------------
+    # changing -------------------------------------------------------------------------------------
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call `fn` on every module, children first."""
@@ -357,9 +372,9 @@ class Module(metaclass=ModuleMeta):
     @overload
     def to(self, tensor: Tensor, non_blocking: bool = ...) -> Self: ...
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert parameters and buffers, in place. TypeError for a dtype that is not floating point.
+        """Convert parameters and buffers, in place.
 
-        A dtype applies to floating point parameters and buffers only.
+        A dtype has to be floating point (else TypeError), and applies to those that are.
         """
         dtype: dtypes.dtype | None = None
         device: Device | str | None = None
@@ -372,7 +387,8 @@ class Module(metaclass=ModuleMeta):
                 device = argument
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired {dtype=!r}"
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"{dtype=!r}"
             )
 
         def convert(tensor: Tensor) -> Tensor:
@@ -422,10 +438,10 @@ class Module(metaclass=ModuleMeta):
         """Forget the parameters' gradients, or set them to zero."""
         forget_grads(self.parameters(), set_to_none)
 
-    # state dicts ------------------------------------------------------------------------------------------------------
+    # state dicts ----------------------------------------------------------------------------------
 
     def _state_entries(self) -> Iterator[_StateEntry]:
-        """Yield parameters and persistent buffers; one that two modules share comes under both names."""
+        """Yield parameters and persistent buffers; one that is shared under each of its names."""
         for path, module in self.named_modules(remove_duplicate=False):
             for name, tensor in (module._parameters | module._buffers).items():
                 if tensor is not None and name not in module._non_persistent_buffers_set:
@@ -462,7 +478,10 @@ class Module(metaclass=ModuleMeta):
             current = entry.tensor
             new = state_dict.get(key, current)
             if new.shape != current.shape:
-                problems.append(f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in current model is {current.shape}.")  # fmt: skip
+                problems.append(
+                    f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, "
+                    f"the shape in current model is {current.shape}."
+                )
             elif new is not current:
                 entry.module._load_tensor(entry.name, current, new, assign)
         if problems:
@@ -483,7 +502,7 @@ class Module(metaclass=ModuleMeta):
             new = Parameter(new, current.requires_grad)
         (self._parameters if name in self._parameters else self._buffers)[name] = new
 
-    # printing ---------------------------------------------------------------------------------------------------------
+    # printing -------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
         """Return what a subclass adds to its printed line."""
@@ -518,7 +537,7 @@ def forget_grads(parameters: Any, set_to_none: bool) -> None:
         grad.zero_()
 
 
-# full backward hooks ----------------------------------------------------------------------------------------------------
+# full backward hooks ------------------------------------------------------------------------------
 #
 # The inputs and the outputs of forward pass through an identity function each. Its nodes are where
 # the gradients of the module come in (at the outputs) and go out (at the inputs); the hooks of the
@@ -561,7 +580,7 @@ class _Passage(NamedTuple):
         return cls(tuple(new_values), positions, node)
 
     def spread_gradients(self, gradients: tuple) -> tuple:
-        """Return gradients of the tensors as gradients of all values, None for what is no tensor."""
+        """Return gradients of the tensors as gradients of all values, None for others."""
         spread: list[Any] = [None] * len(self.values)
         for position, gradient in zip(self.positions, gradients, strict=True):
             spread[position] = gradient
@@ -589,7 +608,12 @@ def _run_with_backward_hooks(module: Any, args: tuple, run_forward: Callable) ->
         nonlocal output_gradients
         output_gradients = outputs.spread_gradients(gradients)
         if inputs.node is None:
-            warn_user("Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.")  # fmt: skip
+            warn_user(
+                "Full backward hook is firing when gradients are computed with respect to module "
+                "outputs since no inputs require gradients. See "
+                "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook "
+                "for more details."
+            )
             call_module_hooks((None,) * len(args))
         # Those that arrived: the node has made zeros of the missing ones.
         return gradients

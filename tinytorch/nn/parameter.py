@@ -10,7 +10,10 @@ from ..tensor import Tensor, fresh
 
 
 class Parameter(Tensor):
-    """A leaf that requires grad and registers itself as a module's attribute; it shares memory and counter of `data`."""
+    """A leaf that requires grad, and is registered when it is set as a module's attribute.
+
+    It shares memory and version counter with `data`.
+    """
 
     __slots__ = ()
 
