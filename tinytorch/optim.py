@@ -143,9 +143,11 @@ class Optimizer(metaclass=ShownAs):
                 )
         numbers: list[int] = []
         for own_group, group in zip(self.param_groups, groups, strict=True):
+            # The parameters themselves are not in a state dict, only their numbers.
             numbers += group["params"]
             group["params"] = own_group["params"]
         parameters = dict(zip(numbers, self._all_parameters(), strict=True))
+        # The tensors of the state are not copied.
         state = {parameters[n]: dict(values) for n, values in state_dict["state"].items()}
         self.state, self.param_groups = defaultdict(dict, state), groups
 
@@ -171,6 +173,7 @@ def _add_scaled(tensor: Tensor, array: np.ndarray, factor: float, writes: int = 
     PyTorch's steps write more often than these; versions show how often.
     """
     data = tensor._data
+    # Elements of an expanded tensor share memory: PyTorch refuses to write to it.
     if 0 in data.strides:
         check_overlap(data)
     np.add(data, array if factor == 1 else np.multiply(array, factor), data)
@@ -213,9 +216,11 @@ class SGD(Optimizer):
         if group["momentum"]:
             state = self.state[parameter]
             buffer = state.get("momentum_buffer")
+            # The first step takes the gradient itself.
             if buffer is None:
                 buffer = state["momentum_buffer"] = fresh(np.array(gradient), parameter.device)
             else:
+                # PyTorch: `buffer.mul_(momentum).add_(grad)`.
                 np.multiply(buffer._data, group["momentum"], buffer._data)
                 _add_scaled(buffer, gradient, 1, writes=2)
             gradient = buffer._data
@@ -268,7 +273,9 @@ class Adam(Optimizer):
         _add_scaled(state["step"], np.float32(1), 1)
         step = float(state["step"]._data)
         average, square = state["exp_avg"], state["exp_avg_sq"]
+        # PyTorch: `exp_avg.lerp_(grad, 1 - beta1)`.
         _add_scaled(average, gradient - average._data, 1 - beta1)
+        # PyTorch: `exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)`.
         np.multiply(square._data, beta2, square._data)
         # In this order, as the square of a gradient in half precision overflows early.
         _add_scaled(square, gradient * (1 - beta2) * gradient, 1, writes=2)

@@ -102,6 +102,7 @@ def _add_to_grad(leaf: Any, grad: Any, gradient: Any, warnings: list[TorchWarnin
     if has_graph:
         leaf._meta.grad = grad = grad + tensor_over(gradient, leaf.device)
     elif _can_add_arrays(leaf, grad, gradient):
+        # The usual case, in a quarter of the time of `add_`, which does the same.
         np.add(grad._data, gradient, grad._data)
         count_write(grad)
     else:

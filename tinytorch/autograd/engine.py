@@ -161,6 +161,7 @@ class GraphTask:
                     self._settle_states(arrived)
                     self._finish_leaf(node, arrived)
                     continue
+                # Most nodes have no hooks, and nothing is captured at them.
                 if has_all_checks or node._hooks is not None or node._on_tensors:
                     self._settle_states(arrived)
                     devices = devices_of_outputs(node)
@@ -360,6 +361,7 @@ def count_dependencies(root: Any) -> dict[Any, int]:
             if edge is not None:
                 node = edge[0]
                 dependencies[node] = count = dependencies.get(node, 0) + 1
+                # Seen for the first time. A leaf has no edges: the graph ends there.
                 if count == 1 and node._edges:
                     stack.append(node)
     return dependencies

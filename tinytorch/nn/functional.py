@@ -128,6 +128,7 @@ def _number_of_reduction(reduction: str) -> int:
 def _reduce_losses(losses: np.ndarray, reduction: int) -> np.ndarray:
     if reduction == _NONE:
         return losses
+    # Divided by a number of the same dtype, so that the mean keeps it.
     total = np.add.reduce(losses, None)
     return total / losses.dtype.type(losses.size) if reduction == _MEAN else total
 
@@ -225,6 +226,7 @@ def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple:
     is_outside = (index < 0) | (index >= a.shape[-1])
     if is_outside.any():
         raise IndexError(f"Target {int(index[is_outside][0])} is out of bounds.")
+    # As indices of two dimensions: the row, and the right class in it.
     return np.arange(index.size), index
 
 

@@ -46,6 +46,7 @@ class Linear(Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(_empty((out_features, in_features), dtype=dtype, device=device))
+        # Registered even if it is None, so that `layer.bias` exists.
         bias_parameter = None
         if bias:
             bias_parameter = Parameter(_empty((out_features,), dtype=dtype, device=device))

@@ -152,6 +152,7 @@ class Module(metaclass=ModuleMeta):
             or _GLOBAL_FORWARD_PRE_HOOKS
             or _GLOBAL_FORWARD_HOOKS
         )
+        # Most calls. PyTorch skips the rest here, too.
         if not has_hooks:
             return self.forward(*args, **kwargs)
         for hook in [*_GLOBAL_FORWARD_PRE_HOOKS.values(), *self._forward_pre_hooks.values()]:
@@ -217,6 +218,7 @@ class Module(metaclass=ModuleMeta):
                     f"cannot assign '{typename(value)}' as {kind.name} '{name}' ({kind.assignable} "
                     "expected)"
                 )
+        # Python finds an attribute of the instance first: it would hide the member.
         own.pop(name, None)
         if old_group is not None and new_group not in (None, old_group):
             del own[old_group][name]
@@ -234,6 +236,7 @@ class Module(metaclass=ModuleMeta):
     def __delattr__(self, name: str) -> None:
         for group in _MEMBER_KINDS:
             if name in self.__dict__[group]:
+                # A later buffer of this name is persistent unless it says otherwise.
                 self._non_persistent_buffers_set.discard(name)
                 del self.__dict__[group][name]
                 return
@@ -305,6 +308,7 @@ class Module(metaclass=ModuleMeta):
     def _named_members(self, group: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
         """Yield the members of a group with dotted names, one that is shared only once."""
         modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        # None is what a parameter or buffer without a tensor is registered as.
         seen_ids = {id(None)}
         for path, module in modules:
             for name, value in getattr(module, group).items():
@@ -357,6 +361,7 @@ class Module(metaclass=ModuleMeta):
                     parameter.data = fn(parameter)
                     if parameter.grad is not None:
                         parameter.grad.data = fn(parameter.grad)
+        # Buffers are replaced by other tensors, unlike parameters.
         self._buffers.update({name: fn(b) for name, b in self._buffers.items() if b is not None})
         return self
 
@@ -442,6 +447,7 @@ class Module(metaclass=ModuleMeta):
 
     def _state_entries(self) -> Iterator[_StateEntry]:
         """Yield parameters and persistent buffers; one that is shared under each of its names."""
+        # With duplicates: a state dict has shared parameters under all their names.
         for path, module in self.named_modules(remove_duplicate=False):
             for name, tensor in (module._parameters | module._buffers).items():
                 if tensor is not None and name not in module._non_persistent_buffers_set:
@@ -496,6 +502,7 @@ class Module(metaclass=ModuleMeta):
         if not assign:
             current.copy_(new)
             return
+        # Whether it requires grad is up to the module, not to the state dict.
         if isinstance(new, Parameter):
             new.requires_grad_(current.requires_grad)
         elif isinstance(current, Parameter):
