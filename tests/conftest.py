@@ -63,7 +63,7 @@ def engine(request: pytest.FixtureRequest) -> ModuleType:
 def no_older_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks of programs that other tests ran hang on in circles through torch's nodes, which nobody can collect."""
     if torch := sys.modules.get("torch"):
-        from tinytorch.viz.read import probe
+        from tinytorch.viz.read.doubts import HookSearch
 
-        monkeypatch.setattr(probe._Hooks, "upto", torch.utils.hooks.RemovableHandle.next_id)
-        monkeypatch.setattr(probe._Hooks, "found", ())
+        monkeypatch.setattr(HookSearch, "searched_up_to", torch.utils.hooks.RemovableHandle.next_id)
+        monkeypatch.setattr(HookSearch, "found", ())

@@ -119,8 +119,8 @@ MUTATIONS = (
     Mutation(
         "a snapshot keeps no tensor alive",
         "tinytorch/viz/read/probe.py",
-        "_serials[address] = (reference, number)",
-        "_serials[address] = (lambda: thing, number)",
+        "_known_objects[address] = (reference, number)",
+        "_known_objects[address] = (lambda: thing, number)",
         "tests/viz/test_snapshot.py::test_looking_keeps_nothing_alive",
     ),
     Mutation(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as ET
 
-from tinytorch.viz.read.records import Snapshot
+from tinytorch.viz import Snapshot
 from tinytorch.viz.render.picture import Shown
 
 FURNITURE = {"names", "tensors", "storage (cells)", "version counter"}

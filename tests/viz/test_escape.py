@@ -15,7 +15,7 @@ from viz.looked import looked
 from viz.test_memory import words_in
 
 from tinytorch.viz import GraphPicture, Picture, Snapshot, explain, graph, memory, snapshot
-from tinytorch.viz.read.records import Run, Saved
+from tinytorch.viz.read.records import CellRun, Saved
 from tinytorch.viz.render import layout
 from tinytorch.viz.wording.labels import escape_unseen, shorten_text, text_width
 
@@ -89,7 +89,7 @@ def everywhere(snap: Snapshot, text: str) -> Snapshot:
                 device=text,
                 dtype=text,
                 notes=notes,
-                runs=tuple(Run(run.start, (text,) * 3) for run in one.runs),
+                runs=tuple(CellRun(run.start, (text,) * 3) for run in one.runs),
             )
             for one in snap.storages
         ),

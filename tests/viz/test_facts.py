@@ -434,7 +434,8 @@ def test_a_fact_that_is_told_otherwise_is_noticed(
     snap, _ = looked("network", engine)
     picture = memory(snap)
     head, *rest = getattr(snap, kind)
-    altered = replace(snap, **{kind: (replace(head, **other), *rest)})  # named by the case
+    fields: dict[str, Any] = {kind: (replace(head, **other), *rest)}
+    altered = replace(snap, **fields)
     assert wrong(altered, None, picture.svg, picture.text) == {"picture", "text"}
 
 

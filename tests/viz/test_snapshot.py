@@ -10,7 +10,7 @@ import pytest
 from viz.programs import run
 
 from tinytorch.viz import snapshot
-from tinytorch.viz.read import probe
+from tinytorch.viz.read.counter_sharing import get_version_setter
 
 
 def test_storage_and_counter_are_told_apart(engine: ModuleType) -> None:
@@ -286,5 +286,5 @@ def test_version_counters_are_written_as_each_release_wants_it() -> None:
     for number, write in enumerate((refuse_tuples, write_many)):
         autograd = SimpleNamespace(_unsafe_set_version_counter=write)
         engine = SimpleNamespace(_C=SimpleNamespace(_autograd=autograd))
-        probe._version_writer(engine)("x", number)
+        get_version_setter(engine)("x", number)
         assert versions == {"x": number}

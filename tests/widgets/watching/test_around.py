@@ -11,7 +11,7 @@ import copylab
 import pytest
 
 import tinytorch
-from tinytorch.viz.read import probe
+from tinytorch.viz.read import doubts
 
 
 def spoil(x: Any) -> None:
@@ -151,7 +151,9 @@ def test_a_graph_may_outlive_its_watch() -> None:
 
 @pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
 def test_explain_knows_what_was_watched(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "_hooks", lambda *_: 0)  # those of programs that other tests ran
+    monkeypatch.setattr(
+        doubts, "_count_hooks_on_graphs", lambda *_: 0
+    )  # those of programs that other tests ran
     x = importlib.import_module(engine).ones(3, requires_grad=True)
     assert copylab.explain(loss=((x * 2) ** 2).sum()).verdict == "unknown"
     with copylab.watch() as watch:

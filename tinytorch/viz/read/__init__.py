@@ -4,7 +4,8 @@ from .module_paths import modules
 from .naming import collect_tensors
 from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
 from .reader import read_snapshot, snapshot
-from .records import Node, Saved, Snapshot, Storage, Tensor
+from .records import Node, Saved, Storage, Tensor
+from .snapshots import Snapshot
 
 __all__ = [
     "Node",

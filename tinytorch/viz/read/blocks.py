@@ -1,44 +1,46 @@
-"""Where tensors lie: storages as blocks of memory, the cells worth reading, and checksums of what is compared.
+"""Storages as blocks of memory: which tensors and arrays are over which, and the cells worth reading.
 
-Storages that overlap in memory (`torch.from_numpy(t.numpy())` makes a second storage
-over the first one's bytes) become one block: what counts for the reader is who sees a write.
+Storages that overlap in memory (`torch.from_numpy(t.numpy())` makes a second storage over the first
+one's bytes) become one block: what counts for the reader is who sees a write.
 """
 
 from __future__ import annotations
 
-import ctypes
-import math
-import zlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.lib.array_utils import byte_bounds
 
 from ..wording import gettext, gettext_noop, join_names
 from .probe import getattr_or_none, identity_key, inner_tensors
-from .records import Run, Storage
+from .records import CellRun, Storage
 
 MAX_CELLS = 24
-"""A storage of up to this many cells is shown whole."""
-HEAD, TAIL, AROUND = 8, 3, 3
-PLAIN = ("Tensor", "Parameter", "Buffer")
+"""A storage of up to this many cells is read whole."""
+CELLS_AT_START, CELLS_AT_END, CELLS_OF_VIEW = 8, 3, 3
+"""Cells that are read of a larger one, and of the beginning of each view."""
+MAX_VIEWS = 4
+"""Views of a larger storage whose first and last cells are read."""
+PLAIN_CLASSES = ("Tensor", "Parameter", "Buffer")
 """Classes that need no mention."""
-MAX_COMPARED = 1 << 30
-"""So many bytes are compared for one snapshot, in 0.2 to 1 s. What is beyond is not compared."""
 
 
 @dataclass(slots=True)
-class Ids:
-    """Ids in order of first sight: a letter and a number. What an earlier snapshot knew by its key keeps its own."""
+class IdSequence:
+    """Ids in order of first sight: a letter and a number.
+
+    What an earlier snapshot knew by its key keeps the id that it had there.
+    """
 
     letter: str
     known: dict[Any, str]
     last: int
-    """The highest number that was given."""
+    """The highest number given so far."""
 
-    def of(self, key: Any) -> str:
-        """The id of what has not been asked for yet."""
+    def id_of(self, key: Any) -> str:
+        """Return the id for a key, which must not have been asked for before."""
         if key in self.known:
+            # Removed, so that two counters that were one do not both keep its id.
             return self.known.pop(key)
         self.last += 1
         return f"{self.letter}{self.last}"
@@ -46,7 +48,7 @@ class Ids:
 
 @dataclass
 class Place:
-    """Where one tensor lies: a part of its record."""
+    """Geometry of one tensor and its place in a storage: a part of its record."""
 
     storage: str | None = None
     start_byte: int = 0
@@ -57,79 +59,102 @@ class Place:
     notes: tuple[str, ...] = ()
 
 
+class _StorageObject(NamedTuple):
+    """The storage object that one tensor has."""
+
+    key: Any
+    address: int
+    """0 where there is no memory: meta tensors, empty storages."""
+    nbytes: int
+    device: str
+
+
 @dataclass(slots=True)
 class _Block:
+    """One stretch of memory, under one or several storage objects."""
+
     start: int
     stop: int
     device: str
     members: list[int] = field(default_factory=list)
-    objects: dict[Any, None] = field(default_factory=dict)
-    """The identities of the storage objects over this memory, in order of first sight."""
+    """Positions of the tensors over this memory, in order of first sight."""
+    object_keys: dict[Any, None] = field(default_factory=dict)
+    """Identities of the storage objects over this memory, in order of first sight."""
     id: str = ""
 
 
 def address_of(tensor: Any) -> tuple[Any, ...]:
-    """Where and how a tensor lies: equal for two tensors that are the same view of the same bytes."""
+    """Return address and geometry: equal for two tensors that are the same view of the same bytes."""
     try:
         storage = tensor.untyped_storage()
-        where = storage.data_ptr() or identity_key(storage)
         return (
-            where,
+            storage.data_ptr() or identity_key(storage),
             tensor.storage_offset(),
             tuple(tensor.shape),
             tuple(tensor.stride()),
             str(tensor.dtype),
         )
-    except Exception:  # noqa: BLE001 - each layout and subclass refuses in its own way
+    except Exception:  # noqa: BLE001 - sparse layouts and subclasses each raise another error
         return (identity_key(tensor),)
 
 
 def lasting_address(tensor: Any) -> tuple[Any, ...]:
-    """As `address_of`, but never equal to that of a tensor that lay there before and is gone."""
-    place = address_of(tensor)
-    if len(place) == 1:
-        return place
-    return (identity_key(tensor.untyped_storage()), *place[1:])
+    """Return `address_of` with the storage's identity for its address.
+
+    So it differs from that of a tensor that was at the same address before and is gone.
+    """
+    address = address_of(tensor)
+    if len(address) == 1:
+        return address
+    return (identity_key(tensor.untyped_storage()), *address[1:])
 
 
-def _geometry(tensor: Any, place: Place) -> tuple[Any, int, int] | None:
-    """Fill in where a tensor lies; its storage's identity, address and size, or None with a note where it has none."""
+# -- one tensor ------------------------------------------------------------------------
+
+
+def _read_place(tensor: Any, place: Place) -> _StorageObject | None:
+    """Fill in the geometry of a tensor and return its storage; None, with a note, if it has none."""
     try:
         place.itemsize = int(tensor.element_size())
-        # Read twice: another thread may be changing it at this moment.
+        # Geometry is read twice and compared: another thread may be changing it at this moment.
         for _ in range(3):
             place.shape = tuple(int(size) for size in tensor.shape)
             place.stride = tuple(int(step) for step in tensor.stride())
             place.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
-            pointer = _pointer(storage)
-            found = identity_key(storage), pointer, int(storage.nbytes())
-            if (
-                not pointer
-                and found[2]
-                and str(tensor.device) != "meta"
-                and type(tensor).__name__ != "FakeTensor"
-            ):
-                place.notes = (_stands_for_others(tensor),)
+            found = _StorageObject(
+                key=identity_key(storage),
+                address=_address_of_storage(storage),
+                nbytes=int(storage.nbytes()),
+                device=str(tensor.device),
+            )
+            if _is_wrapper(tensor, found):
+                place.notes = (_describe_wrapper(tensor),)
                 break
             if (place.shape, place.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
-                place.notes = tuple(gettext(_BITS[bit]) for bit in _bits(tensor))
+                place.notes = tuple(gettext(_LAZY_BITS[bit]) for bit in _lazy_bits(tensor))
                 return found
         else:
             place.notes = (gettext("it changes while it is looked at"),)
-    except Exception:  # noqa: BLE001 - each layout and subclass refuses in its own way
-        place.notes = (_no_storage(tensor),)
+    except Exception:  # noqa: BLE001 - sparse layouts and subclasses each raise another error
+        place.notes = (_describe_missing_storage(tensor),)
     place.stride = place.offset = None
     if place.shape is None:
         try:
             place.shape = tuple(int(size) for size in tensor.shape)
-        except Exception:  # noqa: BLE001 - a nested tensor has no one shape
+        except Exception:  # noqa: BLE001 - the rows of a nested tensor differ in size
             place.shape = None
     return None
 
 
-def _stands_for_others(tensor: Any) -> str:
-    """What to say of a subclass that torch gave a size, but no memory (`_make_wrapper_subclass`)."""
+def _is_wrapper(tensor: Any, storage: _StorageObject) -> bool:
+    """Return True if a subclass has a size, but no memory (`_make_wrapper_subclass`)."""
+    has_no_memory = not storage.address and storage.nbytes > 0
+    is_without_values = storage.device == "meta" or type(tensor).__name__ == "FakeTensor"
+    return has_no_memory and not is_without_values
+
+
+def _describe_wrapper(tensor: Any) -> str:
     kind = type(tensor).__name__
     inner = join_names([name for name, _ in inner_tensors(tensor)])
     if not inner:
@@ -139,7 +164,7 @@ def _stands_for_others(tensor: Any) -> str:
     )
 
 
-def _no_storage(tensor: Any) -> str:
+def _describe_missing_storage(tensor: Any) -> str:
     layout = str(getattr_or_none(tensor, "layout") or gettext("unknown")).rpartition(".")[2]
     if layout == "strided":
         return gettext(
@@ -148,141 +173,159 @@ def _no_storage(tensor: Any) -> str:
     return gettext("it has no storage that could be shown (layout: {layout})", layout=layout)
 
 
-class Blocks:
-    """The blocks of memory behind some tensors."""
+_LAZY_BITS = {
+    "is_conj": gettext_noop(
+        "its conjugate bit is set: what is in memory is conjugated as it is read"
+    ),
+    "is_neg": gettext_noop("its negative bit is set: what is in memory is negated as it is read"),
+}
 
-    def __init__(self, tensors: list[Any], ids: Ids) -> None:
-        self.tensors, self.ids = tensors, ids
+
+def _lazy_bits(tensor: Any) -> list[str]:
+    """Return which of torch's two lazy bits are set; tinytorch has none."""
+    methods = {bit: getattr_or_none(tensor, bit) for bit in _LAZY_BITS}
+    return [bit for bit, method in methods.items() if method is not None and method()]
+
+
+def _address_of_storage(storage: Any) -> int:
+    try:
+        return int(storage.data_ptr())
+    except Exception:  # noqa: BLE001 - FakeTensor and its like have no address
+        return 0
+
+
+# -- all tensors -----------------------------------------------------------------------
+
+
+class Blocks:
+    """The blocks of memory behind some tensors, and the place of each tensor in them."""
+
+    def __init__(self, tensors: list[Any], ids: IdSequence) -> None:
+        self.tensors = tensors
         self.places = [Place() for _ in tensors]
         self.blocks: list[_Block] = []
-        looks = [(i, _geometry(tensor, self.places[i])) for i, tensor in enumerate(tensors)]
-        found = [(i, *where, str(tensors[i].device)) for i, where in looks if where is not None]
-        # Neighbours by address, so that each is compared with the one before it alone; numbered by first sight.
-        group: dict[int, _Block] = {}
-        before: _Block | None = None
-        by_object: dict[tuple[str, Any], _Block] = {}
-        for i, which, start, nbytes, device in sorted(
-            found, key=lambda one: (one[4], one[2], one[0])
-        ):
-            block = by_object.get((device, which))
-            if block is None:
-                over = (
-                    before is not None
-                    and before.device == device
-                    and start
-                    and nbytes
-                    and start < before.stop
-                )
-                block = before if over and before is not None else _Block(start, start, device)
-                by_object[device, which] = block
-            block.stop = max(block.stop, start + nbytes)
-            if start and nbytes:
-                before = block
-            group[i] = block
-        for i, which, start, _, _ in found:
-            block = group[i]
+        storages: dict[int, _StorageObject] = {}
+        for position, (tensor, place) in enumerate(zip(tensors, self.places, strict=True)):
+            storage = _read_place(tensor, place)
+            if storage is not None:
+                storages[position] = storage
+        block_of = _group_by_memory(storages)
+        # Numbered by first sight, not by address: addresses differ from run to run.
+        for position, storage in storages.items():
+            block = block_of[position]
             if not block.members:
                 self.blocks.append(block)
-                block.id = ids.of(which)
-            block.members.append(i)
-            block.objects[which] = None
-            place = self.places[i]
+                block.id = ids.id_of(storage.key)
+            block.members.append(position)
+            block.object_keys[storage.key] = None
+            place = self.places[position]
             place.storage = block.id
-            place.start_byte = start - block.start + (place.offset or 0) * place.itemsize
+            offset_bytes = (place.offset or 0) * place.itemsize
+            place.start_byte = storage.address - block.start + offset_bytes
 
-    def seen_by(self, arrays: list[tuple[str, Any]], shown: set[int]) -> dict[str, list[str]]:
-        """By the ids of blocks that tensors `shown` lie in, the names of the NumPy arrays over the same memory."""
-        found: dict[str, list[str]] = {}
+    def find_arrays(self, arrays: list[tuple[str, Any]], shown: set[int]) -> dict[str, list[str]]:
+        """Return the names of NumPy arrays over each block, for blocks with a tensor in `shown`."""
+        names_by_block: dict[str, list[str]] = {}
+        blocks = [
+            block
+            for block in self.blocks
+            if block.device == "cpu" and not shown.isdisjoint(block.members)
+        ]
         for name, array in arrays:
             low, high = byte_bounds(array)
-            for block in self.blocks:
-                if (
-                    block.start < high
-                    and low < block.stop
-                    and block.device == "cpu"
-                    and shown & {*block.members}
-                ):
-                    found.setdefault(block.id, []).append(name)
-        return found
+            for block in blocks:
+                if block.start < high and low < block.stop:
+                    names_by_block.setdefault(block.id, []).append(name)
+        return names_by_block
 
-    def records(
-        self, ids: list[str], shown: set[int], arrays: dict[str, list[str]]
+    def make_records(
+        self, ids: list[str], read: set[int], arrays: dict[str, list[str]]
     ) -> tuple[Storage, ...]:
-        """One record for each block; with values for those that one of the tensors `shown` lies in."""
+        """Return a record for each block, with values if one of the tensors `read` is over it."""
         return tuple(
-            self._record(one, ids, not shown.isdisjoint(one.members), arrays.get(one.id, []))
-            for one in self.blocks
+            self._make_record(
+                block, ids, not read.isdisjoint(block.members), arrays.get(block.id, [])
+            )
+            for block in self.blocks
         )
 
-    def _record(self, block: _Block, ids: list[str], shown: bool, arrays: list[str]) -> Storage:
+    def _make_record(
+        self, block: _Block, ids: list[str], reads_values: bool, arrays: list[str]
+    ) -> Storage:
         first = block.members[0]
         itemsize = self.places[first].itemsize
         nbytes = block.stop - block.start
-        cells = nbytes // itemsize
-        # The storage object that spans the most, so that one read sees the whole block.
-        widest = max(block.members, key=lambda i: (self.tensors[i].untyped_storage().nbytes(), -i))
-        runs, notes = self._read(widest, block, itemsize, cells) if shown else ((), ())
+        runs: tuple[CellRun, ...] = ()
+        notes: tuple[str, ...] = ()
+        if reads_values and nbytes // itemsize:
+            runs, notes = self._read_cells(block, itemsize)
         if arrays:
-            notes += (
-                gettext(
-                    "no version counter counts what is written through {names}",
-                    names=join_names(arrays),
-                ),
+            note = gettext(
+                "no version counter counts what is written through {names}",
+                names=join_names(arrays),
             )
+            notes += (note,)
         return Storage(
             id=block.id,
             nbytes=nbytes,
             device=block.device,
             dtype=str(self.tensors[first].dtype),
             itemsize=itemsize,
-            cells=cells,
+            cells=nbytes // itemsize,
             runs=runs,
-            tensors=tuple(ids[i] for i in block.members),
-            objects=len(block.objects),
+            tensors=tuple(ids[position] for position in block.members),
+            objects=len(block.object_keys),
             notes=notes,
             arrays=tuple(arrays),
-            key=next(iter(block.objects)),
+            key=next(iter(block.object_keys)),
         )
 
-    def _read(
-        self, i: int, block: _Block, itemsize: int, cells: int
-    ) -> tuple[tuple[Run, ...], tuple[str, ...]]:
-        if not cells:
-            return (), ()
-        tensor = self.tensors[i]
-        if str(tensor.dtype) != str(self.tensors[block.members[0]].dtype):
-            tensor = self.tensors[block.members[0]]
-        own = tensor.untyped_storage()
-        shift = (_pointer(own) - block.start) // itemsize
-        limit = int(own.nbytes()) // itemsize
+    def _read_cells(
+        self, block: _Block, itemsize: int
+    ) -> tuple[tuple[CellRun, ...], tuple[str, ...]]:
+        """Return the cells worth showing; where they cannot be read, a note that says why."""
+        first = block.members[0]
+        # The storage object that spans the most, so that one tensor reads the whole block.
+        widest = max(block.members, key=lambda k: (self.tensors[k].untyped_storage().nbytes(), -k))
+        # Cells have the dtype of the first tensor; another one (view(dtype)) would read others.
+        has_dtype_of_first = str(self.tensors[widest].dtype) == str(self.tensors[first].dtype)
+        tensor = self.tensors[widest if has_dtype_of_first else first]
+        storage = tensor.untyped_storage()
+        cells_before = (_address_of_storage(storage) - block.start) // itemsize
+        cells_in_storage = int(storage.nbytes()) // itemsize
         runs = []
         try:
             flat = tensor.detach()
-            for bit in _bits(tensor):  # as it lies in memory
+            # A set bit would conjugate or negate the values on the way: they are shown as in memory.
+            for bit in _lazy_bits(tensor):
                 flat = flat.conj() if bit == "is_conj" else flat._neg_view()
-            for start, stop in self._windows(block, itemsize, cells):
-                low, high = max(start - shift, 0), min(stop - shift, limit)
+            for start, stop in self._windows(block, itemsize):
+                low = max(start - cells_before, 0)
+                high = min(stop - cells_before, cells_in_storage)
                 if low < high:
-                    asked = ((high - low,), (1,), low)
-                    this = (tuple(flat.shape), tuple(flat.stride()), flat.storage_offset())
-                    values = (flat if this == asked else flat.as_strided(*asked)).tolist()
-                    runs.append(Run(low + shift, tuple(values)))
-        except Exception as error:  # noqa: BLE001 - each kind of tensor without values refuses in its own way
-            return (), (_unread(tensor, error),)
+                    values = _as_flat(flat, low, high - low).tolist()
+                    runs.append(CellRun(low + cells_before, tuple(values)))
+        except Exception as error:  # noqa: BLE001 - each kind of tensor without values raises another error
+            return (), (_describe_unread(tensor, error),)
         return tuple(runs), ()
 
-    def _windows(self, block: _Block, itemsize: int, cells: int) -> list[tuple[int, int]]:
-        """The cells to read: all of a small storage, else its ends and where the views begin and end."""
+    def _windows(self, block: _Block, itemsize: int) -> list[tuple[int, int]]:
+        """Return the cells to read as (start, stop).
+
+        All of a small storage, else its ends and the cells where views begin and end.
+        """
+        cells = (block.stop - block.start) // itemsize
         if cells <= MAX_CELLS:
             return [(0, cells)]
-        wanted = [(0, HEAD), (cells - TAIL, cells)]
-        for place in (self.places[i] for i in block.members[:4]):
+        wanted = [(0, CELLS_AT_START), (cells - CELLS_AT_END, cells)]
+        for place in (self.places[position] for position in block.members[:MAX_VIEWS]):
             axes = zip(place.shape or (), place.stride or (), strict=True)
-            reach = sum((size - 1) * step for size, step in axes if size) * place.itemsize
-            first, last = place.start_byte // itemsize, (place.start_byte + reach) // itemsize
-            wanted += [(first, first + AROUND), (last - 1, last + 1)]
+            span = sum((size - 1) * stride for size, stride in axes if size) * place.itemsize
+            first, last = place.start_byte // itemsize, (place.start_byte + span) // itemsize
+            wanted += [(first, first + CELLS_OF_VIEW), (last - 1, last + 1)]
+        inside = ((max(start, 0), min(stop, cells)) for start, stop in wanted)
         merged: list[tuple[int, int]] = []
-        for start, stop in sorted((max(start, 0), min(stop, cells)) for start, stop in wanted):
+        for start, stop in sorted(inside):
             if merged and start <= merged[-1][1]:
                 merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
             elif start < stop:
@@ -290,8 +333,51 @@ class Blocks:
         return merged
 
 
-def _unread(tensor: Any, error: Exception) -> str:
-    """Why the values of a tensor are not shown."""
+def _group_by_memory(storages: dict[int, _StorageObject]) -> dict[int, _Block]:
+    """Return the block of each tensor, by its position: one for storages that overlap.
+
+    Sorted by address, so that each storage is compared with the one before it alone: a model has
+    thousands.
+    """
+    blocks: dict[int, _Block] = {}
+    block_by_object: dict[tuple[str, Any], _Block] = {}
+    previous: _Block | None = None
+    by_address = sorted(
+        storages.items(), key=lambda item: (item[1].device, item[1].address, item[0])
+    )
+    for position, storage in by_address:
+        has_memory = bool(storage.address and storage.nbytes)
+        block = block_by_object.get((storage.device, storage.key))
+        if block is None:
+            if (
+                has_memory
+                and previous is not None
+                and previous.device == storage.device
+                and storage.address < previous.stop
+            ):
+                block = previous
+            else:
+                block = _Block(storage.address, storage.address, storage.device)
+            block_by_object[storage.device, storage.key] = block
+        block.stop = max(block.stop, storage.address + storage.nbytes)
+        # What has no memory overlaps nothing, all such being at address 0.
+        if has_memory:
+            previous = block
+        blocks[position] = block
+    return blocks
+
+
+def _as_flat(tensor: Any, offset: int, length: int) -> Any:
+    """Return a 1-d view of `length` cells of a tensor's storage."""
+    geometry = (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
+    # Most storages are read by a tensor that is flat already: as_strided would take longer.
+    if geometry == ((length,), (1,), offset):
+        return tensor
+    return tensor.as_strided((length,), (1,), offset)
+
+
+def _describe_unread(tensor: Any, error: Exception) -> str:
+    """Say why the values of a tensor are not shown."""
     kind = type(tensor).__name__
     if kind == "FakeTensor":
         return gettext("a FakeTensor has no values")
@@ -302,85 +388,10 @@ def _unread(tensor: Any, error: Exception) -> str:
             "its values are quantised and are not shown: look at q.dequantize() or q.int_repr()"
         )
     why = type(error).__name__
-    if kind not in PLAIN:
+    if kind not in PLAIN_CLASSES:
         return gettext(
             "its values are not shown: the subclass {kind} answers for itself ({why})",
             kind=kind,
             why=why,
         )
     return gettext("its values cannot be read here ({why})", why=why)
-
-
-_BITS = {
-    "is_conj": gettext_noop(
-        "its conjugate bit is set: what is in memory is conjugated as it is read"
-    ),
-    "is_neg": gettext_noop("its negative bit is set: what is in memory is negated as it is read"),
-}
-
-
-def _bits(tensor: Any) -> list[str]:
-    """Which of torch's two bits are set; tinytorch has none."""
-    return [bit for bit in _BITS if (asked := getattr_or_none(tensor, bit)) is not None and asked()]
-
-
-def _pointer(storage: Any) -> int:
-    try:
-        return int(storage.data_ptr())
-    except Exception:  # noqa: BLE001 - FakeTensor and its like have no address
-        return 0
-
-
-class Checksums:
-    """What the bytes of tensors come to: each stretch of memory is read once, all of them together up to a limit.
-
-    A version counter tells of the writes that were counted; writes through `.data`, NumPy or a storage are told by the
-    bytes alone. Two checksums that differ are a proof that memory was written, two that agree leave one chance in four
-    billion that it was and nobody can tell.
-    """
-
-    def __init__(self) -> None:
-        self._left = MAX_COMPARED
-        self._known: dict[Any, tuple[str, int] | str] = {}
-
-    def of(self, tensor: Any) -> tuple[str, int] | str:
-        """The geometry of a tensor and the checksum of its elements, as bytes; or the reason why they were not read."""
-        if type(tensor).__name__ not in PLAIN:
-            return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
-        place = address_of(tensor)
-        if place not in self._known:
-            try:
-                self._known[place] = self._read(tensor)
-            except Exception:  # noqa: BLE001 - each kind of tensor without memory refuses in its own way
-                self._known[place] = gettext("it has no memory that could be read")
-        return self._known[place]
-
-    def _read(self, tensor: Any) -> tuple[str, int] | str:
-        if str(tensor.device) != "cpu":
-            return gettext("it is on {device}", device=str(tensor.device))
-        # What was detached in place since is another thing to backward, too.
-        kind = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype} {tensor.is_leaf}"
-        # Each cell once, forwards: where strides repeat or turn a walk around, the memory is still one stretch.
-        pairs = zip(tensor.stride(), tensor.shape, strict=True)
-        walk = sorted(
-            ((int(step), int(size)) for step, size in pairs if step and size != 1), reverse=True
-        )
-        sizes, steps = [size for _, size in walk], [step for step, _ in walk]
-        itemsize, offset = int(tensor.element_size()), int(tensor.storage_offset())
-        nbytes = math.prod(sizes) * itemsize
-        if not tensor.numel():
-            return kind, 0
-        if nbytes > self._left:
-            return gettext(
-                "together with others it is larger than the {size} MB that are compared",
-                size=MAX_COMPARED >> 20,
-            )
-        self._left -= nbytes
-        if any(step != math.prod(sizes[k + 1 :]) for k, step in enumerate(steps)):
-            tensor = tensor.detach().as_strided(sizes, steps, offset).contiguous()
-            offset = 0
-        storage = tensor.untyped_storage()
-        start = storage.data_ptr()
-        if not start or int(storage.nbytes()) < offset * itemsize + nbytes:
-            return gettext("its memory was given back")
-        return kind, zlib.crc32((ctypes.c_char * nbytes).from_address(start + offset * itemsize))

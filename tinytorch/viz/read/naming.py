@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .probe import inner_tensors, is_tensor
-from .records import Snapshot
+from .snapshots import Snapshot
 
 # What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__.
 _NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")

@@ -1,0 +1,75 @@
+"""Checksums of the bytes of saved tensors, which two snapshots compare.
+
+A version counter knows of the writes that were counted; writes through `.data`, NumPy or a storage
+change the bytes alone. Two checksums that differ prove that memory was written; two that agree leave
+one chance in four billion that it was. A copy of the bytes would need as much memory as the graph.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import zlib
+from typing import Any
+
+from ..wording import gettext
+from .blocks import PLAIN_CLASSES, address_of
+
+MAX_BYTES = 1 << 30
+"""Bytes that are compared for one snapshot, in 0.2 to 1 s. Tensors beyond are not compared."""
+
+
+class Checksums:
+    """The checksums of one snapshot: each stretch of memory is read once, up to `MAX_BYTES` in all."""
+
+    def __init__(self) -> None:
+        self._bytes_left = MAX_BYTES
+        self._known: dict[Any, tuple[str, int] | str] = {}
+
+    def of(self, tensor: Any) -> tuple[str, int] | str:
+        """Return the geometry of a tensor and the checksum of its bytes, or why there is none."""
+        # A subclass answers for itself: its data_ptr may be that of something else.
+        if type(tensor).__name__ not in PLAIN_CLASSES:
+            return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
+        address = address_of(tensor)
+        if address not in self._known:
+            try:
+                self._known[address] = self._read(tensor)
+            except Exception:  # noqa: BLE001 - each kind of tensor without memory raises another error
+                self._known[address] = gettext("it has no memory that could be read")
+        return self._known[address]
+
+    def _read(self, tensor: Any) -> tuple[str, int] | str:
+        if str(tensor.device) != "cpu":
+            return gettext("it is on {device}", device=str(tensor.device))
+        # is_leaf, because backward treats a tensor that was detached in place as another one.
+        geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype} {tensor.is_leaf}"
+        if not tensor.numel():
+            return geometry, 0
+        # Each cell once, forwards: expanded or transposed, a tensor is often one stretch of memory.
+        pairs = zip(tensor.stride(), tensor.shape, strict=True)
+        axes = [(int(stride), int(size)) for stride, size in pairs if stride and size != 1]
+        axes.sort(reverse=True)
+        strides, sizes = [stride for stride, _ in axes], [size for _, size in axes]
+        itemsize, offset = int(tensor.element_size()), int(tensor.storage_offset())
+        nbytes = math.prod(sizes) * itemsize
+        if nbytes > self._bytes_left:
+            return gettext(
+                "together with others it is larger than the {size} MB that are compared",
+                size=MAX_BYTES >> 20,
+            )
+        self._bytes_left -= nbytes
+        if not _is_one_stretch(strides, sizes):
+            tensor = tensor.detach().as_strided(sizes, strides, offset).contiguous()
+            offset = 0
+        storage = tensor.untyped_storage()
+        start = storage.data_ptr()
+        # resize_(0) frees memory that the tensor's sizes still claim: reading it would crash.
+        if not start or int(storage.nbytes()) < offset * itemsize + nbytes:
+            return gettext("its memory was given back")
+        stretch = (ctypes.c_char * nbytes).from_address(start + offset * itemsize)
+        return geometry, zlib.crc32(stretch)
+
+
+def _is_one_stretch(strides: list[int], sizes: list[int]) -> bool:
+    return all(stride == math.prod(sizes[k + 1 :]) for k, stride in enumerate(strides))

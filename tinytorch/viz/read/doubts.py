@@ -1,0 +1,186 @@
+"""Why it cannot be known what backward will do: what a look cannot see into is mentioned.
+
+Code of the user's that runs in backward, operations that refuse some values, and hooks may raise or
+compute something else. torch does not say on which nodes hooks are registered; whether there are any
+in the process can be found.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ...graph import AutogradMeta, NodeHooks
+from ...nn import Module
+from ..wording import gettext, ngettext, short_node_name
+from .probe import getattr_or_none
+
+_REFUSES = re.compile(
+    r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|Igamma|SpecialZeta|Geqrf|Unique"
+    r"|CudnnRnn|MiopenRnn|Warn|StandardGammaGrad|(Pdist|Cdist|EmbeddingBag|EmbeddingBagDense)BackwardBackward)"
+)
+"""Kinds of nodes that raise for some values, for some of their inputs, or in some mode (torch's derivatives.yaml)."""
+_NOT_NEGATIVE = {
+    "LeakyReluBackward1": "_saved_negative_slope",
+    "EluBackward1": "_saved_alpha",
+    "CeluBackward1": "_saved_alpha",
+    "RreluWithNoiseBackward1": "_saved_lower",
+}
+"""Operations in place, whose backward raises for a number below 0."""
+
+
+def doubts_of_node(node: Any) -> Iterator[str]:
+    """Yield why it cannot be known what a node does in backward."""
+    name, node_class = short_node_name(node.name()), type(node)
+    if hasattr(node_class, "_forward_cls"):
+        yield gettext(
+            "{node} is a Function in Python, whose backward may raise and compute what it likes",
+            node=name,
+        )
+    elif node_class.__name__ == "CppFunction":
+        yield gettext("{node} is of a kind that shows nothing of what it saved", node=name)
+    elif name == "CopySlices":
+        yield gettext(
+            "{node} does not show what the operation that wrote through a view saved", node=name
+        )
+    elif _refuses_values(node, name):
+        yield gettext("{node} refuses some values, inputs or modes", node=name)
+    meta = getattr_or_none(getattr_or_none(node, "variable"), "_meta")
+    if _expects_another_shape(node) or getattr_or_none(meta, "exchanged"):
+        yield gettext(
+            "a leaf was given another shape by .data, and gradients of the old one are expected"
+        )
+    if _has_hooks_of_tinytorch(node, meta):
+        yield gettext("{node} has a hook, which may raise or change the gradient", node=name)
+
+
+def _refuses_values(node: Any, name: str) -> bool:
+    if _REFUSES.search(name):
+        return True
+    attribute = _NOT_NEGATIVE.get(name)
+    return attribute is not None and (getattr_or_none(node, attribute) or 0) < 0
+
+
+def _has_hooks_of_tinytorch(node: Any, meta: Any) -> bool:
+    """Return True if a node of tinytorch has a hook; for torch see `_count_hooks_on_graphs`."""
+    hooks = getattr_or_none(node, "_hooks")
+    if hooks:
+        hooks_on_outputs = [group for _, group in hooks.on_output]
+        if any((hooks.pre, hooks.post, *hooks_on_outputs)):
+            return True
+    return bool(meta and (meta.on_grad or meta.after_accumulate))
+
+
+def _expects_another_shape(node: Any) -> bool:
+    """Return True if the node of a leaf expects a gradient of another shape than the leaf has.
+
+    `leaf.data = other` exchanges the tensor under a node that exists; backward then raises. Where
+    the engine tells one of the shapes not, the answer is False.
+    """
+    shape = getattr_or_none(getattr_or_none(node, "variable"), "shape")
+    if shape is None:
+        return False
+    for metadata in getattr_or_none(node, "_input_metadata") or ():
+        expected = getattr_or_none(metadata, "shape")
+        if expected is not None and list(expected) != list(shape):
+            return True
+    return False
+
+
+def doubts_of_process(engine: Any) -> Iterator[str]:
+    """Yield why it cannot be known what any backward does now: modes and hooks of an engine."""
+    if (
+        getattr_or_none(engine, "is_anomaly_enabled")
+        and engine.is_anomaly_enabled()
+        and engine.is_anomaly_check_nan_enabled()
+    ):
+        yield gettext("anomaly mode is on, which raises where a gradient is nan")
+    if (
+        getattr_or_none(engine, "are_deterministic_algorithms_enabled")
+        and engine.are_deterministic_algorithms_enabled()
+    ):
+        yield gettext("deterministic algorithms are demanded, and some operations have none")
+    if (
+        getattr_or_none(getattr_or_none(engine, "distributed"), "is_initialized")
+        and engine.distributed.is_initialized()
+    ):
+        yield gettext(
+            "torch.distributed is at work, whose own hooks may raise or change the gradient"
+        )
+    hooks = getattr_or_none(getattr_or_none(engine, "utils"), "hooks")
+    handle_class = getattr_or_none(hooks, "RemovableHandle")
+    count = 0
+    if hasattr(handle_class, "next_id"):
+        count = _count_hooks_on_graphs(engine, handle_class.next_id)
+    if count:
+        yield ngettext(
+            "{number} hook on gradients is registered in this process, and torch does not say on what; it may raise "
+            "or change the gradient",
+            "{number} hooks on gradients are registered in this process, and torch does not say on what; they may "
+            "raise or change the gradient",
+            count,
+        )
+
+
+class _GraphHook(NamedTuple):
+    """A hook that was found: the dict that it is in, and its number there."""
+
+    hooks: weakref.ref[OrderedDict]
+    number: int
+
+    def is_registered(self) -> bool:
+        return self.number in (self.hooks() or ())
+
+
+class HookSearch:
+    """The hooks found so far.
+
+    torch numbers all hooks of a process upwards: while the next number is the same, the objects of
+    the process are not gone through again.
+    """
+
+    searched_up_to = 0
+    found: tuple[_GraphHook, ...] = ()
+
+
+def _count_hooks_on_graphs(engine: Any, next_number: int) -> int:
+    """Count registered hooks that belong to no module, no optimizer and not to tinytorch.
+
+    torch registers a hook in an OrderedDict: those that no known owner refers to are on graphs.
+    """
+    if next_number != HookSearch.searched_up_to:
+        objects = gc.get_objects()
+        owned = _ids_of_owned_dicts(engine, objects)
+        found = list(HookSearch.found)
+        for candidate in objects:
+            if type(candidate) is OrderedDict and id(candidate) not in owned:
+                found += _new_hooks_in(candidate, next_number)
+        HookSearch.found = tuple(found)
+        HookSearch.searched_up_to = next_number
+    HookSearch.found = tuple(hook for hook in HookSearch.found if hook.is_registered())
+    return len(HookSearch.found)
+
+
+def _ids_of_owned_dicts(engine: Any, objects: list[Any]) -> set[int]:
+    owners = (engine.nn.Module, engine.optim.Optimizer, Module, AutogradMeta, NodeHooks)
+    owned: set[int] = set()
+    for candidate in objects:
+        if issubclass(type(candidate), owners):
+            # Python 3.13 keeps attributes inside of the object, where `get_referents` of its dict
+            # does not see them.
+            attributes = getattr(candidate, "__dict__", {}).values()
+            owned.update(map(id, (*attributes, *gc.get_referents(candidate))))
+    return owned
+
+
+def _new_hooks_in(hooks: OrderedDict, next_number: int) -> Iterator[_GraphHook]:
+    # list(), because another thread may register a hook meanwhile.
+    for number, hook in list(hooks.items()):
+        if type(number) is not int or not callable(hook):
+            continue
+        if HookSearch.searched_up_to <= number < next_number:
+            yield _GraphHook(weakref.ref(hooks), number)

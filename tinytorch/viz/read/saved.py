@@ -1,0 +1,211 @@
+"""What graph nodes saved for backward: live, stale, freed, or nothing that may be looked at.
+
+Looking must not change anything: hooks are not called, and what a custom Function gives out a single
+time is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+from .checksums import Checksums
+from .found_tensors import FoundTensors
+from .probe import getattr_or_none, is_python_number, is_tensor, version_of
+from .records import Saved
+
+_VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
+_GEOMETRY = re.compile(
+    r"size|stride|offset|dim|layout|dtype|device|numel"
+    r"|^(start|end|step|index|keepdim|options|alpha|beta)$"
+)
+"""Numbers that say where a gradient goes and not what it is; alpha and beta are 1 by default."""
+
+
+class FoundSaved(NamedTuple):
+    """A record without the id of its tensor, and that tensor's position in `FoundTensors`."""
+
+    record: Saved
+    position: int | None = None
+
+
+class SavedAttribute(NamedTuple):
+    """An attribute of a node (`_saved_self`), and the name that pictures call it by (`self`)."""
+
+    attribute: str
+    name: str
+
+
+class SavedReader:
+    """Reads what nodes saved; tensors that are not known yet are added to `tensors`."""
+
+    def __init__(self, tensors: FoundTensors, reads_values: bool) -> None:
+        self.tensors = tensors
+        self.reads_values = reads_values
+        self.checksums = Checksums()
+
+    def read_node(self, node: Any) -> Iterator[FoundSaved]:
+        """Yield all that a node saved."""
+        function_class = getattr(node, "_forward_cls", None)
+        gives_out_once = getattr(function_class, "clear_saved_tensors_on_access", False)
+        for attribute, name in find_saved_attributes(type(node)):
+            if name == "tensors" and gives_out_once:
+                # Reading ctx.saved_tensors would free them before backward gets them.
+                yield FoundSaved(Saved(name, "once"))
+                continue
+            # In training, batch_norm saves its running statistics and computes from the batch's.
+            is_ignored = name.startswith("running_") and getattr_or_none(node, "_saved_training")
+            for found in self._read_attribute(node, attribute, name):
+                if is_ignored:
+                    record = replace(found.record, used=False, bytes_now=None)
+                    yield FoundSaved(record, found.position)
+                else:
+                    yield found
+
+    def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSaved]:
+        raw = getattr_or_none(node, "_raw_saved_" + name)
+        if raw is None and _GEOMETRY.search(name):
+            return
+        if any(map(_has_foreign_hook, raw if isinstance(raw, tuple) else (raw,))):
+            yield FoundSaved(Saved(name, "packed"))
+            return
+        try:
+            value = getattr(node, attribute)
+        except RuntimeError as error:
+            yield self._read_refusal(node, name, str(error), raw)
+            return
+        except Exception:  # noqa: BLE001 - a property of a custom Function may raise anything
+            yield FoundSaved(Saved(name, "unreadable"))
+            return
+        if is_tensor(value):
+            found = self._read_tensor(name, value, raw)
+            yield found._replace(record=_add_bytes_from_watch(found.record, raw))
+        elif isinstance(value, tuple | list):
+            for index, element in enumerate(value):
+                if is_tensor(element):
+                    yield self._read_tensor(f"{name}[{index}]", element)
+        elif isinstance(value, int | float | complex) and not isinstance(value, bool):
+            # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
+            is_negative = isinstance(value, int) and value >= 2**63
+            yield FoundSaved(Saved(name, "number", value=value - 2**64 if is_negative else value))
+
+    def _read_tensor(self, name: str, tensor: Any, raw: Any = None) -> FoundSaved:
+        position = self._find_known(tensor)
+        shape = getattr_or_none(tensor, "shape")  # a nested tensor has none
+        is_unknown_scalar = position is None and shape is not None and not tuple(shape)
+        if is_unknown_scalar and self.reads_values and not tensor.requires_grad:
+            # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
+            try:
+                value = tensor.tolist()
+            except Exception:  # noqa: BLE001 - a meta or fake tensor is shown like any other
+                value = None
+            if value is not None:
+                record = Saved(name, "live", value=value)
+                if is_python_number(tensor, raw):
+                    # Nothing else refers to it, so nobody can have written to it.
+                    return FoundSaved(replace(record, bytes_now=("", 0), bytes_then=("", 0)))
+                return FoundSaved(self._add_bytes(record, tensor))
+        if position is None:
+            position = self.tensors.add(tensor, "saved")
+        version = version_of(tensor)
+        record = Saved(name, "live", saved_version=version, version=version)
+        return FoundSaved(self._add_bytes(record, tensor), position)
+
+    def _find_known(self, tensor: Any) -> int | None:
+        """Return the position of a saved tensor, also if it is known as another object."""
+        position = self.tensors.position_of(tensor)
+        if position is not None:
+            return position
+        # torch unpacks a saved result into a new object, with the address and grad_fn of the first.
+        node = getattr_or_none(tensor, "grad_fn")
+        for candidate in self.tensors.positions_at_address_of(tensor):
+            if self.tensors[candidate].grad_fn is node:
+                return candidate
+        return None
+
+    def _add_bytes(self, record: Saved, tensor: Any) -> Saved:
+        checksum = self.checksums.of(tensor)
+        if isinstance(checksum, str):
+            return replace(record, not_read=checksum)
+        return replace(record, bytes_now=checksum)
+
+    def _read_refusal(self, node: Any, name: str, message: str, raw: Any) -> FoundSaved:
+        """Find out from the error that reading raised what happened to a saved tensor.
+
+        PyTorch checks the version of a saved tensor when it is read, and raises the error that
+        backward would raise: "... is at version 1; expected version 0 instead". No attribute has
+        the version at which it was saved, so both are taken from that text; tinytorch raises the
+        same one, word for word.
+        """
+        versions = _VERSIONS_IN_ERROR.search(message)
+        if versions is None:
+            was_freed = "already been freed" in message
+            return FoundSaved(Saved(name, "freed" if was_freed else "unreadable"))
+        position = None
+        data = getattr_or_none(raw, "data")
+        if is_tensor(data):
+            position = self._find_original(data, node)
+            if position is None:
+                position = self.tensors.add(data, "saved")
+        record = Saved(name, "stale", version=int(versions[1]), saved_version=int(versions[2]))
+        return FoundSaved(record, position)
+
+    def _find_original(self, data: Any, node: Any) -> int | None:
+        """Return the position of the tensor that was saved, of which `data` is a detached copy.
+
+        Several tensors may be the same view of the same bytes: the node's own result comes first,
+        then one of its inputs.
+        """
+        candidates = self.tensors.positions_at_address_of(data)
+        for position in candidates:
+            if self.tensors[position].grad_fn is node:
+                return position
+        followers = [follower for follower, _ in node.next_functions if follower is not None]
+        for position in candidates:
+            if any(_is_input(self.tensors[position], follower) for follower in followers):
+                return position
+        return candidates[0] if candidates else None
+
+
+def _is_input(found: Any, follower: Any) -> bool:
+    """Return True if a tensor is the result, or the leaf, that an edge to `follower` belongs to."""
+    return found.grad_fn is follower or getattr_or_none(follower, "variable") is found.tensor
+
+
+def _has_foreign_hook(raw: Any) -> bool:
+    """Return True if a saved-tensor hook packed this, other than those of `copylab.watch`."""
+    hook = getattr(raw, "unpack_hook", None)
+    return hook is not None and not getattr(hook, "changes_nothing", False)
+
+
+def _add_bytes_from_watch(record: Saved, raw: Any) -> Saved:
+    """Add the bytes at the time of the save, where a hook of `copylab.watch` has compared them."""
+    is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "changes_nothing", False)
+    has_changed = (
+        getattr_or_none(getattr_or_none(raw, "data"), "has_changed") if is_watched else None
+    )
+    if has_changed is None or record.bytes_now is None:
+        return record
+    # Only equal or not matters of two checksums: another number stands for other bytes.
+    geometry, checksum = record.bytes_now
+    return replace(record, bytes_then=(geometry, checksum + has_changed))
+
+
+@cache
+def find_saved_attributes(node_class: type) -> tuple[SavedAttribute, ...]:
+    """Return the attributes of what nodes of a class save: their classes have properties for them."""
+    found = []
+    for attribute in dir(node_class):
+        if not attribute.startswith("_saved_"):
+            continue
+        name = attribute.removeprefix("_saved_")
+        # `index` may be a number, which is left out, or tensors, which have a second property.
+        if not _GEOMETRY.search(name) or hasattr(node_class, f"_raw_saved_{name}"):
+            found.append(SavedAttribute(attribute, name))
+    # The tensors of a custom Function are in ctx.saved_tensors.
+    if hasattr(node_class, "saved_tensors"):
+        found.append(SavedAttribute("saved_tensors", "tensors"))
+    return tuple(found)

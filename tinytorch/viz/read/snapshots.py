@@ -1,0 +1,312 @@
+"""The snapshot: all records of one moment, and the questions that pictures and widgets ask of them.
+
+Each question is answered here and nowhere else, so that a picture, its text, a check of an exercise
+and a prediction cannot differ in the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from ..wording import (
+    cut_middle,
+    escape_name,
+    format_repr,
+    format_shape,
+    gettext,
+    join_few_names,
+    ngettext,
+)
+from .records import Counter, Node, Storage, Tensor
+from .view_labels import describe_view
+
+MAX_UNNAMED_LEAVES = 3
+"""More leaves without a name than this are counted instead of listed."""
+
+
+class LastIds(NamedTuple):
+    """The highest numbers given so far, which a later snapshot goes on from."""
+
+    tensor: int = 0
+    storage: int = 0
+    counter: int = 0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that is known about some tensors at one moment. See `snapshot()`."""
+
+    names: tuple[tuple[str, str], ...]
+    """(name, tensor id) in the order in which they were given."""
+    tensors: tuple[Tensor, ...]
+    storages: tuple[Storage, ...]
+    counters: tuple[Counter, ...]
+    nodes: tuple[Node, ...]
+    notes: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ()
+    """NumPy arrays that were given and share no memory with a tensor that is shown."""
+    doubts: tuple[str, ...] = ()
+    """Why no backward can be foretold, whatever its graph: hooks, and modes that are on."""
+    last_ids: LastIds = field(default=LastIds(), compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        if not self.names:
+            return "<snapshot>"
+        tensors, storages = self.counts
+        sentence = gettext(
+            "snapshot of {names}: {tensors} in {storages}",
+            names=self.title,
+            tensors=tensors,
+            storages=storages,
+        )
+        return format_repr(sentence)
+
+    @property
+    def title(self) -> str:
+        """The names of the tensors, the first few of many."""
+        return cut_middle(join_few_names(escape_name(name) for name, _ in self.names), 50)
+
+    @property
+    def counts(self) -> tuple[str, str]:
+        """The numbers of tensors and storages that a reader can reach, each in words."""
+        without_storage = {tensor.id for tensor in self.named if tensor.storage is None}
+        return (
+            ngettext("{number} tensor", "{number} tensors", len(self.shown | without_storage)),
+            ngettext("{number} storage", "{number} storages", len(self.shown_storages)),
+        )
+
+    # -- records by id -----------------------------------------------------------------
+
+    @cached_property
+    def _record_by_id(self) -> dict[str, Any]:
+        records = (*self.tensors, *self.storages, *self.counters, *self.nodes)
+        return {record.id: record for record in records}
+
+    def tensor(self, which: str) -> Tensor:
+        """Return the tensor with this id, or else this name; KeyError if there is none."""
+        record = self._record_by_id.get(which)
+        # A variable may be called S1, which is also the id of a storage.
+        if not isinstance(record, Tensor):
+            record = self._record_by_id[dict(self.names)[which]]
+        return cast("Tensor", record)
+
+    def storage(self, which: str) -> Storage:
+        """Return the storage with this id; KeyError if there is none."""
+        return cast("Storage", self._record_by_id[which])
+
+    def counter(self, which: str) -> Counter:
+        """Return the version counter with this id; KeyError if there is none."""
+        return cast("Counter", self._record_by_id[which])
+
+    def node(self, which: str) -> Node:
+        """Return the graph node with this id; KeyError if there is none."""
+        return cast("Node", self._record_by_id[which])
+
+    # -- questions about two tensors: each takes their records, ids or names ---------------
+
+    def _record_of(self, tensor: Tensor | str) -> Tensor:
+        return self.tensor(tensor) if isinstance(tensor, str) else tensor
+
+    def is_same_tensor(self, a: Tensor | str, b: Tensor | str) -> bool:
+        """Return True if `a` and `b` are one tensor object (`a is b`)."""
+        return self._record_of(a).id == self._record_of(b).id
+
+    def shares_storage(self, a: Tensor | str, b: Tensor | str) -> bool:
+        """Return True if both are views of one storage; False for a tensor without a storage."""
+        storage = self._record_of(a).storage
+        # Two sparse or nested tensors have None here, and nothing in common.
+        return storage is not None and storage == self._record_of(b).storage
+
+    def shares_counter(self, a: Tensor | str, b: Tensor | str) -> bool:
+        """Return True if both have one version counter; False for inference tensors, without one."""
+        counter = self._record_of(a).counter
+        return counter is not None and counter == self._record_of(b).counter
+
+    def shares_cells(self, a: Tensor | str, b: Tensor | str) -> bool:
+        """Return True if a write to one can be seen in the other: some byte belongs to both.
+
+        Two rows of one matrix share its storage, but no cells.
+        """
+        first, second = self._record_of(a), self._record_of(b)
+        if not self.shares_storage(first, second) or not first.overlaps(second):
+            return False
+        return not first.bytes_in_storage().isdisjoint(second.bytes_in_storage())
+
+    def leads_to(self, result: Tensor | str, source: Tensor | str) -> bool:
+        """Return True if backward on `result` would visit the grad_fn or leaf that `source` is.
+
+        A tensor does not lead to itself.
+        """
+        start, end = self._record_of(result), self._record_of(source)
+        return start.id != end.id and any(
+            node.id == end.grad_fn or node.variable == end.id for node in self.nodes_behind(start)
+        )
+
+    # -- questions about one tensor ------------------------------------------------------
+
+    def nodes_behind(self, *tensors: Tensor | str) -> list[Node]:
+        """Return the nodes that backward on these tensors would visit, their own grad_fn first."""
+        roots = (self._record_of(tensor).grad_fn for tensor in tensors)
+        order = dict.fromkeys(root for root in roots if root)
+        waiting = list(order)
+        while waiting:
+            for node_id in self.node(waiting.pop()).ends:
+                if node_id not in order:
+                    order[node_id] = None
+                    waiting.append(node_id)
+        return [self.node(node_id) for node_id in order]
+
+    def counter_sharers(self, tensor: Tensor | str) -> list[Tensor]:
+        """Return the tensors that share a tensor's version counter, itself among them."""
+        counter = self._record_of(tensor).counter
+        members = () if counter is None else self.counter(counter).tensors
+        return [self.tensor(tensor_id) for tensor_id in members]
+
+    def storage_sharers(self, tensor: Tensor | str) -> list[Tensor]:
+        """Return the tensors over a tensor's storage, itself among them; none without a storage."""
+        storage = self._record_of(tensor).storage
+        members = () if storage is None else self.storage(storage).tensors
+        return [self.tensor(tensor_id) for tensor_id in members]
+
+    def values(self, tensor: Tensor, most: int) -> list[Any] | None:
+        """Return the values of a tensor in row-major order.
+
+        None unless all were read, and for a tensor of more than `most` elements.
+        """
+        if tensor.storage is None or tensor.stride is None or tensor.numel > most:
+            return None
+        storage = self.storage(tensor.storage)
+        values = []
+        for _, byte in tensor.elements(most):
+            cell, byte_in_cell = divmod(byte, storage.itemsize)
+            was_read, value = storage.value(cell)
+            # The cells of a storage have the dtype of its first tensor: view(dtype) sees others.
+            if byte_in_cell or not was_read or storage.dtype != tensor.dtype:
+                return None
+            values.append(value)
+        return values
+
+    def shows_counter(self, tensor: Tensor) -> bool:
+        """Return True if the tensor's version counter is worth showing.
+
+        A gradient that has no name of its own is hardly ever saved by a node, and how often the
+        engine added to it in place depends on who else referred to it at that moment: its counter
+        would only distract.
+        """
+        sharers = self.counter_sharers(tensor) or [tensor]
+        return tensor.role != "grad" or any(sharer.role != "grad" for sharer in sharers)
+
+    # -- what to call a tensor -------------------------------------------------------------
+
+    def first_name(self, tensor: Tensor) -> str:
+        """Return the first name of a tensor, or `x.grad`; empty if it has neither."""
+        if tensor.names:
+            return tensor.names[0]
+        names = () if tensor.grad_of is None else self.tensor(tensor.grad_of).names
+        return f"{names[0]}.grad" if names else ""
+
+    def label(self, which: str) -> str:
+        """Return what to call a tensor.
+
+        Its names (`a = b`), `x.grad`, its relation to a named one (`w transposed`), or
+        `T7 (no name)`.
+        """
+        tensor = self.tensor(which)
+        if tensor.names:
+            return " = ".join(escape_name(name) for name in tensor.names)
+        if tensor.grad_of is not None:
+            if self.tensor(tensor.grad_of).names:
+                return self.grad_label(tensor.grad_of)
+            return gettext("{tensor}, a gradient", tensor=tensor.id)
+        relation = self._label_by_sharer(tensor)
+        return relation or gettext("{tensor} (no name)", tensor=tensor.id)
+
+    def _label_by_sharer(self, tensor: Tensor) -> str:
+        """Name a tensor by one that it is a view of or shares memory with; empty if there is none."""
+        sharers = [
+            sharer
+            for sharer in self.storage_sharers(tensor)
+            if self.first_name(sharer) and sharer.overlaps(tensor)
+        ]
+        if not sharers:
+            return ""
+        whole = min(
+            sharers,
+            key=lambda sharer: (
+                sharer.counter != tensor.counter,
+                sharer.id != tensor.base,
+                -sharer.numel,
+            ),
+        )
+        name = escape_name(self.first_name(whole))
+        # Without a counter in common (.data) it is no view to autograd.
+        if not self.shares_counter(tensor, whole):
+            return gettext("the memory of {name}", name=name)
+        return describe_view(tensor, whole, name)
+
+    def grad_label(self, which: str) -> str:
+        """Return what to call the gradient of a tensor: by the first of its names."""
+        tensor = self.tensor(which)
+        if tensor.names:
+            return f"{escape_name(tensor.names[0])}.grad"
+        if self._label_by_sharer(tensor):
+            return gettext("the .grad of {tensor}", tensor=self.label(which))
+        return f"{self.label(which)}.grad"
+
+    def grad_labels(self, leaves: Sequence[str]) -> list[str]:
+        """Return what to call the gradients of leaves; many without a name are counted."""
+        unnamed = [leaf for leaf in leaves if not self.tensor(leaf).names]
+        if len(unnamed) <= MAX_UNNAMED_LEAVES:
+            return [self.grad_label(leaf) for leaf in leaves]
+        summary = ngettext(
+            "the .grad of {number} leaf without a name, of shape {shapes}",
+            "the .grad of {number} leaves without a name, of shapes {shapes}",
+            len(unnamed),
+            shapes=join_few_names(format_shape(self.tensor(leaf).shape) for leaf in unnamed),
+        )
+        return [*(self.grad_label(leaf) for leaf in leaves if self.tensor(leaf).names), summary]
+
+    # -- what a reader can reach by a name -----------------------------------------------
+
+    @cached_property
+    def named(self) -> tuple[Tensor, ...]:
+        """The tensors that have a name, in the order of the first of their names."""
+        return tuple(self.tensor(tid) for tid in dict.fromkeys(tid for _, tid in self.names))
+
+    @cached_property
+    def shown_storages(self) -> list[tuple[Storage, list[Tensor]]]:
+        """The storages that a name or a .grad leads to, with those tensors.
+
+        Tensors that share a counter are neighbours.
+        """
+        reachable = []
+        for storage in self.storages:
+            members = [
+                tensor
+                for tensor in map(self.tensor, storage.tensors)
+                if self._is_reachable_by_name(tensor)
+            ]
+            if members:
+                order = {member.counter: k for k, member in reversed(list(enumerate(members)))}
+                members.sort(key=lambda member: order[member.counter])
+                reachable.append((storage, members))
+        return reachable
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """The ids of the tensors in those storages."""
+        return frozenset(tensor.id for _, members in self.shown_storages for tensor in members)
+
+    @cached_property
+    def _ids_with_name(self) -> frozenset[str]:
+        return frozenset(tensor_id for _, tensor_id in self.names)
+
+    def _is_reachable_by_name(self, tensor: Tensor) -> bool:
+        if tensor.role == "grad":
+            # A gradient may have a gradient (create_graph=True): x.grad.grad.
+            while tensor.grad_of is not None and tensor.id not in self._ids_with_name:
+                tensor = self.tensor(tensor.grad_of)
+        return tensor.id in self._ids_with_name
