@@ -1,20 +1,21 @@
-"""Pictures and texts of tensors: what shares memory, what shares a version counter, what backward will find.
+"""Pictures and texts of tensors: what shares memory or a version counter, what backward will find.
 
 Works on the tensors of tinytorch and of torch. Looking changes nothing and keeps nothing alive.
 
     snapshot(x, y)     everything about some tensors as plain data
-    memory(x, y)       names, tensors, storages and version counters, drawn and told
+    memory(x, y)       names, tensors, storages and version counters, as a picture and in words
     graph(y)           the autograd graph with its saved tensors, a `graphviz.Digraph`
-    explain(y)         would backward raise, or be wrong without a word, and why
-    modules(net)       a context in which nodes of the graph are noted with the module that made them
+    explain(y)         whether backward would raise, or be wrong without an error, and why
+    modules(net)       a context that notes which module made each node of the graph
 
-A picture has `.svg`, `.text` and `.save(path)`, and shows itself in a notebook.
+A picture has `.svg`, `.text` and `.save(path)`, and is displayed in a notebook.
 """
 
 import sys
 from typing import TYPE_CHECKING, Any
 
 # What copylab builds on, besides the public names below.
+from . import render
 from .diagnose import Blame as Blame
 from .diagnose import Changes as Changes
 from .diagnose import Explanation, explain
@@ -82,7 +83,7 @@ def graph(
     fold: bool = True,
     **named: Any,
 ) -> "GraphPicture":
-    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`, and tell of it in words.
+    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`, with a text that says the same.
 
     >>> net = torch.nn.Linear(2, 1)
     >>> loss = net(torch.ones(1, 2)).sum()
@@ -93,25 +94,24 @@ def graph(
     weight: a leaf that requires grad.
     ...
 
-    The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what is new or changed is
-    marked. Nodes, leaves and saved tensors (live, stale, freed) are as torch's `grad_fn`, `next_functions` and
-    `_saved_*` tell them.
-    A graph of more than 40 nodes is folded, by module and by what is repeated; what is in trouble stays in view, and
-    so does what `find` names: a module, a tensor or a kind of node ("layers.3", "softmax"). `fold=False` shows it all.
-    Raises TypeError for an argument that is no tensor and holds none; ImportError without the
+    The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what is
+    new or changed is marked. Nodes, leaves and saved tensors (live, stale, freed) are read from
+    torch's `grad_fn`, `next_functions` and `_saved_*`.
+
+    A graph of more than 40 nodes is folded, by module and by what is repeated. Nodes with a hazard
+    stay in view, and so does what `find` names: a module, a tensor or a kind of node ("layers.3",
+    "softmax"). `fold=False` shows all of it.
+
+    Raises TypeError for an argument that is not a tensor and contains none; ImportError without the
     `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
     """
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
-    # The graphviz package is optional: snapshots and memory pictures do without.
-    from .render import GraphPicture
-
-    return GraphPicture(snap, since, find, fold)
+    # Read from the room when needed: it imports the graphviz package, which is optional.
+    return render.GraphPicture(snap, since, find, fold)
 
 
 def __getattr__(name: str) -> object:
     # GraphPicture needs the graphviz package, and the rest does not.
     if name == "GraphPicture":
-        from .render import GraphPicture
-
-        return GraphPicture
+        return render.GraphPicture
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

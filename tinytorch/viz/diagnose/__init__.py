@@ -1,14 +1,11 @@
-"""What changed between two snapshots, and what backward will do."""
+"""What changed between two snapshots, what backward will do, and which line is to blame."""
 
+from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
-from .explanation import (
-    Blame,
-    Explanation,
-    PastStep,
-    blame_lines,
+from .explanation import Explanation, explain
+from .hazards import (
     describe_hazards,
     describe_hazards_out_of_sight,
-    explain,
     find_possible_writers,
     find_stale_saved,
 )

@@ -1,24 +1,31 @@
-"""What is different between two snapshots of a running program: found here once, for pictures, words and widgets alike.
+"""What differs between two snapshots of a running program, for pictures, words and widgets alike.
 
-Records are matched by identity, not by name: a name may stand for another tensor than before.
+Records are matched by identity, not by name: a name may refer to another tensor than before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..read import Node, Saved, Snapshot, Tensor
 
-MANY = 4096
+MAX_COMPARED_VALUES = 4096
 """The values of larger gradients are not compared one by one."""
-_KEPT = ("requires_grad", "shape", "grad_fn_name", "stride", "dtype")
-"""What a tensor's record says of it and may say otherwise later."""
+_ATTRIBUTES = ("requires_grad", "shape", "grad_fn_name", "stride", "dtype")
+"""Attributes of a tensor's record that may change in the life of a tensor."""
+
+Attributes = dict[str, tuple[Any, Any]]
+"""Name of an attribute -> (earlier, now)."""
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed from `since` to `now`, by the ids of `now`. Without an earlier snapshot nothing counts as changed."""
+    """What changed from `since` to `now`, by the ids of `now`.
+
+    Without an earlier snapshot nothing counts as changed.
+    """
 
     now: Snapshot
     since: Snapshot | None = None
@@ -29,186 +36,237 @@ class Changes:
     gone_names: tuple[str, ...] = ()
     """Names that are no longer there."""
     rebound_names: frozenset[str] = frozenset()
-    """Names that stand for another tensor than before."""
+    """Names that refer to another tensor than before."""
     added_names: frozenset[str] = frozenset()
     """Names that are new for a tensor that was already there."""
     earlier_cells: dict[str, dict[int, object]] = field(default_factory=dict)
     """Storage id -> cell -> the value that it had."""
     earlier_versions: dict[str, int] = field(default_factory=dict)
     """Tensor id -> the version that it had."""
-    attribute_changes: dict[str, dict[str, tuple[Any, Any]]] = field(default_factory=dict)
-    """Tensor id -> what else changed in it -> (then, now); see `_facts`."""
+    attribute_changes: dict[str, Attributes] = field(default_factory=dict)
+    """Tensor id -> what else changed in it; see `_compare_attributes`."""
     new_nodes: frozenset[str] = frozenset()
     """Graph nodes that were not there."""
     lost_node_count: int = 0
-    """How many of the nodes of before are no longer reached."""
+    """Number of earlier nodes that are no longer reached."""
     earlier_saved: dict[tuple[str, int], Saved] = field(default_factory=dict)
-    """(node id, place among what it saved) -> how it stood with it."""
+    """(node id, position in its `saved`) -> the earlier record, where the state changed."""
 
     def earlier_version_of(self, counter: str | None) -> int | None:
-        """The version that a counter had; None if it has not changed, or is not known."""
-        sharing = self.now.counter(counter).tensors if counter and self.earlier_versions else ()
-        return next(
-            (self.earlier_versions[tid] for tid in sharing if tid in self.earlier_versions), None
-        )
+        """Return the version that a counter had; None if it has not changed, or is not known."""
+        sharers = self.now.counter(counter).tensors if counter and self.earlier_versions else ()
+        for tensor_id in sharers:
+            if tensor_id in self.earlier_versions:
+                return self.earlier_versions[tensor_id]
+        return None
 
     def saved_that_became(self, state: str) -> list[tuple[Node, Saved]]:
-        """What nodes saved that has come to a state ("freed", "stale") since, with the node."""
-        return [
-            (node, saved)
-            for node in self.now.nodes
-            for at, saved in enumerate(node.saved)
-            if saved.state == state
-            and (
-                node.id in self.new_nodes
-                or self.earlier_saved.get((node.id, at), saved).state != state
-            )
-        ]
+        """Return what has come to a state ("freed", "stale") since, with the node that saved it."""
+        found = []
+        for node in self.now.nodes:
+            for position, saved in enumerate(node.saved):
+                earlier = self.earlier_saved.get((node.id, position), saved)
+                is_new = node.id in self.new_nodes or earlier.state != state
+                if saved.state == state and is_new:
+                    found.append((node, saved))
+        return found
 
 
 def compare_snapshots(now: Snapshot, since: Snapshot | None) -> Changes:
-    """Compare two snapshots; without an earlier one nothing counts as changed."""
+    """Find what changed; without an earlier snapshot nothing counts as changed."""
     if since is None:
         return Changes(now)
-    before = {tensor.key: tensor for tensor in since.tensors}
-    then = {
-        one.id: before[one.key] for one in now.tensors if one.key in before and one.role != "saved"
+    earlier_by_key = {tensor.key: tensor for tensor in since.tensors}
+    # What is only known as saved is a new object in each snapshot: that it is there is no change.
+    lasting = [tensor for tensor in now.tensors if tensor.role != "saved"]
+    earlier_tensors = {
+        tensor.id: earlier_by_key[tensor.key] for tensor in lasting if tensor.key in earlier_by_key
     }
-    key_then = {name: since.tensor(tid).key for name, tid in since.names}
-    key_now = {name: now.tensor(tid).key for name, tid in now.names}
-    nodes, lost, saved = _graph(now, since)
+    earlier_keys = {name: since.tensor(tensor_id).key for name, tensor_id in since.names}
+    keys = {name: now.tensor(tensor_id).key for name, tensor_id in now.names}
+    graph = _compare_graphs(now, since)
     return Changes(
         now=now,
         since=since,
-        earlier_tensors=then,
-        new_tensors=frozenset(
-            one.id for one in now.tensors if one.key not in before and one.role != "saved"
-        ),
-        gone_names=tuple(name for name in key_then if name not in key_now),
+        earlier_tensors=earlier_tensors,
+        new_tensors=frozenset(tensor.id for tensor in lasting if tensor.key not in earlier_by_key),
+        gone_names=tuple(name for name in earlier_keys if name not in keys),
         rebound_names=frozenset(
-            name for name, key in key_now.items() if name in key_then and key != key_then[name]
+            name for name, key in keys.items() if earlier_keys.get(name, key) != key
         ),
         added_names=frozenset(
-            name for name, key in key_now.items() if name not in key_then and key in before
+            name for name, key in keys.items() if name not in earlier_keys and key in earlier_by_key
         ),
-        earlier_cells=_cells(now, since),
-        earlier_versions={
-            tid: old.version
-            for tid, old in then.items()
-            if old.version is not None and now.tensor(tid).version not in (None, old.version)
-        },
-        attribute_changes={
-            tid: found
-            for tid, old in then.items()
-            if (found := _facts(now, now.tensor(tid), since, old))
-        },
-        new_nodes=nodes,
-        lost_node_count=lost,
-        earlier_saved=saved,
+        earlier_cells=_find_changed_cells(now, since),
+        earlier_versions=_find_changed_versions(now, earlier_tensors),
+        attribute_changes=_find_changed_attributes(now, since, earlier_tensors),
+        new_nodes=graph.new_nodes,
+        lost_node_count=graph.lost_node_count,
+        earlier_saved=graph.earlier_saved,
     )
 
 
 def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
-    """The names in `before` of tensors that were written until `after`, or whose gradient changed."""
-    changed = compare_snapshots(after, before)
-    now = {old.id: tid for tid, old in changed.earlier_tensors.items()}
-    found = []
-    for old in before.tensors:
-        tid, name = now.get(old.id), before.first_name(old)
-        if tid is None or not name:
-            continue
-        facts = changed.attribute_changes.get(tid, {})
-        if "grad" in facts:
-            found.append(f"{name}.grad")
-        if tid in changed.earlier_versions or (
-            "storage" not in facts and after.tensor(tid).storage in changed.earlier_cells
-        ):
-            found.append(name)
-    return found
+    """Return the names in `before` of tensors that were written until `after`.
 
-
-def _facts(
-    now: Snapshot, tensor: Tensor, since: Snapshot, old: Tensor
-) -> dict[str, tuple[Any, Any]]:
-    """What changed in a tensor.
-
-    `storage` is another storage, `grad` a .grad that came or went, `values` one that has other values, `node` another
-    grad_fn of the same kind.
+    With them `x.grad`, if that gradient came, went or changed.
     """
-    pairs = ((what, getattr(old, what), getattr(tensor, what)) for what in _KEPT)
-    found = {what: (then, is_now) for what, then, is_now in pairs if then != is_now}
-    if "shape" in found:
-        found.pop("stride", None)
-    if (old.grad is None) != (tensor.grad is None):
-        found["grad"] = (old.grad, tensor.grad)
-    if (
-        old.storage
-        and tensor.storage
-        and since.storage(old.storage).key != now.storage(tensor.storage).key
-    ):
-        found["storage"] = (old.storage, tensor.storage)
-    if tensor.grad_fn and old.grad_fn and tensor.grad_fn_name == old.grad_fn_name:
-        nodes = since.node(old.grad_fn).key, now.node(tensor.grad_fn).key
-        if nodes[0] != nodes[1]:
-            found["node"] = nodes
-    if old.grad and tensor.grad:
-        grad, before = now.tensor(tensor.grad), since.tensor(old.grad)
-        values, then = now.values(grad, MANY), since.values(before, MANY)
-        # What was not read counts by object and version.
-        pair = ((grad.key, grad.version), (before.key, before.version))
-        if values is not None and then is not None:
-            pair = (repr(values), repr(then))
+    changed = compare_snapshots(after, before)
+    id_now = {earlier.id: tensor_id for tensor_id, earlier in changed.earlier_tensors.items()}
+    names = []
+    for tensor in before.tensors:
+        tensor_id, name = id_now.get(tensor.id), before.first_name(tensor)
+        if tensor_id is None or not name:
+            continue
+        attributes = changed.attribute_changes.get(tensor_id, {})
+        if "grad" in attributes:
+            names.append(f"{name}.grad")
+        # A tensor that was given another storage (`x.data = y`) was not written to.
+        has_changed_cells = (
+            "storage" not in attributes and after.tensor(tensor_id).storage in changed.earlier_cells
+        )
+        if tensor_id in changed.earlier_versions or has_changed_cells:
+            names.append(name)
+    return names
+
+
+# -- tensors -----------------------------------------------------------------------------
+
+
+def _find_changed_versions(now: Snapshot, earlier_tensors: Mapping[str, Tensor]) -> dict[str, int]:
+    versions = {}
+    for tensor_id, earlier in earlier_tensors.items():
+        version = now.tensor(tensor_id).version
+        # Inference tensors have None.
+        if version is not None and earlier.version is not None and version != earlier.version:
+            versions[tensor_id] = earlier.version
+    return versions
+
+
+def _find_changed_attributes(
+    now: Snapshot, since: Snapshot, earlier_tensors: Mapping[str, Tensor]
+) -> dict[str, Attributes]:
+    changes = {}
+    for tensor_id, earlier in earlier_tensors.items():
+        attributes = _compare_attributes(now, now.tensor(tensor_id), since, earlier)
+        if attributes:
+            changes[tensor_id] = attributes
+    return changes
+
+
+def _compare_attributes(
+    now: Snapshot, tensor: Tensor, since: Snapshot, earlier: Tensor
+) -> Attributes:
+    """Return what changed in a tensor.
+
+    Besides attributes of the record: `storage` for another storage, `grad` for a .grad that came or
+    went, `values` for one that has other values, `node` for another grad_fn of the same kind.
+    """
+    changes: Attributes = {}
+    for name in _ATTRIBUTES:
+        pair = getattr(earlier, name), getattr(tensor, name)
         if pair[0] != pair[1]:
-            found["values"] = (old.grad, tensor.grad)
-    return found
+            changes[name] = pair
+    if "shape" in changes:
+        # Another shape has other strides as a matter of course.
+        changes.pop("stride", None)
+    if (earlier.grad is None) != (tensor.grad is None):
+        changes["grad"] = (earlier.grad, tensor.grad)
+    if earlier.storage and tensor.storage:
+        keys = since.storage(earlier.storage).key, now.storage(tensor.storage).key
+        if keys[0] != keys[1]:
+            changes["storage"] = (earlier.storage, tensor.storage)
+    if tensor.grad_fn and earlier.grad_fn and tensor.grad_fn_name == earlier.grad_fn_name:
+        nodes = since.node(earlier.grad_fn).key, now.node(tensor.grad_fn).key
+        if nodes[0] != nodes[1]:
+            changes["node"] = nodes
+    if earlier.grad and tensor.grad:
+        grads = since.tensor(earlier.grad), now.tensor(tensor.grad)
+        if _has_other_values(since, grads[0], now, grads[1]):
+            changes["values"] = (earlier.grad, tensor.grad)
+    return changes
 
 
-def _graph(
-    now: Snapshot, since: Snapshot
-) -> tuple[frozenset[str], int, dict[tuple[str, int], Saved]]:
-    """The new nodes, how many are gone, and how it stood with what the others had saved."""
-    before = {node.key: node for node in since.nodes}
-    cut = any(node.cut for node in since.nodes)
-    # A graph that was read in part: what lies beyond is no news, and was made before all that was read.
-    newest = max((key[2] for key in before if key[0] == "node"), default=0) if cut else 0
-    new: set[str] = set()
-    saved: dict[tuple[str, int], Saved] = {}
-    for node in now.nodes:
-        old = before.pop(node.key, None)
-        if old is not None:
-            saved |= {
-                (node.id, at): then
-                for at, one in enumerate(node.saved)
-                if (then := _then(one, old)) is not None
-            }
-        elif not cut or (node.key[0] == "node" and node.key[2] > newest):
-            new.add(node.id)
-    lost = 0 if any(node.cut for node in now.nodes) else len(before)
-    return frozenset(new), lost, saved
+def _has_other_values(since: Snapshot, earlier: Tensor, now: Snapshot, tensor: Tensor) -> bool:
+    values = now.values(tensor, MAX_COMPARED_VALUES)
+    earlier_values = since.values(earlier, MAX_COMPARED_VALUES)
+    if values is None or earlier_values is None:
+        # Not read: another object or another version is all that can be seen.
+        return (tensor.key, tensor.version) != (earlier.key, earlier.version)
+    # Compared as printed: nan is not equal to nan, and 0.0 equals -0.0.
+    return repr(values) != repr(earlier_values)
 
 
-def _then(saved: Saved, node: Node) -> Saved | None:
-    """How it stood with something that a node saved; None if it stands as it did."""
-    # A custom Function's tensors are told one by one as long as they can be read, and as one after that.
-    own = saved.name.partition("[")[0]
-    then = [one for one in node.saved if one.name == saved.name] or [
-        one for one in node.saved if one.name.partition("[")[0] == own
-    ]
-    same = not then or (then[0].state, then[0].version) == (saved.state, saved.version)
-    return None if same else then[0]
+# -- cells -------------------------------------------------------------------------------
 
 
-def _cells(now: Snapshot, since: Snapshot) -> dict[str, dict[int, object]]:
-    before = {storage.key: storage for storage in since.storages}
+def _find_changed_cells(now: Snapshot, since: Snapshot) -> dict[str, dict[int, object]]:
+    """Return storage id -> cell -> the value that it had, of cells that were read both times."""
+    earlier_by_key = {storage.key: storage for storage in since.storages}
     changed: dict[str, dict[int, object]] = {}
     for storage in now.storages:
-        old = before.get(storage.key)
-        if old is None or old.dtype != storage.dtype or old.nbytes != storage.nbytes:
+        earlier = earlier_by_key.get(storage.key)
+        # Under another dtype or size the same number of a cell means other bytes.
+        if earlier is None or earlier.dtype != storage.dtype or earlier.nbytes != storage.nbytes:
             continue
         for run in storage.runs:
             for cell, value in enumerate(run.values, run.start):
-                known, then = old.value(cell)
-                # Compared as written: nan is not nan, and 0.0 equals -0.0.
-                if known and repr(then) != repr(value):
-                    changed.setdefault(storage.id, {})[cell] = then
+                was_read, earlier_value = earlier.value(cell)
+                # Compared as printed: nan is not equal to nan, and 0.0 equals -0.0.
+                if was_read and repr(earlier_value) != repr(value):
+                    changed.setdefault(storage.id, {})[cell] = earlier_value
     return changed
+
+
+# -- the graph ---------------------------------------------------------------------------
+
+
+class _GraphChanges(NamedTuple):
+    """The part of `Changes` that is about nodes."""
+
+    new_nodes: frozenset[str]
+    lost_node_count: int
+    earlier_saved: dict[tuple[str, int], Saved]
+
+
+def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
+    earlier_by_key = {node.key: node for node in since.nodes}
+    # A graph that was read in part: nodes beyond the part are not new if they were made before all
+    # that was read.
+    was_cut = any(node.cut for node in since.nodes)
+    newest = 0
+    if was_cut:
+        newest = max((_sequence_number(node) for node in since.nodes), default=0)
+    new_nodes: set[str] = set()
+    earlier_saved: dict[tuple[str, int], Saved] = {}
+    for node in now.nodes:
+        earlier = earlier_by_key.pop(node.key, None)
+        if earlier is None:
+            if not was_cut or _sequence_number(node) > newest:
+                new_nodes.add(node.id)
+            continue
+        for position, saved in enumerate(node.saved):
+            earlier_record = _find_changed_record(saved, earlier)
+            if earlier_record is not None:
+                earlier_saved[node.id, position] = earlier_record
+    is_cut = any(node.cut for node in now.nodes)
+    lost_node_count = 0 if is_cut else len(earlier_by_key)
+    return _GraphChanges(frozenset(new_nodes), lost_node_count, earlier_saved)
+
+
+def _sequence_number(node: Node) -> int:
+    """Return the engine's number of a node; 0 for the node of a leaf, whose key has none."""
+    return int(node.key[2]) if node.key[0] == "node" else 0
+
+
+def _find_changed_record(saved: Saved, earlier_node: Node) -> Saved | None:
+    """Return the earlier record of something saved; None if its state is the same."""
+    same_name = [each for each in earlier_node.saved if each.name == saved.name]
+    # The tensors of a custom Function are records of their own (tensors[0], tensors[1]) while they
+    # can be read, and one record (tensors) after that.
+    prefix = saved.name.partition("[")[0]
+    same_prefix = [each for each in earlier_node.saved if each.name.partition("[")[0] == prefix]
+    earlier = next(iter(same_name or same_prefix), None)
+    if earlier is None or (earlier.state, earlier.version) == (saved.state, saved.version):
+        return None
+    return earlier

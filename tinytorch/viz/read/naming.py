@@ -1,13 +1,11 @@
-"""From what the user hands over to (name, tensor) pairs.
+"""From the arguments of a user's call to (name, tensor) pairs.
 
-Tensors given by position are named as the caller wrote them: `memory(x, net.weight)`
-is read from the source of the call. Containers give dotted names: `net.0.weight`.
+Tensors given by position are named as the caller wrote them: `memory(x, net.weight)` is read from
+the source of the call. Containers give dotted names: `net.0.weight`.
 """
 
 from __future__ import annotations
 
-import ast
-import linecache
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,21 +13,22 @@ from contextlib import suppress
 from dataclasses import is_dataclass
 from itertools import islice
 from types import FrameType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .call_source import argument_names
 from .probe import inner_tensors, is_tensor
 from .snapshots import Snapshot
 
-# What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__.
-_NOT_THE_USERS = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
+_NAMES_OF_IPYTHON = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
+"""What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__."""
 _MAX_DEPTH = 6
 MAX_NAMES = 10_000
-_CLOSED = (ModuleType, FunctionType, type, Snapshot)
-"""What holds nothing of the user's, or far too much."""
-_PARAMETERS = ".param_groups."
-"""In the names of an optimizer's parameters, which count only for those that have no other name."""
+_NEVER_SEARCHED = (ModuleType, FunctionType, type, Snapshot)
+"""Contains nothing of the user's, or far too much."""
+_PARAM_GROUPS = ".param_groups."
+"""In the names of an optimizer's parameters, used only for those that have no other name."""
 _SERIES = (list, tuple, deque, set, frozenset)
 
 Pairs = list[tuple[str, Any]]
@@ -38,213 +37,207 @@ Pairs = list[tuple[str, Any]]
 def collect_tensors(
     args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None
 ) -> Pairs:
-    """All tensors handed over, with their names, in order; the frame is the caller's.
+    """Return all tensors among the arguments, with their names, in order; `frame` is the caller's.
 
-    Raises TypeError for an argument that is no tensor and holds none.
+    Raises TypeError for an argument that is not a tensor and contains none.
     """
-    return [
-        (name, thing)
-        for name, thing in collect_tensors_and_arrays(args, named, frame)[0]
-        if is_tensor(thing)
-    ]
+    pairs, _ = collect_tensors_and_arrays(args, named, frame)
+    return [(name, value) for name, value in pairs if is_tensor(value)]
 
 
 def collect_tensors_and_arrays(
     args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None
 ) -> tuple[Pairs, list[str]]:
-    """The tensors and NumPy arrays handed over, with their names; and the names of arrays given for themselves."""
+    """Return tensors and NumPy arrays with their names, and the names of arguments that are arrays."""
     written = None
     if args and frame is not None:
-        written = _as_written(frame, len(args)) or _as_bound(frame, args)
+        written = argument_names(frame, args)
+    arguments = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
     pairs: Pairs = []
-    known: dict[int, str] = {}
-    given = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
-    for index, (name, arg) in enumerate(given):
-        thing = (
-            list(islice(arg, MAX_NAMES)) if isinstance(arg, Iterator) else arg
-        )  # as `net.parameters()` is
-        entries = _entries(thing) if index < len(args) or name == "params" else None
+    known_names: dict[int, str] = {}
+    for index, (name, argument) in enumerate(arguments):
+        is_positional = index < len(args)
+        # `net.parameters()` is an iterator: read once.
+        is_iterator = isinstance(argument, Iterator)
+        value = list(islice(argument, MAX_NAMES)) if is_iterator else argument
+        entries = _named_entries(value) if is_positional or name == "params" else None
         if entries is not None:
-            # snapshot(locals()): names are the keys, and what is no tensor is passed over.
-            for key, value in entries:
-                if not _NOT_THE_USERS.fullmatch(key) and not issubclass(type(value), type):
-                    pairs += tensors_in(key, value, known, objects=name == "params")
+            for key, entry in entries:
+                # snapshot(locals()): names are the keys, and what is not a tensor is passed over.
+                if not _NAMES_OF_IPYTHON.fullmatch(key) and not issubclass(type(entry), type):
+                    # `params` may be an optimizer's dicts, so that its objects are searched, too.
+                    pairs += tensors_in(key, entry, known_names, objects=name == "params")
             continue
-        called, before = name or f"argument {index}", len(pairs)
-        pairs += tensors_in(called, thing, known, objects=True)
-        if len(pairs) == before:
+        label = name or f"argument {index}"
+        found = list(tensors_in(label, value, known_names, objects=True))
+        if not found:
             raise TypeError(
-                f"{called} is of type {type(arg).__name__}, which is no tensor and holds none: give tensors, a module, "
-                f"an optimizer, or lists, dicts and objects that hold tensors"
+                f"{label} is of type {type(argument).__name__}, which is no tensor and holds none: "
+                f"give tensors, a module, an optimizer, or lists, dicts and objects that hold tensors"
             )
-    own = {id(thing) for name, thing in pairs if _PARAMETERS not in name}
-    pairs = [
-        (name, thing) for name, thing in pairs if _PARAMETERS not in name or id(thing) not in own
+        pairs += found
+    pairs = _without_second_names(pairs)[:MAX_NAMES]
+    return pairs, [name for name, argument in arguments if isinstance(argument, np.ndarray)]
+
+
+def _without_second_names(pairs: Pairs) -> Pairs:
+    """Leave out `opt.param_groups.0.params.0` for a parameter that has a name of its own."""
+    with_own_name = {id(value) for name, value in pairs if _PARAM_GROUPS not in name}
+    return [
+        (name, value)
+        for name, value in pairs
+        if _PARAM_GROUPS not in name or id(value) not in with_own_name
     ]
-    return pairs[:MAX_NAMES], [name for name, arg in given if isinstance(arg, np.ndarray)]
 
 
-def _entries(thing: Any) -> Pairs | None:
-    """What `locals()` or `net.named_parameters()` hold by name; None for anything else."""
-    if isinstance(thing, Mapping) and not is_tensor(thing):
-        return [(_text(key), value) for key, value in list(thing.items())]
-    if isinstance(thing, list) and thing:
-        named = all(
-            isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in thing
-        )
-        return thing if named else None
+def _named_entries(value: Any) -> Pairs | None:
+    """Return the entries of what `locals()` or `net.named_parameters()` give; None for others."""
+    if isinstance(value, Mapping) and not is_tensor(value):
+        return [(_key_as_text(key), entry) for key, entry in list(value.items())]
+    if isinstance(value, list) and value and all(map(_is_named_pair, value)):
+        return value
     return None
 
 
+def _is_named_pair(entry: Any) -> bool:
+    return isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+
+
+class _Waiting(NamedTuple):
+    """Something whose inside is still to be searched."""
+
+    name: str
+    value: Any
+    depth: int
+
+
 def tensors_in(
-    name: str, thing: Any, known: dict[int, str] | None = None, objects: bool = False
+    name: str, value: Any, known_names: dict[int, str] | None = None, objects: bool = False
 ) -> Iterator[tuple[str, Any]]:
-    """The tensors and arrays inside of something, without recursion; inside of any object with `objects`.
+    """Yield the tensors and arrays inside of something, with dotted names.
 
-    `known` has the names of the tensors that were met, by identity.
+    `objects`: also inside of objects of any class. `known_names` (identity -> name) gets the names
+    of the tensors that are found, and is asked by an optimizer for those of its parameters.
     """
-    waiting: list[tuple[str, Any, int]] = [(name, thing, 0)]
-    known = {} if known is None else known
-    seen: set[int] = set()
+    # A stack and no recursion: containers may contain themselves, or be nested very deeply.
+    waiting = [_Waiting(name, value, 0)]
+    known_names = {} if known_names is None else known_names
+    searched: set[int] = set()
     while waiting:
-        name, thing, depth = waiting.pop()
-        if is_tensor(thing) or issubclass(type(thing), np.ndarray):
-            known.setdefault(id(thing), name)
-            yield name, thing
-            inner = inner_tensors(thing) if depth <= _MAX_DEPTH else []
-            waiting.extend((f"{name}.{key}", value, depth + 1) for key, value in reversed(inner))
+        name, value, depth = waiting.pop()
+        if is_tensor(value) or issubclass(type(value), np.ndarray):
+            known_names.setdefault(id(value), name)
+            yield name, value
+            inner = inner_tensors(value) if depth <= _MAX_DEPTH else []
+        elif depth > _MAX_DEPTH or id(value) in searched or len(searched) > MAX_NAMES:
             continue
-        if depth > _MAX_DEPTH or id(thing) in seen or len(seen) > MAX_NAMES:
-            continue
-        seen.add(id(thing))
-        with suppress(
-            Exception
-        ):  # what a container or module raises of its own is no reason to show nothing else
-            inside = next(
-                (parts for fits, parts in _INSIDE if fits(thing)), _attributes if objects else None
-            )
-            inner = [] if inside is None else list(inside(thing, known))
-            waiting.extend(
-                (f"{name}.{key}" if name else key, value, depth + 1)
-                for key, value in reversed(inner)
-            )
+        else:
+            searched.add(id(value))
+            inner = _search(value, known_names, objects)
+        for key, part in reversed(inner):
+            waiting.append(_Waiting(f"{name}.{key}" if name else key, part, depth + 1))
 
 
-# -- what is inside of what --------------------------------------------------------
+# -- what is inside of what ------------------------------------------------------------
 
 
-def _attributes(thing: Any, _known: dict[int, str]) -> Iterator[tuple[str, Any]]:
-    """Attributes of an object, which no property is asked for."""
-    yield from getattr(thing, "__dict__", {}).items()
-    for kind in type(thing).__mro__:
-        slots = vars(kind).get("__slots__", ())
+def _search(value: Any, known_names: dict[int, str], objects: bool) -> Pairs:
+    """Return the parts of something, by the first row of `_PARTS` that fits it."""
+    # What a container or module raises of its own is no reason to show nothing else.
+    with suppress(Exception):
+        for row in _PARTS:
+            if row.fits(value):
+                return [] if row.parts is None else list(row.parts(value, known_names))
+        if objects:
+            return list(_parts_of_object(value, known_names))
+    return []
+
+
+def _parts_of_object(owner: Any, _known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of an object. No property is asked: that would run code of the user's."""
+    yield from getattr(owner, "__dict__", {}).items()
+    for base in type(owner).__mro__:
+        slots = vars(base).get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:
-            with suppress(
-                AttributeError, KeyError
-            ):  # it is not set; __dict__ and __weakref__ are no slots
-                yield slot, vars(kind)[slot].__get__(thing)
+            # It may not be set; __dict__ and __weakref__ in `__slots__` are no slots.
+            with suppress(AttributeError, KeyError):
+                yield slot, vars(base)[slot].__get__(owner)
 
 
-def _of_module(net: Any, _known: dict[int, str]) -> Iterator[tuple[str, Any]]:
-    """Parameters, buffers and plain attributes, those of all names that weights share (`named_parameters` drops them)."""
+def _parts_of_module(net: Any, _known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    """Yield parameters, buffers and plain attributes under all names that weights share.
+
+    `named_parameters` gives only the first of these names.
+    """
     modules = [
         (f"{path}." if path else "", module)
         for path, module in net.named_modules(remove_duplicate=False)
     ]
     for group in ("_parameters", "_buffers"):
         for path, module in modules:
-            yield from ((path + name, tensor) for name, tensor in getattr(module, group).items())
+            for name, tensor in getattr(module, group).items():
+                yield path + name, tensor
     for path, module in modules:
         for name, value in vars(module).items():
-            if is_tensor(value) or (name[0] != "_" and isinstance(value, (Mapping, *_SERIES))):
+            is_own_container = name[0] != "_" and isinstance(value, (Mapping, *_SERIES))
+            if is_own_container or is_tensor(value):
                 yield path + name, value
 
 
-def _of_optimizer(optimizer: Any, known: dict[int, str]) -> Iterator[tuple[str, Any]]:
-    """Its parameters, and its state under the parameters' own names where these are known."""
-    where: dict[int, str] = {}
+def _parts_of_optimizer(optimizer: Any, known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    """Yield its parameters, and its state under the parameters' own names where they are known."""
+    state_names: dict[int, str] = {}
     for group, settings in enumerate(optimizer.param_groups):
         for index, parameter in enumerate(settings["params"]):
-            name = known.get(id(parameter))
-            where[id(parameter)] = f".{len(where)}" if name is None else f"[{name}]"
-            yield f"{_PARAMETERS[1:]}{group}.params.{index}", parameter
-    yield from (
-        (f"state{where.get(id(key), '.?')}", value) for key, value in optimizer.state.items()
-    )
+            name = known_names.get(id(parameter))
+            state_names[id(parameter)] = f".{len(state_names)}" if name is None else f"[{name}]"
+            yield f"{_PARAM_GROUPS[1:]}{group}.params.{index}", parameter
+    for parameter, state in optimizer.state.items():
+        yield f"state{state_names.get(id(parameter), '.?')}", state
 
 
-def _has(*methods: str) -> Callable[[Any], bool]:
-    return lambda thing: all(callable(getattr(type(thing), name, None)) for name in methods)
+def _parts_of_mapping(mapping: Any, _known_names: dict[int, str]) -> Pairs:
+    return [(_key_as_text(key), value) for key, value in mapping.items()]
 
 
-_INSIDE: tuple[
-    tuple[Callable[[Any], bool], Callable[[Any, dict[int, str]], Iterable[tuple[str, Any]]] | None],
-    ...,
-] = (
-    (lambda thing: isinstance(thing, _CLOSED), None),
-    (
-        lambda thing: isinstance(thing, Mapping),
-        lambda thing, _: [(_text(key), value) for key, value in thing.items()],
-    ),
-    (
-        lambda thing: isinstance(thing, _SERIES),
-        lambda thing, _: [(str(k), value) for k, value in enumerate(thing)],
-    ),
-    (_has("named_parameters", "named_modules"), _of_module),
-    (
-        lambda thing: (
-            _has("zero_grad")(thing) and isinstance(getattr(thing, "param_groups", None), list)
-        ),
-        _of_optimizer,
-    ),
-    (is_dataclass, _attributes),
+def _parts_of_series(series: Any, _known_names: dict[int, str]) -> Pairs:
+    return [(str(index), value) for index, value in enumerate(series)]
+
+
+def _has_methods(value: Any, *names: str) -> bool:
+    return all(callable(getattr(type(value), name, None)) for name in names)
+
+
+def _is_module(value: Any) -> bool:
+    # By its methods, not by its class: the modules of both engines are meant, and neither imported.
+    return _has_methods(value, "named_parameters", "named_modules")
+
+
+def _is_optimizer(value: Any) -> bool:
+    groups = getattr(value, "param_groups", None) if _has_methods(value, "zero_grad") else None
+    return isinstance(groups, list)
+
+
+class _PartsRow(NamedTuple):
+    """How to find what is inside of one kind of thing."""
+
+    fits: Callable[[Any], bool]
+    parts: Callable[[Any, dict[int, str]], Iterable[tuple[str, Any]]] | None
+
+
+_PARTS = (
+    _PartsRow(lambda value: isinstance(value, _NEVER_SEARCHED), None),
+    _PartsRow(lambda value: isinstance(value, Mapping), _parts_of_mapping),
+    _PartsRow(lambda value: isinstance(value, _SERIES), _parts_of_series),
+    _PartsRow(_is_module, _parts_of_module),
+    _PartsRow(_is_optimizer, _parts_of_optimizer),
+    _PartsRow(is_dataclass, _parts_of_object),
 )
-"""The first row that fits says what is inside; objects that fit into none are asked for their attributes, or passed over."""
+"""The first row that fits is used. Objects that fit none are searched only if asked for."""
 
 
-def _text(key: Any) -> str:
-    """A key as text; some refuse (an int of very many digits, for one)."""
+def _key_as_text(key: Any) -> str:
     try:
         return str(key)
-    except Exception:  # noqa: BLE001 - a key may raise anything
+    except Exception:  # noqa: BLE001 - an int of very many digits refuses; other keys raise anything
         return f"<{type(key).__name__}>"
-
-
-def _as_written(frame: FrameType, count: int) -> list[str] | None:
-    """The source text of the positional arguments of the call that `frame` is in.
-
-    Local variables are not looked at: reading a function's `f_locals` makes Python
-    3.11 and 3.12 keep a second reference to each of them.
-    """
-    position: Any = [*frame.f_code.co_positions()][frame.f_lasti // 2]
-    if None in position:
-        return None
-    first, last, start, end = position
-    raw = [
-        line.encode()
-        for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
-    ]
-    try:
-        raw[-1] = raw[-1][:end]
-        raw[0] = raw[0][start:]
-        call = ast.parse("(" + b"".join(raw).decode() + ")", mode="eval").body
-    except (IndexError, SyntaxError, ValueError):
-        return None
-    if (
-        not isinstance(call, ast.Call)
-        or len(call.args) != count
-        or any(isinstance(one, ast.Starred) for one in call.args)
-    ):
-        return None
-    return [ast.unparse(arg) for arg in call.args]
-
-
-def _as_bound(frame: FrameType, args: tuple[Any, ...]) -> list[str] | None:
-    """The global variables that hold the arguments, where no source is kept (the plain interactive Python, `python -c`).
-
-    For a call from the top level alone: inside of a function they would be other names than the caller's.
-    """
-    if frame.f_code.co_name != "<module>":
-        return None
-    held = {id(value): name for name, value in reversed(list(frame.f_globals.items()))}
-    return [held.get(id(arg), "") for arg in args]

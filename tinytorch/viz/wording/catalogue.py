@@ -1,9 +1,10 @@
 """The catalogue of all strings that a person reads in pictures and widgets.
 
-English stands in the code. Another language is one file, `tinytorch/locale/LANGUAGE/LC_MESSAGES/copylab.mo`, as the
-standard library's `gettext` reads it; what it does not have stays English. The language is chosen once for a process,
-by the environment variable COPYLAB_LANGUAGE or by `use`, never by the machine's own: the same notebook prints the
-same on every machine.
+The code has them in English. Another language is one file,
+`tinytorch/locale/LANGUAGE/LC_MESSAGES/copylab.mo`, read by the standard library's `gettext`; what it
+lacks stays English. The language is chosen once for a process, by the environment variable
+COPYLAB_LANGUAGE or by `use_language`, never by the machine's own: the same notebook prints the same
+on every machine.
 """
 
 from __future__ import annotations
@@ -19,48 +20,56 @@ FOLDER = Path(__file__).resolve().parents[2] / "locale"
 _English = standard.NullTranslations
 
 _chosen: list[standard.NullTranslations] = []
+"""The catalogue in use, once the first string was asked for."""
 
 
 def use_language(language: str | None) -> None:
-    """Say everything in a language from now on, `"zh"` for example; None for English. One without a file is English."""
-    found = _English()
+    """Translate everything from now on: `"zh"`, for example; None for English.
+
+    A language without a file is English.
+    """
+    catalogue = _English()
     if language:
-        found = standard.translation(DOMAIN, FOLDER, [language], fallback=True)
-    _chosen[:] = [found]
+        catalogue = standard.translation(DOMAIN, FOLDER, [language], fallback=True)
+    _chosen[:] = [catalogue]
 
 
-def _catalogue() -> standard.NullTranslations:
+def _get_catalogue() -> standard.NullTranslations:
+    # At the first string, not at import: the variable may be set after that.
     if not _chosen:
         use_language(os.environ.get("COPYLAB_LANGUAGE"))
     return _chosen[0]
 
 
 def current_language() -> str | None:
-    """Return the chosen language as an attribute `lang` has it, `"zh"` for example; None for English."""
-    said = _catalogue().info().get("language", "")
-    return said if re.fullmatch(r"[\w-]+", said) else None
+    """Return the language in use, for an attribute `lang`: `"zh"`, for example; None for English."""
+    language = _get_catalogue().info().get("language", "")
+    # It comes from a file and goes into HTML.
+    return language if re.fullmatch(r"[\w-]+", language) else None
 
 
 def gettext(text: str, /, **values: Any) -> str:
-    """Return `text` in the chosen language; `{name}` in it stands for the value of that name."""
-    said = _catalogue().gettext(text) if text else ""  # of nothing, a file says who made it
-    return said.format(**values) if values else said
+    """Return `text` in the language in use, with `values` in place of their `{name}`."""
+    # The translation of an empty text is the header of the file.
+    translation = _get_catalogue().gettext(text) if text else ""
+    # Without values nothing is filled in: the text may have braces of its own.
+    return translation.format(**values) if values else translation
 
 
 def gettext_noop(text: str) -> str:
-    """Return `text` as it is: marks what stands in a table and is translated when it is said."""
+    """Return `text` as it is: marks a string of a table that is translated where it is used."""
     return text
 
 
 def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
-    """Return the form of a text that goes with a number; in it `{number}` is the number, with commas."""
-    return _catalogue().ngettext(one, many, number).format(number=f"{number:,}", **values)
+    """Return the form of a text for a number; `{number}` in it is the number, with commas."""
+    return _get_catalogue().ngettext(one, many, number).format(number=f"{number:,}", **values)
 
 
 def list_translations() -> dict[str, str]:
-    """Return what the chosen language has for each English text: nothing in English itself."""
+    """Return the translation of each English text; nothing in English itself."""
+    # The standard library has no public way to list them; keys of plurals are tuples.
+    texts = getattr(_get_catalogue(), "_catalog", {})
     return {
-        text: said
-        for text, said in getattr(_catalogue(), "_catalog", {}).items()
-        if isinstance(text, str) and text
+        text: translation for text, translation in texts.items() if isinstance(text, str) and text
     }

@@ -1,0 +1,224 @@
+"""Which line wrote to a saved tensor, found by comparing the snapshots that were taken after each line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..read import Node, Saved, Snapshot
+from ..wording import escape_unseen, gettext, join_few_names, short_node_name, shorten_text
+from .finding import Finding, SavedBy
+from .write_findings import find_write_findings
+
+_VERSIONS_IN_ERROR = re.compile(
+    r"modified by an inplace operation: .*is at version (\d+); expected version (\d+)", re.DOTALL
+)
+"""PyTorch's error says which versions differ, and of no tensor by name."""
+
+
+@dataclass(frozen=True)
+class PastStep:
+    """One step of a program: the line that ran, and the snapshot after it.
+
+    Line 0 is the state before the first.
+    """
+
+    line: int
+    source: str
+    snapshot: Snapshot
+    function: str = ""
+    """The function that its line is in, where there are several."""
+
+    @property
+    def where(self) -> str:
+        """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
+        source = shorten_text(" ".join(self.source.split()), 60)
+        if self.function:
+            return gettext(
+                "{function}, line {line}, {source}",
+                function=self.function,
+                line=self.line,
+                source=source,
+            )
+        return gettext("line {line}, {source}", line=self.line, source=source)
+
+
+class Blame(NamedTuple):
+    """Which lines are to blame, in sentences, and the keys of the nodes that saved what they wrote."""
+
+    sentences: tuple[str, ...] = ()
+    nodes: frozenset[object] = frozenset()
+
+
+class _Versions(NamedTuple):
+    """The versions in the error that backward raised."""
+
+    now: int
+    saved: int
+
+
+def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after: Snapshot) -> Blame:
+    """Return which earlier lines made a backward raise or give a wrong gradient.
+
+    `past`: the steps before, the last of which is what the step found. `source`: its line, `error`:
+    what it raised, `after`: the snapshot after it. Only what that backward visits is blamed; for a
+    step without a backward there are no sentences.
+    """
+    snap = past[-1].snapshot if past else None
+    if snap is None or not snap.nodes:
+        return Blame()
+    match = _VERSIONS_IN_ERROR.search(error or "")
+    if error is not None and match is None:
+        return Blame()
+    raised = None if match is None else _Versions(int(match[1]), int(match[2]))
+    nodes = _find_nodes_of_step(snap, source)
+    if error is None:
+        nodes = _find_nodes_of_backward(snap, after, nodes if "backward" in source else [])
+    lines: dict[str, None] = {}
+    blamed_keys: set[object] = set()
+    for finding in find_write_findings(snap, nodes):
+        pairs = _pairs_to_blame(finding, raised)
+        lines |= dict.fromkeys(_blame_first_of(past, finding, pairs))
+        for pair in pairs:
+            if any(_blame_first_of(past, finding, [pair])):
+                blamed_keys.add(pair.node.key)
+    return Blame(tuple(map(escape_unseen, lines)), frozenset(blamed_keys))
+
+
+def _find_nodes_of_step(snap: Snapshot, source: str) -> list[Node]:
+    """Return the nodes behind the tensors that a line names; all nodes if it names none."""
+    named = {
+        tensor_id
+        for name, tensor_id in snap.names
+        if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)
+    }
+    return snap.nodes_behind(*named) or list(snap.nodes)
+
+
+def _find_nodes_of_backward(snap: Snapshot, after: Snapshot, otherwise: list[Node]) -> list[Node]:
+    """Return the nodes that a backward visited: those that freed what they had saved."""
+    freed = {node.key for node in after.nodes if _has_saved_in_state(node, "freed")}
+    visited = [
+        node for node in snap.nodes if node.key in freed and _has_saved_in_state(node, "live")
+    ]
+    # With retain_graph=True nothing is freed.
+    return visited or otherwise
+
+
+def _has_saved_in_state(node: Node, state: str) -> bool:
+    return any(saved.state == state for saved in node.saved)
+
+
+def _pairs_to_blame(finding: Finding, raised: _Versions | None) -> Sequence[SavedBy]:
+    """Return what belongs to the error; without an error, what was written unseen."""
+    if raised is None:
+        return [] if finding.kind == "stale" else finding.saved
+    if finding.kind != "stale":
+        return []
+    return [
+        pair
+        for pair in finding.saved
+        if (pair.saved.version, pair.saved.saved_version) == (raised.now, raised.saved)
+    ]
+
+
+def _blame_first_of(
+    past: Sequence[PastStep], finding: Finding, pairs: Sequence[SavedBy]
+) -> Iterator[str]:
+    """Yield the sentences on the first of some saved tensors that was written after it was saved."""
+    for node, saved in pairs:
+        history = [_find_saved(step.snapshot, node, saved.name) for step in past]
+        in_steps = (index for index, entry in enumerate(history) if entry is not None)
+        saving_step = next(in_steps, len(past) - 1)
+        writing_lines = join_few_names(_find_writing_lines(past, saving_step, history, saved))
+        if finding.kind != "stale" and not writing_lines:
+            continue  # written before it was saved: nothing is wrong
+        yield f"{_describe_save(past[saving_step], node, history[saving_step] or saved)} {_describe_write(finding, writing_lines)}"
+        yield gettext("Way out: {way}.", way=finding.way_out)
+        return
+
+
+def _find_saved(snap: Snapshot, node: Node, name: str) -> Saved | None:
+    """Return what a node had saved under a name, in an earlier snapshot."""
+    for earlier in snap.nodes:
+        if earlier.key == node.key:
+            for saved in earlier.saved:
+                if saved.name == name:
+                    return saved
+    return None
+
+
+def _describe_save(step: PastStep, node: Node, saved: Saved) -> str:
+    names = gettext("without a name")
+    if saved.tensor is not None:
+        names = step.snapshot.label(saved.tensor)
+    return gettext(
+        "{node} saved its {saved} ({names}) on {where}.",
+        node=short_node_name(node.name),
+        saved=saved.name,
+        names=names,
+        where=step.where,
+    )
+
+
+def _describe_write(finding: Finding, writing_lines: str) -> str:
+    if finding.kind != "stale":
+        return gettext(
+            "The same memory was written afterwards on {lines}, past its version counter: the gradient was computed "
+            "from the new values, and no error says so.",
+            lines=writing_lines,
+        )
+    writing_lines = writing_lines or gettext("a line that was not stepped")
+    sentence = gettext("It was written afterwards on {lines}.", lines=writing_lines)
+    if len(finding.sharing) > 1:
+        sentence += " " + gettext(
+            "{names} share that memory and its version counter.",
+            names=join_few_names(finding.sharing),
+        )
+    return sentence
+
+
+def _find_writing_lines(
+    past: Sequence[PastStep], saving_step: int, history: Sequence[Saved | None], saved: Saved
+) -> Iterator[str]:
+    """Yield the lines after the save at which a saved tensor was written."""
+    if saved.state == "stale":
+        versions = [entry.version if entry else None for entry in history]
+        yield from _find_changing_lines(past, saving_step, versions)
+    elif saved.bytes_unchanged is False:
+        checksums = [entry.bytes_now if entry else None for entry in history]
+        yield from _find_changing_lines(past, saving_step, checksums)
+    elif saved.bytes_unchanged is None and saved.tensor is not None:
+        # Its bytes were not compared: the counters of other tensors over the same memory are all
+        # there is.
+        for counter in _find_other_counters(past[-1].snapshot, saved.tensor):
+            versions = [_version_of_counter(step.snapshot, counter) for step in past]
+            yield from _find_changing_lines(past, saving_step, versions)
+
+
+def _find_other_counters(snap: Snapshot, tensor_id: str) -> list[str]:
+    """Return the counters over a tensor's memory, without its own."""
+    own = snap.tensor(tensor_id).counter
+    counters = {sharer.counter for sharer in snap.storage_sharers(tensor_id)}
+    return sorted(counter for counter in counters if counter is not None and counter != own)
+
+
+def _version_of_counter(snap: Snapshot, counter_id: str) -> int:
+    for counter in snap.counters:
+        if counter.id == counter_id:
+            return counter.version
+    return 0
+
+
+def _find_changing_lines(
+    past: Sequence[PastStep], start: int, values: Sequence[object]
+) -> Iterator[str]:
+    """Yield the lines after step `start` at which a value became another one."""
+    last = values[start]
+    for step, value in zip(past[start + 1 :], values[start + 1 :], strict=True):
+        # None: it was not read then, or is freed.
+        if value is not None and value != last:
+            yield step.where
+            last = value

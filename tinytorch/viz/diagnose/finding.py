@@ -1,0 +1,78 @@
+"""A finding: one cause why backward would not do what it should, and how sentences name what it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..read import Node, Saved, Snapshot
+from ..wording import format_repr, gettext, ngettext, short_node_name
+
+
+class SavedBy(NamedTuple):
+    """Something that was saved for backward, with the node that saved it."""
+
+    node: Node
+    saved: Saved
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause why backward would not do what it should, or why that is not known."""
+
+    kind: str
+    """Why backward raises: "stale" (what was saved was written since, and counted), "freed",
+    "invalid", "no grad", "not a scalar", "no derivative". Why its gradient may be wrong: "unseen
+    write". Why nothing is promised: "not known" (it may raise), "not compared" (what was saved may
+    have been written past its version counter)."""
+    what: str
+    way_out: str = ""
+    """Empty where there is none to name."""
+    saved: Sequence[SavedBy] = ()
+    """All that the cause touches: nodes, and what they saved."""
+    sharing: tuple[str, ...] = ()
+    """The names of the tensors that share memory with the first of them."""
+
+    def __repr__(self) -> str:
+        return format_repr(f"{self.kind}: {self.what}")
+
+
+def all_saved(nodes: Iterable[Node]) -> list[SavedBy]:
+    """Return everything that some nodes saved."""
+    found = []
+    for node in nodes:
+        found += [SavedBy(node, saved) for saved in node.saved]
+    return found
+
+
+def name_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
+    """Return the values that sentences take of the first of several saved tensors."""
+    node, saved = pairs[0]
+    label = gettext("its {saved}", saved=saved.name)
+    if saved.tensor is not None:
+        label = f"{label} ({snap.label(saved.tensor)})"
+    return {
+        "node": short_node_name(node.name),
+        "saved": label,
+        "then": saved.saved_version,
+        "now": saved.version,
+    }
+
+
+def count_others(pairs: Sequence[SavedBy]) -> str:
+    """Return ` (and 2 more saved tensors)`; empty if there is only the first."""
+    others = len(pairs) - 1
+    if not others:
+        return ""
+    count = ngettext(
+        "(and {number} more saved tensor)", "(and {number} more saved tensors)", others
+    )
+    return f" {count}"
+
+
+def name_counter_sharers(snap: Snapshot, tensor_id: str) -> tuple[str, ...]:
+    """Return the names of the tensors that share a tensor's version counter, itself first."""
+    sharers = [sharer for sharer in snap.counter_sharers(tensor_id) if sharer.id != tensor_id]
+    names = [snap.label(sharer.id) for sharer in sharers if sharer.names]
+    return (snap.label(tensor_id), *names)

@@ -1,0 +1,198 @@
+"""Findings on saved tensors that were written since: counted, so that backward raises, or unseen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..read import Node, Saved, Snapshot
+from ..wording import gettext, join_few_names, join_names, ngettext
+from .finding import (
+    Finding,
+    SavedBy,
+    all_saved,
+    count_others,
+    name_counter_sharers,
+    name_first_saved,
+)
+from .hazards import UnseenWrite, count_writes, find_unseen_writes
+
+
+def find_write_findings(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
+    """Yield the findings on writes, counted or not, to all that some nodes saved."""
+    pairs = all_saved(nodes)
+    yield from find_stale(snap, [pair for pair in pairs if pair.saved.state == "stale"])
+    yield from find_unseen(snap, pairs)
+
+
+# -- counted writes: backward raises -------------------------------------------------------
+
+
+def find_stale(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[Finding]:
+    """Yield one finding for all leaves together, and one for each other version counter.
+
+    A step of an optimizer writes all leaves: hundreds of findings with one cause.
+    """
+    leaves: dict[str, str] = {}
+    of_leaves: list[SavedBy] = []
+    groups: dict[object, list[SavedBy]] = {}
+    for pair in stale:
+        saved_tensor = pair.saved.tensor
+        sharers = [] if saved_tensor is None else snap.counter_sharers(saved_tensor)
+        leaf_sharers = [sharer for sharer in sharers if sharer.is_leaf and sharer.requires_grad]
+        if leaf_sharers:
+            leaves |= {leaf.id: snap.label(leaf.id) for leaf in leaf_sharers}
+            of_leaves.append(pair)
+        else:
+            counter = sharers[0].counter if sharers else None
+            key = counter or (pair.node.id, pair.saved.name)
+            groups.setdefault(key, []).append(pair)
+    if len(leaves) == 1 and len(name_counter_sharers(snap, *leaves)) > 1:
+        # An alias of the leaf (detach()) was written, it seems, and not the leaf by an optimizer.
+        groups = {"leaf": of_leaves, **groups}
+    elif leaves:
+        yield _describe_written_leaves(snap, of_leaves, leaves)
+    for group in groups.values():
+        yield _describe_written_group(snap, group)
+
+
+def _describe_written_leaves(
+    snap: Snapshot, pairs: Sequence[SavedBy], leaves: dict[str, str]
+) -> Finding:
+    sentence = gettext(
+        "{node} saved {saved} at version {then}, now at {now}", **name_first_saved(snap, pairs)
+    )
+    reason = ngettext(
+        "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
+        "{names}, leaves that require grad, were written since, as by a step of an optimizer",
+        len(leaves),
+        names=join_few_names(leaves.values()),
+    )
+    return Finding(
+        kind="stale",
+        what=f"{sentence}{count_others(pairs)}; {reason}",
+        way_out=_advise_backward_first(),
+        saved=pairs,
+        sharing=name_counter_sharers(snap, pairs[0].saved.tensor or ""),
+    )
+
+
+def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Finding:
+    saved = pairs[0].saved
+    sharing = () if saved.tensor is None else name_counter_sharers(snap, saved.tensor)
+    sentence = ngettext(
+        "{node} saved {saved} at version {then}, now at {now}: it was written {number} time since",
+        "{node} saved {saved} at version {then}, now at {now}: it was written {number} times since",
+        (saved.version or 0) - (saved.saved_version or 0),
+        **name_first_saved(snap, pairs),
+    )
+    sentence += count_others(pairs)
+    if len(sharing) > 1:
+        sentence += "; " + gettext(
+            "{names} share that version counter, and a write through any of them counts",
+            names=join_names(sharing),
+        )
+    # Of several names the last one is the alias, which was most likely written through.
+    target = sharing[-1] if sharing else gettext("the tensor")
+    way_out = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
+    return Finding("stale", sentence, way_out, pairs, sharing)
+
+
+# -- writes that the counter of the saved tensor did not see: its gradient may be wrong --------
+
+
+def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Finding]:
+    """Yield the findings on changed bytes, then on counters of others where bytes were not compared."""
+    changed: dict[object, list[SavedBy]] = {}
+    for pair in pairs:
+        if pair.saved.bytes_unchanged is False:
+            changed.setdefault(_likely_cause(snap, pair.node, pair.saved), []).append(pair)
+    for cause, group in changed.items():
+        yield _describe_changed_bytes(snap, group, cause)
+    already_reported = {id(pair.saved) for group in changed.values() for pair in group}
+    node_ids = {pair.node.id for pair in pairs}
+    groups: dict[object, list[tuple[SavedBy, UnseenWrite]]] = {}
+    for write in find_unseen_writes(snap):
+        if write.node.id not in node_ids:
+            continue
+        saved = next(each for each in write.node.saved if each.tensor == write.tensor.id)
+        if id(saved) not in already_reported:
+            key = (write.tensor.storage, write.writer.counter)
+            groups.setdefault(key, []).append((SavedBy(write.node, saved), write))
+    for entries in groups.values():
+        yield _describe_unseen_write(snap, [pair for pair, _ in entries], entries[0][1])
+
+
+def _likely_cause(snap: Snapshot, node: Node, saved: Saved) -> object:
+    """Return a key, equal for what was probably written for one reason.
+
+    All running statistics (a forward pass), all leaves (an optimizer), or one storage.
+    """
+    if saved.name.startswith("running_"):
+        return "running"
+    sharers = [] if saved.tensor is None else snap.storage_sharers(saved.tensor)
+    if any(sharer.is_leaf and sharer.requires_grad for sharer in sharers):
+        return "leaf"
+    return (sharers[0].storage if sharers else None) or (node.id, saved.name)
+
+
+def _describe_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy], cause: object) -> Finding:
+    values = name_first_saved(snap, pairs)
+    values["saved"] += count_others(pairs)
+    sentence = gettext(
+        "{node} saved {saved}. It does not hold the bytes of the earlier look, and its version counter has counted no "
+        "write: backward computes from what is there now, without an error",
+        **values,
+    )
+    saved = pairs[0].saved
+    tensor = snap.tensor(saved.tensor) if saved.tensor else None
+    has_name = tensor is not None and tensor.names
+    label = snap.label(tensor.id) if tensor is not None and has_name else gettext("the tensor")
+    if cause == "running":
+        way_out = gettext(
+            "call backward before the next forward pass in training mode, which updates it without counting"
+        )
+    elif cause == "leaf":
+        way_out = _advise_backward_first()
+    else:
+        way_out = _advise_detach(label)
+    # Other values give another gradient, which is certain. Another index (of gather, say) may be
+    # out of range, and then backward raises.
+    is_differentiable = saved.bytes_now is not None and re.search(
+        "float|complex", saved.bytes_now[0]
+    )
+    kind = "unseen write" if is_differentiable else "not known"
+    return Finding(kind, sentence, way_out, pairs, (label,))
+
+
+def _describe_unseen_write(snap: Snapshot, pairs: Sequence[SavedBy], write: UnseenWrite) -> Finding:
+    writer, tensor = snap.label(write.writer.id), snap.label(write.tensor.id)
+    sentence = gettext(
+        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
+        "counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, the "
+        "gradient is wrong without an error",
+        **name_first_saved(snap, pairs),
+        there=writer,
+        other=write.writer.counter,
+        writes=count_writes(write.writer),
+        counter=write.tensor.counter,
+        here=tensor,
+    )
+    return Finding(
+        kind="unseen write",
+        what=sentence + count_others(pairs),
+        way_out=_advise_detach(tensor),
+        saved=pairs,
+        sharing=(tensor, writer),
+    )
+
+
+def _advise_backward_first() -> str:
+    return gettext("call backward before that write, or compute the result again after it")
+
+
+def _advise_detach(name: str) -> str:
+    return gettext(
+        "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
+        here=name,
+    )
