@@ -32,9 +32,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import copylab
-from copylab.course.cheatsheet import page as cheat_sheet
-from copylab.course.lesson import asked, lessons
-from copylab.course.translation import FOLDER, check, languages, text_in
+from copylab.course.cheatsheet import render_cheat_sheet
+from copylab.course.lesson import find_tasks, lessons_folder
+from copylab.course.translation import (
+    TRANSLATIONS,
+    list_languages,
+    read_translated,
+    require_language,
+)
 from copylab.quiz import Prediction, render_standalone
 
 import tinytorch
@@ -111,7 +116,7 @@ def build_site(folder: Path, chosen: Sequence[str]) -> None:
     in, RuntimeError with Sphinx's words if it fails or warns.
     """
     for language in chosen:
-        check(language, lessons())
+        require_language(language, lessons_folder())
     require_empty(folder)
     own_language = language_in_use()
     with tempfile.TemporaryDirectory() as work:
@@ -120,7 +125,7 @@ def build_site(folder: Path, chosen: Sequence[str]) -> None:
             source = Path(work) / language / "source"
             try:
                 write_sources(source, language)
-                sheet = cheat_sheet(tinytorch)
+                sheet = render_cheat_sheet(tinytorch)
             finally:
                 use_language(own_language)
             # MyST-NB leaves the notebooks that it ran beside its output, so that is moved afterwards.
@@ -179,16 +184,16 @@ def write_sources(source: Path, language: str) -> None:
     use_language(None if language == "en" else language)
     source.mkdir(parents=True)
     lesson_names = []
-    for path in sorted(lessons().glob("*.ipynb")):
+    for path in sorted(lessons_folder().glob("*.ipynb")):
         lesson_names.append(path.stem)
-        notebook = prepare_lesson(json.loads(text_in(path, language)))
+        notebook = prepare_lesson(json.loads(read_translated(path, language)))
         write_page(source / path.name, json.dumps(notebook))
-    glossary = text_in(lessons() / "glossary.md", language)
+    glossary = read_translated(lessons_folder() / "glossary.md", language)
     write_page(source / "glossary.md", relink(glossary))
 
     page_names = [name for name in PAGE_NAMES if is_translated(name, language)]
     for name in page_names:
-        text = text_in(PAGES / f"{name}.md", language)
+        text = read_translated(PAGES / f"{name}.md", language)
         write_page(source / f"{name}.md", insert_reference(text))
     guides = GUIDES if language == "en" else ()
     for name in guides:
@@ -201,7 +206,7 @@ def write_sources(source: Path, language: str) -> None:
         captions.look_up: ["glossary", *page_names],
         "Guides": guides,
     }
-    start = relink(text_in(lessons() / "README.md", language))
+    start = relink(read_translated(lessons_folder() / "README.md", language))
     write_page(source / "index.md", start + list_contents(groups))
 
 
@@ -213,7 +218,7 @@ def write_page(path: Path, text: str) -> None:
 
 def is_translated(page_name: str, language: str) -> bool:
     """Return True if a page of docs/pages/ is there in a language."""
-    return language == "en" or (PAGES / FOLDER / language / f"{page_name}.md").is_file()
+    return language == "en" or (PAGES / TRANSLATIONS / language / f"{page_name}.md").is_file()
 
 
 def prepare_lesson(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -221,7 +226,7 @@ def prepare_lesson(notebook: dict[str, Any]) -> dict[str, Any]:
 
     Predictions judge themselves, other widgets show their static form; what answers a question is folded.
     """
-    tasks = asked(notebook)
+    tasks = find_tasks(notebook)
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
@@ -325,20 +330,26 @@ def build_lite(folder: Path, wheels: Path, language: str) -> None:
     Of `wheels`, those that run everywhere are taken. Raises FileExistsError if there is something in the folder,
     ValueError if there is no wheel of copylab or no such language, RuntimeError if JupyterLite fails.
     """
-    check(language, lessons())
+    require_language(language, lessons_folder())
     portable = sorted(wheels.glob("*-none-any.whl"))
     if not any(wheel.name.startswith("copylab-") for wheel in portable):
         raise ValueError(f"there is no wheel of copylab in {wheels}: pip wheel -w {wheels} .")
     require_empty(folder)
     with tempfile.TemporaryDirectory() as work:
         contents = Path(work) / "contents"
-        for path in sorted(lessons().glob("*")):
+        for path in sorted(lessons_folder().glob("*")):
             if path.suffix == ".ipynb":
-                lesson = install_in_first_cell(json.loads(text_in(path, language)), language)
+                lesson = install_in_first_cell(
+                    json.loads(read_translated(path, language)), language
+                )
                 text = json.dumps(lesson, ensure_ascii=False, indent=1)
                 write_page(contents / path.name, text)
             elif path.is_file():
-                text = text_in(path, language) if path.suffix == ".md" else path.read_text("utf-8")
+                text = (
+                    read_translated(path, language)
+                    if path.suffix == ".md"
+                    else path.read_text("utf-8")
+                )
                 write_page(contents / path.name, text)
         command = [sys.executable, "-m", "jupyterlite_core.app", "build"]
         command += ["--contents", str(contents), "--lite-dir", work]
@@ -374,7 +385,11 @@ def main() -> None:
         if arguments.lite:
             build_lite(arguments.folder, arguments.lite, arguments.language or "en")
         else:
-            chosen = [arguments.language] if arguments.language else ["en", *languages(lessons())]
+            chosen = (
+                [arguments.language]
+                if arguments.language
+                else ["en", *list_languages(lessons_folder())]
+            )
             build_site(arguments.folder, chosen)
     except (OSError, RuntimeError, ValueError) as error:
         sys.exit(str(error))

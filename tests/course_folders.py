@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from copylab.course.lesson import read
+from copylab.course.lesson import read_notebook
 
 
 def lesson(*sources: str, tags: Sequence[str] = ()) -> str:
@@ -31,7 +31,7 @@ def names(folder: Path) -> list[str]:
 
 def edit(file: Path, text: str = "mine") -> str:
     """Change a lesson as a learner does; return what it then contains."""
-    notebook = read(file)
+    notebook = read_notebook(file)
     notebook["cells"][0]["source"] = [text]
     file.write_text(json.dumps(notebook), "utf-8")
     return file.read_text("utf-8")

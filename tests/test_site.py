@@ -11,8 +11,8 @@ import build_site
 import copylab
 import pytest
 from build_site import PAGES
-from copylab.course.lesson import lessons
-from copylab.course.translation import languages
+from copylab.course.lesson import lessons_folder
+from copylab.course.translation import list_languages
 
 import tinytorch
 from tinytorch.viz import current_language, use_language
@@ -71,7 +71,7 @@ def test_a_language_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_every_language_of_the_course_is_known_to_the_site() -> None:
-    assert {"en", *languages(lessons())} <= build_site.SITE_LANGUAGES.keys()
+    assert {"en", *list_languages(lessons_folder())} <= build_site.SITE_LANGUAGES.keys()
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def test_a_lite_needs_a_wheel_of_copylab(tmp_path: Path) -> None:
 
 
 def test_a_lesson_in_a_lite_installs_copylab_first() -> None:
-    notebook = json.loads((lessons() / "02_clone.ipynb").read_text("utf-8"))
+    notebook = json.loads((lessons_folder() / "02_clone.ipynb").read_text("utf-8"))
     before = notebook["cells"]
     after = build_site.install_in_first_cell(notebook)["cells"]
     added = [cell for cell in after if cell not in before]

@@ -119,7 +119,7 @@ def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
     program = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "import tinytorch, copylab, copylab.course.lesson\n"
-        "print(tinytorch.__file__, copylab.__file__, copylab.course.lesson.lessons(), sep='\\n')"
+        "print(tinytorch.__file__, copylab.__file__, copylab.course.lesson.lessons_folder(), sep='\\n')"
     )
     paths = [str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     command = [sys.executable, "-I", "-S", "-c", program, *paths]

@@ -17,7 +17,7 @@ USE = """
 import sys
 import tinytorch as torch
 from copylab import CopyLab, compare, exercise, graph, memory, predict, steps
-from copylab.course.lesson import lessons
+from copylab.course.lesson import lessons_folder
 
 x = torch.ones(3, requires_grad=True)
 y = x.clone() * 2
@@ -26,9 +26,9 @@ assert "MulBackward0" in graph(y).svg
 assert "2.0" in memory(y).svg
 widgets = [steps(code).live(), CopyLab(), compare("clone", "detach"), predict(code).live()]
 assert all(len(widget.html) > 300 for widget in widgets)
-assert len(list(lessons().glob("*.ipynb"))) >= 15
-assert lessons().is_relative_to(sys.prefix), "another copylab was found"
-print("Python", sys.version.split()[0], "works with", lessons().parent)
+assert len(list(lessons_folder().glob("*.ipynb"))) >= 15
+assert lessons_folder().is_relative_to(sys.prefix), "another copylab was found"
+print("Python", sys.version.split()[0], "works with", lessons_folder().parent)
 """
 
 

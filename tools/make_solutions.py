@@ -171,7 +171,7 @@ def main(argv: list[str] | None = None) -> int:
     if not options.check:
         (FOLDER / "README.md").write_text(index(), encoding="utf-8", newline="\n")
         (FOLDER.parent / "cheat_sheet.html").write_text(
-            cheatsheet.page(tinytorch), encoding="utf-8", newline="\n"
+            cheatsheet.render_cheat_sheet(tinytorch), encoding="utf-8", newline="\n"
         )
     return status
 

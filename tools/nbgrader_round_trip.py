@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from copylab.course.grading import assign
+from copylab.course.grading import write_assignments
 
 
 def nbgrader(folder: Path, *words: str) -> None:
@@ -35,7 +35,7 @@ def main(lessons: list[str]) -> int:
     """Take them through, or all there are."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
-        names = [path.stem for path in assign(folder, lessons or None)]
+        names = [path.stem for path in write_assignments(folder, lessons or None)]
         for name in names:
             nbgrader(folder, "generate_assignment", name, "--create")
             for student, kind in (("unsolved", "release"), ("solved", "source")):

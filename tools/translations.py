@@ -11,8 +11,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from copylab.course.lesson import lessons
-from copylab.course.translation import FOLDER, Entry, digest, files, opened, prose, read
+from copylab.course.lesson import lessons_folder
+from copylab.course.translation import (
+    TRANSLATIONS,
+    TranslatedCell,
+    digest_of_text,
+    list_sources,
+    open_source,
+    parse_catalogue,
+    prose_of,
+)
 from project_files import ROOT
 
 PAGES = ROOT / "docs" / "pages"
@@ -22,7 +30,7 @@ OPEN = "untranslated"
 """Stands in place of the digest where a translator has not been yet."""
 
 
-def write(entries: dict[str, Entry]) -> str:
+def write(entries: dict[str, TranslatedCell]) -> str:
     """Return the catalogue with these entries."""
     return "\n".join(
         f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items()
@@ -31,26 +39,37 @@ def write(entries: dict[str, Entry]) -> str:
 
 def everything(name: str = "*") -> list[Path]:
     """Return the lessons and all pages; the reference is not one of them, because what the names say is English."""
-    pages = [*(lessons() / "solutions").glob(f"{name}.md"), *sorted(PAGES.glob(f"{name}.md"))]
-    return [*files(lessons(), name), *(path for path in pages if path.stem != "reference")]
+    pages = [
+        *(lessons_folder() / "solutions").glob(f"{name}.md"),
+        *sorted(PAGES.glob(f"{name}.md")),
+    ]
+    return [
+        *list_sources(lessons_folder(), name),
+        *(path for path in pages if path.stem != "reference"),
+    ]
 
 
-def faults(notebook: dict[str, Any], entries: dict[str, Entry]) -> list[str]:
+def faults(notebook: dict[str, Any], entries: dict[str, TranslatedCell]) -> list[str]:
     """Say what is missing, out of date or superfluous in a catalogue; an empty list if it is complete."""
-    texts = prose(notebook)
+    texts = prose_of(notebook)
     found = [f"{name}: the lesson has no such text" for name in entries if name not in texts]
     for name, text in texts.items():
         entry = entries.get(name)
         if entry is None or entry.digest == OPEN:
             found.append(f"{name}: not translated")
-        elif entry.digest != digest(text):
+        elif entry.digest != digest_of_text(text):
             found.append(f"{name}: the English text has changed")
     return found
 
 
-def renew(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Entry]:
+def renew(
+    notebook: dict[str, Any], entries: dict[str, TranslatedCell]
+) -> dict[str, TranslatedCell]:
     """Return the catalogue in the order of the lesson: translations kept, open texts in English."""
-    return {name: entries.get(name, Entry(OPEN, text)) for name, text in prose(notebook).items()}
+    return {
+        name: entries.get(name, TranslatedCell(OPEN, text))
+        for name, text in prose_of(notebook).items()
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -63,9 +82,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     status = 0
     for path in everything(options.lesson or "*"):
-        notebook = opened(path)
-        catalogue = path.parent / FOLDER / options.language / f"{path.stem}.md"
-        entries = read(catalogue.read_text("utf-8")) if catalogue.is_file() else {}
+        notebook = open_source(path)
+        catalogue = path.parent / TRANSLATIONS / options.language / f"{path.stem}.md"
+        entries = parse_catalogue(catalogue.read_text("utf-8")) if catalogue.is_file() else {}
         if options.lesson:
             catalogue.parent.mkdir(parents=True, exist_ok=True)
             entries = renew(notebook, entries)

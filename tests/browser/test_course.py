@@ -8,7 +8,7 @@ import pytest
 from browser.conftest import Lab, Watched
 from browser.test_predict import fill
 from copylab.course.layout import lay_out
-from copylab.course.lesson import asked, digest
+from copylab.course.lesson import digest_of_file, find_tasks
 from copylab.quiz.prediction import Prediction
 from execute_notebooks import lessons, read
 from make_solutions import FOLDER
@@ -57,7 +57,7 @@ def course(lab: Lab) -> Path:
 
 def before_anything_runs(page: Page, lesson: dict[str, Any]) -> None:
     """No answer is seen: all that is asked has no output yet, no fold is open, and what can be stepped is live."""
-    things = asked(lesson)
+    things = find_tasks(lesson)
     for cell, shown in zip(
         lesson["cells"], page.locator(".jp-Notebook .jp-Cell").all(), strict=True
     ):
@@ -86,9 +86,9 @@ def test_a_lesson_as_a_learner_takes_it(
     page = watched.page
     watched.open(lab.address(f"course/{path.name}"))
     before_anything_runs(page, read(path))
-    laid = digest((course / path.name).read_bytes())
+    laid = digest_of_file((course / path.name).read_bytes())
     watched.do("docmanager:save")
-    assert digest((course / path.name).read_bytes()) == laid, (
+    assert digest_of_file((course / path.name).read_bytes()) == laid, (
         "who only opened a lesson changed nothing"
     )
     watched.do("notebook:run-all-cells")

@@ -186,7 +186,7 @@ def test_answers_are_understood(language: str) -> None:
 def test_the_course_is_laid_out(language: str, tmp_path: Path) -> None:
     lay_out(tmp_path, language)
     sheet = (tmp_path / "cheat_sheet.html").read_text("utf-8")
-    assert sheet == cheatsheet.page(tinytorch)
+    assert sheet == cheatsheet.render_cheat_sheet(tinytorch)
     assert f'<html lang="{language}">' in sheet
     assert english(sheet) <= {"one of the"}
     word, lessons = {"zh": ("存储", "# 课程"), "ko": ("저장소", "# 수업")}[language]

@@ -15,17 +15,21 @@ STORED = Path(__file__).resolve().parents[3] / "notebooks" / "cheat_sheet.html"
 
 
 def test_the_stored_sheet_is_what_the_runs_say() -> None:
-    assert STORED.read_text("utf-8") == sheet.page(tinytorch), "python tools/make_solutions.py"
+    assert STORED.read_text("utf-8") == sheet.render_cheat_sheet(tinytorch), (
+        "python tools/make_solutions.py"
+    )
 
 
 @pytest.mark.torch
 def test_torch_says_the_same() -> None:
     torch: ModuleType = pytest.importorskip("torch")
-    assert sheet.page(torch) == sheet.page(tinytorch)
+    assert sheet.render_cheat_sheet(torch) == sheet.render_cheat_sheet(tinytorch)
 
 
 def test_every_method_is_there_and_every_wish_is_met() -> None:
-    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*)</tr>', sheet.page(tinytorch))
+    rows = re.findall(
+        r'<tr><th scope="row">(.*?)</th>(.*)</tr>', sheet.render_cheat_sheet(tinytorch)
+    )
     assert len(rows) == len(METHODS)
     data = dict(rows)["y = x.data"]
     assert "wrong, and no error" in data
@@ -36,7 +40,7 @@ def test_a_wish_that_nothing_meets_is_an_error(monkeypatch: pytest.MonkeyPatch) 
     impossible = ("A copy that costs nothing", {"same_storage": False, "copied": 0})
     monkeypatch.setattr(sheet, "WANTS", (impossible,))
     with pytest.raises(RuntimeError, match="costs nothing"):
-        sheet.page(tinytorch)
+        sheet.render_cheat_sheet(tinytorch)
 
 
 def test_nothing_is_fetched() -> None:

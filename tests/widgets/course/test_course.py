@@ -12,9 +12,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from copylab.course.command import main
-from copylab.course.layout import TRUST, lay_out, remembered, reset
-from copylab.course.lesson import lessons, read
-from copylab.course.translation import digest
+from copylab.course.layout import TRUST, lay_out, remembered_language, reset_lesson
+from copylab.course.lesson import lessons_folder, read_notebook
+from copylab.course.translation import digest_of_text
 from course_folders import edit, lesson, names
 from jupyter_client.blocking.client import BlockingKernelClient
 from nbformat.sign import NotebookNotary
@@ -24,7 +24,7 @@ import tinytorch
 
 def outputs(notebook: Path) -> list[bool]:
     """Whether each cell has an output."""
-    return [bool(cell["outputs"]) for cell in read(notebook)["cells"]]
+    return [bool(cell["outputs"]) for cell in read_notebook(notebook)["cells"]]
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "01_one.ipynb").write_text(lesson("edition = 1"), "utf-8")
     (folder / "pictures" / "a.svg").write_text("<svg/>", "utf-8")
     (folder / ".hidden").write_text("", "utf-8")
-    monkeypatch.setattr("copylab.course.layout.lessons", lambda: folder)
+    monkeypatch.setattr("copylab.course.layout.lessons_folder", lambda: folder)
     return folder
 
 
@@ -69,7 +69,7 @@ def test_a_new_edition_is_told_of_once_and_what_the_learner_wrote_stays(
         assert "01_one.ipynb. `copylab reset LESSON` gives the new edition" in told
         assert (folder / "01_one.ipynb").read_text("utf-8") == mine
         assert lay_out(folder) == []
-    reset(folder, "one")
+    reset_lesson(folder, "one")
     assert "edition = 3" in (folder / "01_one.ipynb").read_text("utf-8")
     assert (folder / "01_one (yours).ipynb").read_text("utf-8") == mine
 
@@ -85,7 +85,7 @@ def test_an_untouched_lesson_is_brought_up_to_date(source: Path, folder: Path) -
 
 def test_what_jupyterlab_writes_anew_is_no_change(source: Path, folder: Path) -> None:
     lay_out(folder)
-    notebook = read(folder / "01_one.ipynb")
+    notebook = read_notebook(folder / "01_one.ipynb")
     (cell,) = notebook["cells"]
     cell |= {"source": "".join(cell["source"]), "metadata": {"trusted": True}, "execution_count": 7}
     (folder / "01_one.ipynb").write_text(
@@ -148,16 +148,16 @@ def test_a_lesson_that_has_another_number_now_moves(source: Path, folder: Path) 
 @pytest.mark.usefixtures("source")
 def test_a_lesson_is_reset_and_the_learners_kept(folder: Path, asked: str) -> None:
     lay_out(folder)
-    reset(folder, asked)
+    reset_lesson(folder, asked)
     assert names(folder) == ["01_one.ipynb", "pictures/a.svg"]
     mine = edit(folder / "01_one.ipynb")
-    (told,) = reset(folder, asked)
+    (told,) = reset_lesson(folder, asked)
     assert "'01_one (yours).ipynb'" in told
     assert (folder / "01_one (yours).ipynb").read_text("utf-8") == mine
     assert "edition = 1" in (folder / "01_one.ipynb").read_text("utf-8")
     assert lay_out(folder) == []
     with pytest.raises(ValueError, match="no lesson 'two'"):
-        reset(folder, "two")
+        reset_lesson(folder, "two")
 
 
 @pytest.mark.usefixtures("source")
@@ -168,7 +168,7 @@ def test_a_folder_that_is_a_file_is_an_error(folder: Path) -> None:
 
 
 def test_the_lessons_are_found() -> None:
-    assert (lessons() / "LICENSE").is_file()
+    assert (lessons_folder() / "LICENSE").is_file()
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def german(source: Path) -> Path:
         catalogue = source / "translations" / "de" / f"{name}.md"
         catalogue.parent.mkdir(parents=True, exist_ok=True)
         catalogue.write_text(
-            f"<!-- cell title {digest('Two names.')} -->\nZwei Namen.\n", encoding="utf-8"
+            f"<!-- cell title {digest_of_text('Two names.')} -->\nZwei Namen.\n", encoding="utf-8"
         )
     return source
 
@@ -190,7 +190,7 @@ def german(source: Path) -> Path:
 def test_the_language_is_remembered(folder: Path) -> None:
     lay_out(folder, "de")
     assert not (folder / "translations").exists(), "a learner has no use for the catalogues"
-    assert remembered(folder) == "de"
+    assert remembered_language(folder) == "de"
     assert lay_out(folder) == []
     assert "Zwei Namen." in (folder / "01_one.ipynb").read_text(encoding="utf-8")
     assert (folder / "pictures" / "a.svg").is_file()
@@ -209,7 +209,7 @@ def test_another_language_replaces_what_is_untouched_and_piles_nothing_up(folder
         assert ["02_two.ipynb" in one for one in told] == ([True] if language == "de" else [])
         assert lay_out(folder) == []
     assert names(folder) == ["01_one.ipynb", "02_two.ipynb", "pictures/a.svg"]
-    reset(folder, "two")
+    reset_lesson(folder, "two")
     assert "Zwei Namen." in (folder / "02_two.ipynb").read_text("utf-8")
 
 
@@ -265,7 +265,7 @@ def test_the_command_lays_out_without_jupyter_and_says_what_it_did(folder: Path)
     assert (status, str(folder) in said, said.isascii()) == (0, True, False), (
         "the command speaks it, too"
     )
-    assert remembered(folder) == "zh"
+    assert remembered_language(folder) == "zh"
     edit(folder / "02_clone.ipynb")
     status, said = command(there, "reset", "clone")
     assert (status, "02_clone (yours).ipynb" in said) == (0, True)

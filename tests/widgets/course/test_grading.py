@@ -8,12 +8,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from copylab.course.grading import assign
+from copylab.course.grading import write_assignments
 from nbclient import NotebookClient
 
 
 def test_each_exercise_is_an_answer_and_a_check(tmp_path: Path) -> None:
-    (path,) = assign(tmp_path, ["02_clone"], points=3)
+    (path,) = write_assignments(tmp_path, ["02_clone"], points=3)
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(notebook)
     marked = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
@@ -29,20 +29,20 @@ def test_each_exercise_is_an_answer_and_a_check(tmp_path: Path) -> None:
 
 
 def test_all_lessons_with_exercises_and_a_config_that_is_kept(tmp_path: Path) -> None:
-    assert len(assign(tmp_path)) > 10
+    assert len(write_assignments(tmp_path)) > 10
     config = tmp_path / "nbgrader_config.py"
     config.write_text("# mine")
     remarks: list[str] = []
-    assert assign(tmp_path, tell=remarks.append) == []
+    assert write_assignments(tmp_path, tell=remarks.append) == []
     assert len(remarks) > 10
     assert config.read_text() == "# mine"
 
 
 def test_an_assignment_that_is_there_stays_as_the_teacher_edited_it(tmp_path: Path) -> None:
     remarks: list[str] = []
-    (path,) = assign(tmp_path, ["02_clone"], tell=remarks.append)
+    (path,) = write_assignments(tmp_path, ["02_clone"], tell=remarks.append)
     path.write_text("edited")
-    written = assign(tmp_path, ["02_clone", "03_detach"], tell=remarks.append)
+    written = write_assignments(tmp_path, ["02_clone", "03_detach"], tell=remarks.append)
     assert [file.stem for file in written] == ["03_detach"]
     assert path.read_text() == "edited"
     assert remarks == [
@@ -57,15 +57,15 @@ def test_nothing_is_written_through_links(tmp_path: Path) -> None:
     (own / "nbgrader_config.py").symlink_to(outside / "config.py")
     (own / "source" / "02_clone").symlink_to(outside)
     with pytest.raises(OSError, match="links are not followed"):
-        assign(own, ["02_clone"])
-    assign(own, ["03_detach"])
+        write_assignments(own, ["02_clone"])
+    write_assignments(own, ["03_detach"])
     assert list(outside.iterdir()) == []
 
 
 def test_an_assignment_is_in_the_language_that_was_asked_for(tmp_path: Path) -> None:
     texts = {}
     for language in ("en", "zh"):
-        (path,) = assign(tmp_path / language, ["02_clone"], language=language)
+        (path,) = write_assignments(tmp_path / language, ["02_clone"], language=language)
         texts[language] = json.loads(path.read_text("utf-8"))
     assert [cell["metadata"] for cell in texts["zh"]["cells"]] == [
         cell["metadata"] for cell in texts["en"]["cells"]
@@ -73,12 +73,12 @@ def test_an_assignment_is_in_the_language_that_was_asked_for(tmp_path: Path) -> 
     assert "".join(texts["en"]["cells"][0]["source"]).isascii()
     assert not "".join(texts["zh"]["cells"][0]["source"]).isascii()
     with pytest.raises(ValueError, match="not there in 'xx'"):
-        assign(tmp_path, ["02_clone"], language="xx")
+        write_assignments(tmp_path, ["02_clone"], language="xx")
 
 
 def test_a_lesson_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no lesson '99_none'. There are: 00_start, "):
-        assign(tmp_path, ["99_none"])
+        write_assignments(tmp_path, ["99_none"])
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_a_lesson_that_is_not_there(tmp_path: Path) -> None:
 def test_what_is_not_solved_fails_its_cell_and_what_is_solved_does_not(
     tmp_path: Path, solved: bool
 ) -> None:
-    (path,) = assign(tmp_path, ["02_clone"])
+    (path,) = write_assignments(tmp_path, ["02_clone"])
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     for cell in notebook.cells:
         if not solved:  # what nbgrader takes out

@@ -10,8 +10,15 @@ from pathlib import Path
 
 import pytest
 from copylab.course import command, layout
-from copylab.course.layout import TRUST, can_sign, lay_out, list_lessons, remembered, reset
-from copylab.course.lesson import digest, lessons, read
+from copylab.course.layout import (
+    TRUST,
+    can_sign,
+    lay_out,
+    list_lessons,
+    remembered_language,
+    reset_lesson,
+)
+from copylab.course.lesson import digest_of_file, lessons_folder, read_notebook
 from copylab.quiz.progress import COURSE_STATE_FILE
 from copylab.safe_files import SafeFolder
 from course_folders import edit, lesson, names
@@ -26,7 +33,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "solutions").mkdir(parents=True)
     for name in ("01_one.ipynb", "solutions/01_one.ipynb"):
         (folder / name).write_text(lesson("edition = 1"), "utf-8")
-    monkeypatch.setattr("copylab.course.layout.lessons", lambda: folder)
+    monkeypatch.setattr("copylab.course.layout.lessons_folder", lambda: folder)
     return folder
 
 
@@ -49,7 +56,7 @@ def outside(tmp_path: Path) -> Iterator[Path]:
 
 def state_of(*files: str, text: str = "secret", **rest: object) -> str:
     """A state file that says that these files were laid out, with that text."""
-    known = {"language": "en", "digest": digest(text.encode())}
+    known = {"language": "en", "digest": digest_of_file(text.encode())}
     return json.dumps({"language": "en", "files": dict.fromkeys(files, known), **rest})
 
 
@@ -119,18 +126,18 @@ def test_a_state_file_that_cannot_be_understood_is_set_aside(folder: Path, text:
     (folder / COURSE_STATE_FILE).write_bytes(text.encode("latin-1"))
     edit_me = folder / "01_one.ipynb"
     edit_me.write_text("mine", "utf-8")
-    assert remembered(folder) is None
+    assert remembered_language(folder) is None
     told = lay_out(folder)
     assert "01_one.ipynb" in told[0]
     assert "It is kept as .copylab.json.broken." in told[1]
     assert (folder / f"{COURSE_STATE_FILE}.broken").read_bytes() == text.encode("latin-1")
     assert edit_me.read_text("utf-8") == "mine"
-    assert remembered(folder) == "en"
+    assert remembered_language(folder) == "en"
 
 
 def test_a_pipe_and_an_endless_file_are_not_read(folder: Path) -> None:
     os.mkfifo(folder / COURSE_STATE_FILE)
-    assert remembered(folder) is None
+    assert remembered_language(folder) is None
     assert "it is no file" in lay_out(folder)[0]
     with (folder / COURSE_STATE_FILE).open("wb") as file:
         file.truncate(10**12)
@@ -143,7 +150,7 @@ def test_a_pipe_and_an_endless_file_are_not_read(folder: Path) -> None:
 
 def test_a_language_that_is_none_of_the_course_is_not_believed(folder: Path) -> None:
     (folder / COURSE_STATE_FILE).write_text(state_of(language="../../../outside"), "utf-8")
-    assert remembered(folder) == "en"
+    assert remembered_language(folder) == "en"
     assert lay_out(folder) == []
 
 
@@ -154,7 +161,7 @@ def test_linked_lessons_and_folders_stay_and_lead_nowhere(folder: Path, outside:
         "01_one.ipynb stays as it is: it is a link, and links are not followed.",
         "solutions stays as it is: it is a link, and links are not followed.",
     ]
-    (told,) = reset(folder, "one")
+    (told,) = reset_lesson(folder, "one")
     assert "'01_one (yours).ipynb'" in told
     assert (folder / "01_one (yours).ipynb").is_symlink()
     assert "edition = 1" in (folder / "01_one.ipynb").read_text("utf-8")
@@ -176,7 +183,7 @@ def test_a_lesson_that_is_none_stays(folder: Path, kind: str) -> None:
     (told,) = lay_out(folder)
     assert "01_one.ipynb" in told
     assert (mine.stat().st_ino, mine.stat().st_size) == (before.st_ino, before.st_size)
-    reset(folder, "one")
+    reset_lesson(folder, "one")
     assert (folder / "01_one (yours).ipynb").stat().st_ino == before.st_ino
 
 
@@ -265,7 +272,7 @@ def test_reset_on_a_full_disk_loses_nothing(
     with monkeypatch.context() as patch:
         FullDisk(files).put_in_place(patch)
         with pytest.raises(OSError, match="No space"):
-            reset(folder, "one")
+            reset_lesson(folder, "one")
     kept = folder / ("01_one (yours).ipynb" if files == 2 else "01_one.ipynb")
     assert kept.read_text("utf-8") == mine
     assert (folder / "01_one.ipynb").is_file()
@@ -275,8 +282,8 @@ def run_command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str]:
     """Run the command up to the start of JupyterLab; return the command line that would start it."""
     started: list[str] = []
     monkeypatch.setattr(sys, "argv", ["copylab", *arguments])
-    monkeypatch.setattr(command, "_open", lambda line, _: started.extend(line))
-    monkeypatch.setattr(command, "_check_jupyter", lambda: None)
+    monkeypatch.setattr(command, "_start_jupyter", lambda line, _: started.extend(line))
+    monkeypatch.setattr(command, "_require_jupyter", lambda: None)
     command.main()
     return started
 
@@ -349,7 +356,7 @@ def test_without_solutions_none_are_laid_out_and_none_removed(
 def test_the_language_is_said_before_or_after_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], after: bool
 ) -> None:
-    monkeypatch.setattr(layout, "lessons", lessons)
+    monkeypatch.setattr(layout, "lessons_folder", lessons_folder)
 
     def run(*words: str) -> None:
         said = ["--language", "zh"]
@@ -361,5 +368,5 @@ def test_the_language_is_said_before_or_after_the_command(
     folder = tmp_path / "course"
     run("reset", "clone", *([f"--folder={folder}"]))
     for notebook in (assignment, folder / "02_clone.ipynb"):
-        assert not "".join(read(notebook)["cells"][0]["source"]).isascii()
-    assert remembered(folder) == "zh"
+        assert not "".join(read_notebook(notebook)["cells"][0]["source"]).isascii()
+    assert remembered_language(folder) == "zh"

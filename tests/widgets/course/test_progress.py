@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from copylab.course.layout import lay_out
-from copylab.course.overview import course, progress
+from copylab.course.overview import load_course, progress
 from copylab.lessons.clone import seven
 from copylab.quiz.answers import format_answer
 from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes
@@ -259,12 +259,12 @@ def test_two_kernels_lose_nothing_of_each_other() -> None:
 
 
 def test_the_course_is_in_its_order() -> None:
-    found = {lesson.name: lesson for lesson in course()}
+    found = {lesson.name: lesson for lesson in load_course()}
     assert list(found)[:3] == ["00_start", "01_assignment", "02_clone"]
     clone = found["02_clone"]
     assert clone.title == "clone: a copy that stays on the graph"
-    assert list(clone.asked) == ["clone/seven", "clone/rest", "clone/readings", "clone/both"]
-    assert clone.called("clone/both") == "Exercise 2"
+    assert list(clone.tasks) == ["clone/seven", "clone/rest", "clone/readings", "clone/both"]
+    assert clone.title_of_task("clone/both") == "Exercise 2"
 
 
 def lines(text: str) -> list[str]:
@@ -280,7 +280,7 @@ def test_the_course_lesson_by_lesson() -> None:
     add_note("exercises", "alone", {"state": "wrong"})
     seen = progress()
     assert "clone: a copy that stays on the graph 1 of 2 1 of 2" in lines(seen.text)
-    assert len(seen.rows()) == len(course()) + 2 == len(empty.rows()) + 2
+    assert len(seen.rows()) == len(load_course()) + 2 == len(empty.rows()) + 2
     others = [
         "alone … begun, not solved yet",
         "mine/<b> ✔ 1 of 1 rows right",
@@ -288,7 +288,7 @@ def test_the_course_lesson_by_lesson() -> None:
         "No misconception was met so far.",
     ]
     assert lines(seen.text)[-4:] == others
-    kinds = [type(thing).__name__ for lesson in course() for thing in lesson.asked.values()]
+    kinds = [type(thing).__name__ for lesson in load_course() for thing in lesson.tasks.values()]
     predictions, exercises = (kinds.count(kind) + 1 for kind in ("Prediction", "Exercise"))
     assert (
         seen.summary
@@ -340,7 +340,7 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
 
 def test_titles_are_in_the_language_of_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COPYLAB_LANGUAGE", "zh")
-    assert [lesson.title for lesson in course()][2] != "clone: a copy that stays on the graph"
+    assert [lesson.title for lesson in load_course()][2] != "clone: a copy that stays on the graph"
 
 
 def test_a_misconception_is_met_and_settled() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from copylab.course.translation import FOLDER, languages, read
+from copylab.course.translation import TRANSLATIONS, list_languages, parse_catalogue
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
 from execute_notebooks import NOTEBOOKS, lessons
@@ -70,9 +70,11 @@ def test_a_lesson_says_how_long_it_takes(path: Path) -> None:
 
 
 @each_lesson
-@pytest.mark.parametrize("language", languages(NOTEBOOKS))
+@pytest.mark.parametrize("language", list_languages(NOTEBOOKS))
 def test_a_translation_says_the_same_time(path: Path, language: str) -> None:
-    title = read((NOTEBOOKS / FOLDER / language / f"{path.stem}.md").read_text("utf-8"))["title"]
+    title = parse_catalogue(
+        (NOTEBOOKS / TRANSLATIONS / language / f"{path.stem}.md").read_text("utf-8")
+    )["title"]
     assert said(title.text, language) == said(prose(path))
 
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 from copylab.course.translation import (
-    FOLDER,
-    Entry,
-    check,
-    digest,
-    files,
-    languages,
-    opened,
-    read,
-    text_in,
-    translate,
+    TRANSLATIONS,
+    TranslatedCell,
+    digest_of_text,
+    list_languages,
+    list_sources,
+    open_source,
+    parse_catalogue,
+    read_translated,
+    require_language,
+    translate_notebook,
 )
 from translations import OPEN, PAGES, faults, main, renew, write
 
@@ -23,7 +23,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 CATALOGUES = [
     path
     for folder in (NOTEBOOKS, NOTEBOOKS / "solutions", PAGES)
-    for path in sorted(folder.glob(f"{FOLDER}/*/*.md"))
+    for path in sorted(folder.glob(f"{TRANSLATIONS}/*/*.md"))
 ]
 
 
@@ -38,14 +38,14 @@ def book() -> dict[str, Any]:
 
 
 GERMAN = {
-    "title": Entry(digest("# Start\n\nTwo names."), "# Anfang\n\nZwei Namen."),
-    "end": Entry(OPEN, "The end."),
+    "title": TranslatedCell(digest_of_text("# Start\n\nTwo names."), "# Anfang\n\nZwei Namen."),
+    "end": TranslatedCell(OPEN, "The end."),
 }
 
 
 def test_a_catalogue_reads_back() -> None:
-    assert read(write(GERMAN)) == GERMAN
-    assert read("") == {}
+    assert parse_catalogue(write(GERMAN)) == GERMAN
+    assert parse_catalogue("") == {}
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,11 @@ def test_a_catalogue_reads_back() -> None:
 )
 def test_a_broken_catalogue_is_an_error(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        read(text)
+        parse_catalogue(text)
 
 
 def test_only_prose_changes_and_open_texts_stay_english() -> None:
-    made = translate(book(), GERMAN)
+    made = translate_notebook(book(), GERMAN)
     assert "".join(made["cells"][0]["source"]) == "# Anfang\n\nZwei Namen."
     assert made["cells"][1:] == book()["cells"][1:]
 
@@ -71,7 +71,10 @@ def test_faults_are_named() -> None:
     changed = book()
     changed["cells"][0]["source"] = ["# Start\n", "\n", "Three names."]
     assert faults(changed, GERMAN) == ["title: the English text has changed", "end: not translated"]
-    assert "".join(translate(changed, GERMAN)["cells"][0]["source"]) == "# Start\n\nThree names."
+    assert (
+        "".join(translate_notebook(changed, GERMAN)["cells"][0]["source"])
+        == "# Start\n\nThree names."
+    )
     assert faults({"cells": []}, GERMAN)[0] == "title: the lesson has no such text"
 
 
@@ -84,34 +87,34 @@ def test_a_translator_starts_with_the_english_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "00_start.ipynb").write_text(json.dumps(book()), "utf-8")
-    monkeypatch.setattr("translations.lessons", lambda: tmp_path)
+    monkeypatch.setattr("translations.lessons_folder", lambda: tmp_path)
     assert main(["de", "00_start"]) == 1
     assert (
         capsys.readouterr().out
         == "00_start, title: not translated\n00_start, end: not translated\n"
     )
-    catalogue = tmp_path / FOLDER / "de" / "00_start.md"
+    catalogue = tmp_path / TRANSLATIONS / "de" / "00_start.md"
     assert "Two names." in catalogue.read_text("utf-8")
     catalogue.write_text(write(GERMAN), "utf-8")
     assert main(["de", "00_start"]) == 1
-    assert read(catalogue.read_text("utf-8")) == GERMAN
-    assert languages(tmp_path) == ["de"]
-    assert "Anfang" in text_in(tmp_path / "00_start.ipynb", "de")
-    assert "Start" in text_in(tmp_path / "00_start.ipynb", "en")
+    assert parse_catalogue(catalogue.read_text("utf-8")) == GERMAN
+    assert list_languages(tmp_path) == ["de"]
+    assert "Anfang" in read_translated(tmp_path / "00_start.ipynb", "de")
+    assert "Start" in read_translated(tmp_path / "00_start.ipynb", "en")
     with pytest.raises(ValueError, match="it is in: en, de"):
-        check("fr", tmp_path)
+        require_language("fr", tmp_path)
 
 
 @pytest.mark.parametrize(
     "path", CATALOGUES, ids=lambda path: f"{path.parents[2].name}-{path.parent.name}-{path.stem}"
 )
 def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
-    (original,) = files(path.parents[2], path.stem)
-    lesson = opened(original)
-    entries = read(path.read_text("utf-8"))
+    (original,) = list_sources(path.parents[2], path.stem)
+    lesson = open_source(original)
+    entries = parse_catalogue(path.read_text("utf-8"))
     assert faults(lesson, entries) == [], (
         f"python tools/translations.py {path.parent.name} {path.stem}"
     )
-    made = translate(lesson, entries)
+    made = translate_notebook(lesson, entries)
     code = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
     assert code == [cell for cell in lesson["cells"] if cell["cell_type"] == "code"]

@@ -1,4 +1,4 @@
-"""Around the lessons: the command that lays them out, translations, the cheat sheet, the magics, what is done so far.
+"""The course around the lessons: laying them out, translations, the cheat sheet, the magics, the learner's progress.
 
 May import every other room.
 """

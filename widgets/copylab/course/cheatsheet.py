@@ -1,4 +1,4 @@
-"""The cheat sheet: one printable page on what every way of copying does, computed by running each of them."""
+"""The cheat sheet: one printable page on what every way of copying does, found by running each of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..copying import METHODS, QUESTIONS, Answer, Facts, Source, cell, facts, on
 from ..doc import Box, Cell, InPage, Items, Paragraph, Table, html_element, protect_marks
 
 SOURCE = Source("result", (2, 3))
-"""What is copied: a tensor that was computed from a leaf, the most telling case."""
+"""The tensor that is copied: computed from a leaf, because there the ways of copying differ most."""
 
 COLUMNS = [question for question in QUESTIONS if question.main or question.key == "warns"]
 _TITLES = {
@@ -21,7 +21,7 @@ _TITLES = {
     "gradient_returns": gettext_noop("gradient returns"),
     "after_write": gettext_noop("gradient of x * x after a write through y"),
 }
-"""What stands over a column where a page of paper has less room than a screen, or more."""
+"""Titles of columns that are shorter or longer on paper than on a screen."""
 
 WANTS: tuple[tuple[str, Mapping[str, Answer]], ...] = (
     (
@@ -52,7 +52,7 @@ WANTS: tuple[tuple[str, Mapping[str, Answer]], ...] = (
         {"after_write": "wrong, and no error"},
     ),
 )
-"""What one may want of a copy, and the facts by which one knows the methods that give it."""
+"""What somebody may want of a copy, and the facts that are true of the methods that give it."""
 
 RULES = (
     gettext_noop(
@@ -91,15 +91,15 @@ dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .6mm 4mm }
 """
 
 
-def page(engine: ModuleType | None = None) -> str:
-    """Return the cheat sheet as a page that needs nothing beside it; every verdict comes from a run of `engine`.
+def render_cheat_sheet(engine: ModuleType | None = None) -> str:
+    """Return the cheat sheet as one page of HTML; every answer comes from a run of `engine`.
 
-    Raises RuntimeError if for something one may want no method is found: then the page would be wrong.
+    Raises RuntimeError if no method gives what a heading of WANTS promises: then the page would be wrong.
     """
-    found = {name: facts(name, SOURCE, engine) for name in METHODS}
+    facts_by_name = {name: facts(name, SOURCE, engine) for name in METHODS}
     titles = map(gettext, (_TITLES.get(question.key, question.column) for question in COLUMNS))
     code = SOURCE.code.replace("\n", "; ")
-    wants = "".join(_want(want, asked, found) for want, asked in WANTS)
+    wants = "".join(_render_want(want, wanted, facts_by_name) for want, wanted in WANTS)
     sheet = Box(
         Paragraph(gettext("Copying tensors"), tag="h1"),
         Paragraph(
@@ -109,7 +109,10 @@ def page(engine: ModuleType | None = None) -> str:
             )
         ),
         Box(
-            Table([gettext("method"), *map(protect_marks, titles)], map(_row, found.values())),
+            Table(
+                [gettext("method"), *map(protect_marks, titles)],
+                map(_render_row, facts_by_name.values()),
+            ),
             kind="wide",
             tabindex=0,
         ),
@@ -132,16 +135,24 @@ def page(engine: ModuleType | None = None) -> str:
     )
 
 
-def _row(found: Facts) -> list[Cell]:
-    name = Cell(protect_marks(on_one_line(found.method)), head=True)
-    if (error := found["raises"].answer) is None:
-        return [name, *(cell(found[question.key]) for question in COLUMNS)]
+def _render_row(facts_of_method: Facts) -> list[Cell]:
+    name = Cell(protect_marks(on_one_line(facts_of_method.method)), head=True)
+    error = facts_of_method["raises"].answer
+    if error is None:
+        return [name, *(cell(facts_of_method[question.key]) for question in COLUMNS)]
     raises = gettext("raises {error}", error=protect_marks(str(error).partition(". ")[0]))
     return [name, Cell(raises, colspan=len(COLUMNS))]
 
 
-def _want(want: str, asked: Mapping[str, Answer], found: Mapping[str, Facts]) -> str:
-    names = [f"`{name}`" for name, one in found.items() if asked.items() <= one.answers.items()]
+def _render_want(
+    want: str, wanted: Mapping[str, Answer], facts_by_name: Mapping[str, Facts]
+) -> str:
+    """Return the entry of a list: a wish, and the methods whose answers include the wanted ones."""
+    names = [
+        f"`{name}`"
+        for name, facts_of_method in facts_by_name.items()
+        if wanted.items() <= facts_of_method.answers.items()
+    ]
     if not names:
         raise RuntimeError(f"no copy method gives what is wanted here: {want}")
     return Paragraph(gettext(want), tag="dt").html() + Paragraph(", ".join(names), tag="dd").html()

@@ -12,26 +12,26 @@ from tinytorch import __version__
 from tinytorch.viz import gettext, use_language
 
 from ..safe_files import can_write_in, explain_error, resolve_folder
-from .grading import assign
-from .layout import TRUST, can_sign, lay_out, list_lessons, remembered, reset
-from .lesson import lessons
-from .translation import languages
+from .grading import write_assignments
+from .layout import TRUST, can_sign, lay_out, list_lessons, remembered_language, reset_lesson
+from .lesson import lessons_folder
+from .translation import list_languages
 
 _HERE = Path(__file__).resolve().parent
 _LANGUAGE = "COPYLAB_LANGUAGE"
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="copylab", description=gettext("Lay the lessons out and open them in JupyterLab.")
     )
-    where = gettext("where to lay them out")
-    speaks = gettext(
+    folder_help = gettext("where to lay them out")
+    language_help = gettext(
         "for example zh or ko; it is remembered, and what is not translated yet stays English"
     )
-    parser.add_argument("--folder", type=Path, default=Path("copylab-course"), help=where)
-    parser.add_argument("--language", help=speaks)
+    parser.add_argument("--folder", type=Path, default=Path("copylab-course"), help=folder_help)
+    parser.add_argument("--language", help=language_help)
     parser.add_argument(
         "--lay-out-only", action="store_true", help=gettext("lay them out and start nothing")
     )
@@ -42,28 +42,29 @@ def _parser() -> argparse.ArgumentParser:
         "--no-browser", action="store_true", help=gettext("print the address instead of opening it")
     )
     parser.add_argument("--version", action="version", version=f"copylab {__version__}")
-    more = parser.add_subparsers(dest="do", metavar="")
-    anew = more.add_parser(
+    commands = parser.add_subparsers(dest="do", metavar="")
+    reset = commands.add_parser(
         "reset", help=gettext("lay one lesson out anew; yours is kept beside it")
     )
-    anew.add_argument("lesson", help=gettext("for example clone, or 02_clone"))
-    anew.add_argument("--folder", type=Path, default=argparse.SUPPRESS, help=where)
-    grading = more.add_parser(
+    reset.add_argument("lesson", help=gettext("for example clone, or 02_clone"))
+    reset.add_argument("--folder", type=Path, default=argparse.SUPPRESS, help=folder_help)
+    grading = commands.add_parser(
         "nbgrader", help=gettext("write the lessons as assignments for nbgrader")
     )
     grading.add_argument("to", type=Path)
     grading.add_argument("lessons", nargs="*")
-    for command in (anew, grading):  # what is said before the command holds for it, too
-        command.add_argument("--language", default=argparse.SUPPRESS, help=speaks)
+    # SUPPRESS: an option before the command is not overwritten by the default behind it.
+    for command in (reset, grading):
+        command.add_argument("--language", default=argparse.SUPPRESS, help=language_help)
     return parser
 
 
-def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
+def _jupyter_command(folder: Path, arguments: argparse.Namespace) -> list[str]:
     """Return the command line that opens the first lesson in JupyterLab."""
-    first = next(iter(list_lessons(folder)), ".")
+    first_lesson = next(iter(list_lessons(folder)), ".")
     options = [
         f"--ServerApp.root_dir={folder}",
-        f"--LabApp.default_url=/lab/tree/{first}",
+        f"--LabApp.default_url=/lab/tree/{first_lesson}",
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",
     ]
@@ -83,100 +84,108 @@ def _command(folder: Path, arguments: argparse.Namespace) -> list[str]:
 
 
 def _can_encrypt() -> bool:
-    """Return True if the server and its kernels can encrypt what they say to each other."""
+    """Return True if the server and its kernels can encrypt their messages."""
     import zmq
 
     return bool(zmq.has("curve"))
 
 
-def _check_jupyter() -> None:
-    """End with a sentence if JupyterLab is not there or could not start."""
+def _require_jupyter() -> None:
+    """End with a sentence if JupyterLab is not installed or could not start."""
     if importlib.util.find_spec("jupyterlab") is None:
-        said = gettext(
+        message = gettext(
             "JupyterLab is not installed beside copylab. Install both, with the tool that you use:\n"
             '  pip install "copylab[course]"\n'
             '  uvx --from "copylab[course]" copylab\n'
             '  pipx run --spec "copylab[course]" copylab\n'
             "Or take `copylab --lay-out-only` and open the lessons in a Jupyter of your own."
         )
-        sys.exit(said)
+        sys.exit(message)
     from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
 
     for folder in map(Path, (jupyter_config_dir(), jupyter_data_dir(), jupyter_runtime_dir())):
         if not can_write_in(folder):
-            said = gettext(
+            message = gettext(
                 "Jupyter keeps notes in {folder} and cannot write there. "
                 "Set the variable HOME to a folder that you may write to.",
                 folder=folder,
             )
-            sys.exit(said)
+            sys.exit(message)
 
 
-def _do(folder: Path, language: str, arguments: argparse.Namespace) -> list[str]:
-    """Do what the command line says, but for starting JupyterLab, and return what is worth telling."""
-    remarks: list[str] = []
+def _run_command(folder: Path, language: str, arguments: argparse.Namespace) -> list[str]:
+    """Do what the command line says, except for starting JupyterLab, and return remarks."""
     match arguments.do:
         case "reset":
-            return reset(folder, arguments.lesson, arguments.language)
+            return reset_lesson(folder, arguments.lesson, arguments.language)
         case "nbgrader":
-            written = assign(folder, arguments.lessons, language=language, tell=remarks.append)
+            remarks: list[str] = []
+            written = write_assignments(
+                folder, arguments.lessons, language=language, tell=remarks.append
+            )
             return [*map(str, written), *remarks]
         case _:
-            return [
-                *lay_out(folder, language),
-                gettext("Your lessons are in {folder}.", folder=folder),
-            ]
+            remarks = lay_out(folder, language)
+            return [*remarks, gettext("Your lessons are in {folder}.", folder=folder)]
 
 
 def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:
-    """Return the language that was asked for, or else that of the course in the folder, of the environment, English."""
+    """Return the language of the command line, or else of the course in the folder, of the environment, English."""
     if arguments.language:
         return str(arguments.language)
-    in_course = None if arguments.do == "nbgrader" else remembered(folder)
-    wished = os.environ.get(_LANGUAGE, "")
-    return in_course or (wished if wished in languages(lessons()) else "en")
+    in_course = None if arguments.do == "nbgrader" else remembered_language(folder)
+    in_environment = os.environ.get(_LANGUAGE, "")
+    if in_course:
+        return in_course
+    return in_environment if in_environment in list_languages(lessons_folder()) else "en"
 
 
 def main() -> None:
     """Lay the lessons out and become JupyterLab."""
-    arguments = _parser().parse_args()
-    named = arguments.to if arguments.do == "nbgrader" else arguments.folder
-    opens = not (arguments.do or arguments.lay_out_only)
+    arguments = _make_parser().parse_args()
+    chosen_folder = arguments.to if arguments.do == "nbgrader" else arguments.folder
+    starts_jupyter = not (arguments.do or arguments.lay_out_only)
     try:
-        folder = resolve_folder(named)
+        folder = resolve_folder(chosen_folder)
         language = _choose_language(folder, arguments)
         use_language(language)
-        if opens:
-            _check_jupyter()
-        told = _do(folder, language, arguments)
+        if starts_jupyter:
+            _require_jupyter()
+        remarks = _run_command(folder, language, arguments)
     except (ValueError, RuntimeError) as error:
         sys.exit(str(error))
     except OSError as error:
-        said = gettext(
-            "{folder} could not be written: {error}", folder=named, error=explain_error(error)
+        message = gettext(
+            "{folder} could not be written: {error}",
+            folder=chosen_folder,
+            error=explain_error(error),
         )
-        if not (opens and error.errno in _READ_ONLY and list_lessons(folder)):
-            sys.exit(said)
-        told = [said, gettext("The lessons open as they are.")]
-    if opens:
+        # A folder that may only be read is no obstacle to opening the lessons in it.
+        can_open = error.errno in _READ_ONLY and list_lessons(folder)
+        if not (starts_jupyter and can_open):
+            sys.exit(message)
+        remarks = [message, gettext("The lessons open as they are.")]
+    if starts_jupyter:
         if not os.access(folder, os.W_OK):
-            told.append(
+            remarks.append(
                 gettext(
                     "What you change in {folder} cannot be stored: it may not be written.",
                     folder=folder,
                 )
             )
-        told.append(gettext("Stop JupyterLab with Ctrl-C and y."))
-    for line in told:
-        print(line, flush=True)
-    if opens:
-        _open(_command(folder, arguments), language)
+        remarks.append(gettext("Stop JupyterLab with Ctrl-C and y."))
+    for remark in remarks:
+        print(remark, flush=True)
+    if starts_jupyter:
+        _start_jupyter(_jupyter_command(folder, arguments), language)
 
 
-def _open(command: list[str], language: str) -> None:
+def _start_jupyter(command: list[str], language: str) -> None:
+    """Replace this process by JupyterLab; on Windows wait for it."""
     # labconfig/ beside this file: no request to the outside, and no question about it on the first start.
     paths = [str(_HERE), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths), _LANGUAGE: language}
     if os.name == "nt":
+        # Windows has no exec: the shell would go on while JupyterLab runs.
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)

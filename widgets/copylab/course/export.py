@@ -16,7 +16,8 @@ from nbconvert.preprocessors import ExtractOutputPreprocessor
 
 from tinytorch.viz import convert, fixed
 
-_OTHERS = re.compile(r'class="(?:copylab|cl)-')  # widgets, whose words are their text
+# The text of a widget says what it shows; a picture of one part of it would not.
+_WIDGET = re.compile(r'class="(?:copylab|cl)-')
 _PICTURE = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
 
 
@@ -28,17 +29,17 @@ class Pictures(ExtractOutputPreprocessor):
 
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> Any:
         """Add the pictures to a cell, and write them to files as nbconvert does with pictures of other libraries."""
-        latex = resources.get("output_extension") in (".tex", ".pdf")
+        is_latex = resources.get("output_extension") in (".tex", ".pdf")
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             html = data.get("text/html", "")
-            if not _OTHERS.search(html) and (found := _PICTURE.search(html)):
-                svg = fixed(base64.b64decode(found[1]).decode(), "print")
-                if latex:
+            picture = None if _WIDGET.search(html) else _PICTURE.search(html)
+            if picture:
+                svg = fixed(base64.b64decode(picture[1]).decode(), "print")
+                if is_latex:
                     data["application/pdf"] = base64.b64encode(convert(svg, "pdf")).decode()
                 else:
                     data["image/svg+xml"] = svg
-                    del data[
-                        "text/html"
-                    ]  # which would be preferred, and ask for a page that shows images in addresses
+                    # It would be preferred, and not every page shows images whose data are in their address.
+                    del data["text/html"]
         return super().preprocess_cell(cell, resources, cell_index)

@@ -1,9 +1,9 @@
 """Laying the lessons out in a folder of the learner's own.
 
-What learners wrote is never overwritten. Of each file the digest of the edition that was laid out is
-recorded; a file that has changed since is theirs. What is about to be written is recorded first: if
-the disk is full in between, or the process is ended, the next call still knows which files are
-nobody's work.
+What learners wrote is never overwritten. For each file the digest of the edition that was laid out
+is recorded; a file that has changed since belongs to the learner. The record is written before the
+files: if the disk is full in between, or the process is ended, the next call still knows which
+files are nobody's work.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tinytorch.viz import gettext
 
 from ..quiz import COURSE_STATE_FILE, PROGRESS_FILE
 from ..safe_files import RefusedFileError, SafeFolder, read_file
-from .cheatsheet import page
-from .lesson import digest, lessons, meant, without_answers
-from .translation import FOLDER, check, languages, text_in
+from .cheatsheet import render_cheat_sheet
+from .lesson import digest_of_file, find_lesson, lessons_folder, remove_answers
+from .translation import TRANSLATIONS, list_languages, read_translated, require_language
 
 TRUST = ".copylab"
 """The folder, in that of the course, with the key and the signatures of what was laid out there."""
@@ -38,7 +38,7 @@ _COURSE_NAME = re.compile(r"(?:\w[\w-]*/)*\w(?:[\w.-]*\w)?", re.ASCII)
 
 
 class Edition(NamedTuple):
-    """What was laid out under a name: in a language, with a digest of the content."""
+    """A file of the course in a language, and the digest of its content."""
 
     language: str
     digest: str
@@ -65,30 +65,30 @@ class Record:
 
 
 @dataclass
-class Comparison:
-    """How the files in a folder compare with the editions of today."""
+class FolderComparison:
+    """The files of a folder, compared with the editions of today."""
 
     outdated: dict[str, Edition] = field(default_factory=dict)
     """Editions to write: the file is missing, or an older one that nobody changed."""
 
-    begun: list[str] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
     """Files that the learner has changed and of which there is a new edition."""
 
     refused: dict[str, str] = field(default_factory=dict)
-    """Names of what is not read or replaced, with the reason."""
+    """Names of links, devices and the like, which are not read or replaced, with the reason."""
 
     remarks: list[str] = field(default_factory=list)
 
 
 def lay_out(folder: Path, language: str | None = None) -> list[str]:
-    """Copy what of the course is missing or outdated into `folder` and return what is worth telling.
+    """Copy the files of the course that are missing or outdated into `folder`, and return remarks.
 
-    A file that the learner changed stays as it is, and in its language; `reset` gives the edition of today. So does
-    what is no file: no link is followed. With COPYLAB_SOLUTIONS=off no solutions are laid out.
+    A file that the learner changed stays as it is, and in its language; `reset_lesson` gives the edition of today.
+    Links stay as well, and are not followed. With COPYLAB_SOLUTIONS=off no solutions are laid out.
     language: by default that of the last time, and English at first. Raises ValueError if the course is not there in
     the language, OSError if the folder cannot be written.
     """
-    check(language or "en", lessons())
+    require_language(language or "en", lessons_folder())
     course = SafeFolder(folder)
     course.make()
     with course.lock():
@@ -100,7 +100,7 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
     before = _serialize(record)
     switched = language not in (None, record.language)
     record.language = language or record.language
-    editions = _editions(record.language)
+    editions = _read_editions(record.language)
     found = _compare(course, record, editions, switched)
     if found.outdated:
         record.pending = found.outdated
@@ -109,31 +109,31 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
             course.write(name, editions[name])
             record.files[name] = edition
     record.pending = {}
-    told = found.remarks + _remove_gone(course, record, editions)
+    remarks = found.remarks + _remove_old_files(course, record, editions)
     for name, why in found.refused.items():
-        told.append(gettext("{name} stays as it is: {why}.", name=name, why=why))
-    if found.begun:
-        told.append(
+        remarks.append(gettext("{name} stays as it is: {why}.", name=name, why=why))
+    if found.edited:
+        remarks.append(
             gettext(
                 "What you have begun stays as it is: {names}. `copylab reset LESSON` gives the new edition of a lesson "
                 "and keeps yours beside it.",
-                names=", ".join(found.begun),
+                names=", ".join(found.edited),
             )
         )
     # A folder that is up to date may be read-only.
     if _serialize(record) != before or not course.has(COURSE_STATE_FILE):
         _write_record(course, record)
-    return told + _sign(course, {name: editions[name] for name in found.outdated})
+    return remarks + _sign(course, {name: editions[name] for name in found.outdated})
 
 
 def _compare(
     course: SafeFolder, record: Record, editions: Mapping[str, bytes], switched: bool
-) -> Comparison:
+) -> FolderComparison:
     """Compare what is in the folder with today's editions, and record which of them are there.
 
     switched: the language is another than last time.
     """
-    result = Comparison()
+    result = FolderComparison()
     hides_solutions = os.environ.get("COPYLAB_SOLUTIONS") == "off"
     for name, data in editions.items():
         if hides_solutions and name.startswith(_SOLUTIONS):
@@ -143,58 +143,63 @@ def _compare(
         except OSError as error:
             result.refused[error.filename] = error.strerror or str(error)
             continue
-        new, known = Edition(record.language, digest(data)), record.find_edition(name, found)
+        new, known = (
+            Edition(record.language, digest_of_file(data)),
+            record.find_edition(name, found),
+        )
         in_other_language = known is not None and known.language != new.language
         if found is None or (record.is_untouched(name, found) and known != new):
             result.outdated[name] = new
             if found is not None and not in_other_language:
-                said = gettext(
+                remark = gettext(
                     "{name} has a new edition; you had not changed yours, so it was replaced.",
                     name=name,
                 )
-                result.remarks.append(said)
+                result.remarks.append(remark)
             continue
         is_changed = found != new.digest
         if is_changed and known != new and (switched or not in_other_language):
-            result.begun.append(name)
+            result.edited.append(name)
         if not (is_changed and in_other_language):
             record.files[name] = new
     return result
 
 
-def reset(folder: Path, lesson: str, language: str | None = None) -> list[str]:
-    """Lay one lesson out anew, and keep the learner's file beside it. Return what is worth telling.
+def reset_lesson(folder: Path, lesson: str, language: str | None = None) -> list[str]:
+    """Lay one lesson out anew, keep the learner's file beside it, and return remarks.
 
     lesson: `02_clone`, `clone`, `02`. language: by default that of the course; another is remembered. Raises ValueError
     if there is no such lesson or language, OSError if the folder cannot be written.
     """
-    check(language or "en", lessons())
-    stem = meant(
-        lesson.removesuffix(".ipynb"), [path.stem for path in sorted(lessons().glob("*.ipynb"))]
+    require_language(language or "en", lessons_folder())
+    stem = find_lesson(
+        lesson.removesuffix(".ipynb"),
+        [path.stem for path in sorted(lessons_folder().glob("*.ipynb"))],
     )
     course = SafeFolder(folder)
     course.make()
     with course.lock():
         record, remarks = _open_record(course)
         record.language = language or record.language
-        editions = _editions(record.language)
+        editions = _read_editions(record.language)
         name = f"{stem}.ipynb"
-        told, aside = gettext("{name} is as it was at first.", name=name), None
+        old_name = None
+        remark = gettext("{name} is as it was at first.", name=name)
         if not _is_missing_or_untouched(course, record, name):
-            aside = course.find_free_name(name, f"{stem} (yours{{}}).ipynb")
-            told = gettext(
-                "{name} is as it was at first; yours is kept as {kept!r}.", name=name, kept=aside
+            old_name = course.find_free_name(name, f"{stem} (yours{{}}).ipynb")
+            remark = gettext(
+                "{name} is as it was at first; yours is kept as {kept!r}.", name=name, kept=old_name
             )
-        new = Edition(record.language, digest(editions[name]))
+        new = Edition(record.language, digest_of_file(editions[name]))
         record.pending[name] = new
         _write_record(course, record)
-        course.write(name, editions[name], keep_old_as=aside)
+        course.write(name, editions[name], keep_old_as=old_name)
         record.files[name] = record.pending.pop(name)
         _write_record(course, record)
-        return [told, *remarks, *_sign(course, {name: editions[name]})]
+        return [remark, *remarks, *_sign(course, {name: editions[name]})]
 
 
-def remembered(folder: Path) -> str | None:
+def remembered_language(folder: Path) -> str | None:
     """Return the language in which the course was laid out in a folder; None if it was not."""
     with contextlib.suppress(OSError, ValueError):
         return _read_record(SafeFolder(folder)).language
@@ -221,29 +226,29 @@ def can_sign(folder: Path) -> bool:
     return os.access(folder / TRUST, os.W_OK)
 
 
-def _editions(language: str) -> dict[str, bytes]:
+def _read_editions(language: str) -> dict[str, bytes]:
     """Return the files of the course as they are laid out, by name; the cheat sheet is in the widgets' language."""
-    source = lessons()
-    check(language, source)
+    source = lessons_folder()
+    require_language(language, source)
     found = {}
     for file in sorted(source.rglob("*")):
         name = file.relative_to(source).as_posix()
         if not file.is_file() or any(
-            part.startswith((".", "__")) or part == FOLDER for part in name.split("/")
+            part.startswith((".", "__")) or part == TRANSLATIONS for part in name.split("/")
         ):
             continue
         data = (
-            text_in(file, language).encode()
+            read_translated(file, language).encode()
             if file.suffix in (".ipynb", ".md")
             else read_file(file)
         )
         if file.suffix == ".ipynb" and file.parent == source:
-            lesson = without_answers(json.loads(data))
+            lesson = remove_answers(json.loads(data))
             data = (
                 json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
             ).encode()
         if name == "cheat_sheet.html" and language != "en":
-            data = page(tinytorch).encode()
+            data = render_cheat_sheet(tinytorch).encode()
         found[name] = data
     return found
 
@@ -251,7 +256,7 @@ def _editions(language: str) -> dict[str, bytes]:
 def _find_digest(course: SafeFolder, name: str) -> str | None:
     """Return the digest of a file in the folder, None if it is missing. RefusedFileError if it is not read."""
     try:
-        return digest(course.read(name))
+        return digest_of_file(course.read(name))
     except FileNotFoundError:
         return None
 
@@ -264,12 +269,13 @@ def _is_missing_or_untouched(course: SafeFolder, record: Record, name: str) -> b
     return found is None or record.is_untouched(name, found)
 
 
-def _remove_gone(course: SafeFolder, record: Record, editions: Iterable[str]) -> list[str]:
-    """Remove what was laid out under another name before and is untouched, and return what is worth telling."""
-    current = {_unnumbered(name): name for name in editions}
+def _remove_old_files(course: SafeFolder, record: Record, editions: Iterable[str]) -> list[str]:
+    """Remove untouched files that are no longer part of the course, and return remarks."""
+    # A lesson that moved to another place in the course has another number in its name.
+    current = {_without_number(name): name for name in editions}
     # On a file system that ignores case, a name in other letters is a file of today.
     taken = {name.casefold() for name in editions}
-    told = []
+    remarks = []
     for name in sorted(record.files.keys() - set(editions)):
         found = None
         with contextlib.suppress(OSError):  # a link, or what may not be read, is left alone
@@ -278,23 +284,23 @@ def _remove_gone(course: SafeFolder, record: Record, editions: Iterable[str]) ->
         del record.files[name]
         if found is None:
             continue
-        said = gettext("{name} is no longer part of the course.", name=name)
-        if _unnumbered(name) in current:
-            said = gettext("{name} is now {new}.", name=name, new=current[_unnumbered(name)])
+        remark = gettext("{name} is no longer part of the course.", name=name)
+        if _without_number(name) in current:
+            remark = gettext("{name} is now {new}.", name=name, new=current[_without_number(name)])
         if is_untouched:
             course.remove(name)
         else:
-            said += " " + gettext("Yours is kept under the old name.")
-        told.append(said)
-    return told
+            remark += " " + gettext("Yours is kept under the old name.")
+        remarks.append(remark)
+    return remarks
 
 
-def _unnumbered(name: str) -> str:
+def _without_number(name: str) -> str:
     return re.sub(r"(^|/)\d+_", r"\1", name)
 
 
 def _open_record(course: SafeFolder) -> tuple[Record, list[str]]:
-    """Return the record of a folder, and what is worth telling about it.
+    """Return the record of a folder, and remarks about it.
 
     One that cannot be understood is set aside; every file then counts as the learner's own.
     """
@@ -331,7 +337,7 @@ def _read_record(course: SafeFolder) -> Record:
     language = found.get("language", "en") if isinstance(found, dict) else None
     if not isinstance(language, str) or not isinstance(found.get("files"), dict):
         raise ValueError("no record")  # noqa: TRY004  # of the content of a file
-    known = language in ("en", *languages(lessons()))
+    known = language in ("en", *list_languages(lessons_folder()))
     return Record(
         language if known else "en",
         _parse_editions(found["files"]),

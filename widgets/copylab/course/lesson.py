@@ -1,4 +1,4 @@
-"""Where the lessons lie; what a lesson asks, and which of its stored outputs would answer that too early."""
+"""The folder of the lessons; the tasks of a lesson, and the stored outputs that would answer them too early."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import hashlib
 import importlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +16,23 @@ from ..quiz import Exercise, Prediction
 from ..run import dedent_code
 from ..safe_files import read_text
 
-_HERE = Path(__file__).resolve().parents[1]  # the package
-_LEFT_OUT = {"questioned", "answer"}  # tags of cells
-_OF_THE_MACHINE = ("metadata", "execution_count")
+_PACKAGE = Path(__file__).resolve().parents[1]
+_TAGS_OF_ANSWERS = {"questioned", "answer"}
+_MACHINE_FIELDS = ("metadata", "execution_count")
 
-Asked = dict[str, Prediction | Exercise]
+Tasks = dict[str, Prediction | Exercise]
+"""Predictions and exercises by the names that a lesson gives them."""
 
 
-def lessons() -> Path:
-    """Return the folder with the lessons as published."""
+def lessons_folder() -> Path:
+    """Return the folder with the published lessons."""
     # An installed package has them inside of it, a clone beside its folder `widgets`.
-    inside = _HERE / "notebooks"
-    return inside if inside.is_dir() else _HERE.parents[1] / "notebooks"
+    inside = _PACKAGE / "notebooks"
+    return inside if inside.is_dir() else _PACKAGE.parents[1] / "notebooks"
 
 
-def meant(lesson: str, names: Iterable[str]) -> str:
-    """Return which of these lessons somebody means by `02_clone`, `clone` or `02`. ValueError if it is none of them."""
+def find_lesson(lesson: str, names: Iterable[str]) -> str:
+    """Return which of these lessons `02_clone`, `clone` or `02` means. ValueError if it is none of them."""
     known = list(names)
     for name in known:
         if lesson in (name, *name.split("_", 1)):
@@ -45,92 +46,104 @@ def meant(lesson: str, names: Iterable[str]) -> str:
     )
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_notebook(path: Path) -> dict[str, Any]:
     """Return a notebook as the plain data of its file."""
     notebook: dict[str, Any] = json.loads(read_text(path))
     return notebook
 
 
-def title(notebook: dict[str, Any]) -> str:
+def title_of(notebook: dict[str, Any]) -> str:
     """Return the heading of a lesson, as it is written."""
     return "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
 
 
-def asked(notebook: dict[str, Any]) -> Asked:
-    """Return the predictions and exercises of a lesson by the names that it gives them, in the order it shows them."""
-    trees = [
-        ast.parse("".join(cell["source"]))
-        for cell in notebook["cells"]
-        if cell["cell_type"] == "code"
-    ]
+def find_tasks(notebook: dict[str, Any]) -> Tasks:
+    """Return the predictions and exercises of a lesson by their names, in the order in which it shows them.
+
+    They are imported from `copylab.lessons`, as the lesson imports them; none of its cells is run.
+    """
+    code_cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    trees = [ast.parse("".join(cell["source"])) for cell in code_cells]
     imported: dict[str, Any] = {}
-    for node in (node for tree in trees for node in tree.body if isinstance(node, ast.ImportFrom)):
-        if (node.module or "").startswith("copylab.lessons."):
+    for tree in trees:
+        imported |= _import_from_lessons(tree)
+    tasks: Tasks = {}
+    for tree in trees:
+        for name in _names_in(tree):
+            if isinstance(imported.get(name), Prediction | Exercise):
+                tasks.setdefault(name, imported[name])
+    return tasks
+
+
+def _import_from_lessons(tree: ast.Module) -> dict[str, Any]:
+    imported: dict[str, Any] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("copylab.lessons."):
             module = importlib.import_module(str(node.module))
             imported |= {alias.name: getattr(module, alias.name) for alias in node.names}
-    shown = dict.fromkeys(name for tree in trees for name in _names(tree))
-    return {
-        name: imported[name]
-        for name in shown
-        if isinstance(imported.get(name), Prediction | Exercise)
-    }
+    return imported
 
 
-def without_answers(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Return a lesson without the outputs that answer its questions before they are asked.
-
-    Those are the outputs of cells tagged `questioned` or `answer`, of cells that name a prediction or an exercise, and
-    of cells that hold the program of a prediction. What `progress` showed is left out too: it is not the learner's.
-    """
-    things = asked(notebook)
-    names = {*things, "progress"}
-    programs = {thing.code for thing in things.values() if isinstance(thing, Prediction)}
-
-    def answers(cell: dict[str, Any]) -> bool:
-        tree = ast.parse("".join(cell["source"]))
-        texts = (
-            n.value
-            for n in ast.walk(tree)
-            if isinstance(n, ast.Constant) and isinstance(n.value, str)
-        )
-        tagged = _LEFT_OUT.intersection(cell["metadata"].get("tags", ()))
-        return bool(
-            tagged
-            or names.intersection(_names(tree))
-            or programs.intersection(map(dedent_code, texts))
-        )
-
-    empty: dict[str, Any] = {"outputs": [], "execution_count": None}
-    cells = [
-        cell | empty if cell["cell_type"] == "code" and answers(cell) else cell
-        for cell in notebook["cells"]
-    ]
-    return notebook | {"cells": cells}
-
-
-def _names(tree: ast.Module) -> list[str]:
+def _names_in(tree: ast.Module) -> list[str]:
     return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
 
 
-def digest(file: bytes) -> str:
-    """Return what stands for the content of a file: of a notebook the sources and what the outputs show.
+def remove_answers(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a lesson without the outputs that answer its questions before they are asked.
 
-    JupyterLab writes the rest anew as soon as it opens one, and that is nobody's change.
+    Those are the outputs of cells tagged `questioned` or `answer`, of cells that name a prediction or an exercise, and
+    of cells that contain the program of a prediction. The output of `progress` is left out too: it is not the
+    learner's own.
+    """
+    tasks = find_tasks(notebook)
+    names = {*tasks, "progress"}
+    programs = {task.code for task in tasks.values() if isinstance(task, Prediction)}
+    cells = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code" and _gives_answer(cell, names, programs):
+            cells.append(cell | {"outputs": [], "execution_count": None})
+        else:
+            cells.append(cell)
+    return notebook | {"cells": cells}
+
+
+def _gives_answer(cell: Mapping[str, Any], names: set[str], programs: set[str]) -> bool:
+    """Return True if a cell is tagged as an answer, uses one of `names`, or has one of `programs` as a string."""
+    if _TAGS_OF_ANSWERS.intersection(cell["metadata"].get("tags", ())):
+        return True
+    tree = ast.parse("".join(cell["source"]))
+    if names.intersection(_names_in(tree)):
+        return True
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    texts = [value for value in constants if isinstance(value, str)]
+    return not programs.isdisjoint(map(dedent_code, texts))
+
+
+def digest_of_file(content: bytes) -> str:
+    """Return a digest of a file's content: of a notebook the sources and what the outputs show.
+
+    JupyterLab writes the rest anew as soon as it opens a notebook, and that is no change of the learner's.
     """
     try:
-        cells = json.loads(file, object_hook=_content)["cells"]
-        content = [[cell["cell_type"], cell["source"], cell.get("outputs", [])] for cell in cells]
-        file = json.dumps(content, sort_keys=True).encode()
+        cells = json.loads(content, object_hook=_normalize_fields)["cells"]
+        shown = [[cell["cell_type"], cell["source"], cell.get("outputs", [])] for cell in cells]
+        content = json.dumps(shown, sort_keys=True).encode()
     except (ValueError, TypeError, KeyError, RecursionError):
-        pass  # no notebook
-    return hashlib.sha256(file).hexdigest()
+        pass  # not a notebook
+    return hashlib.sha256(content).hexdigest()
 
 
-def _content(entries: dict[str, Any]) -> dict[str, Any]:
-    """Texts as one string each, for a notebook may store them line by line; without what is of the machine."""
+def _normalize_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of a notebook without those that a machine writes, and with each text as one string."""
+    normalized = {}
+    for name, value in fields.items():
+        if name not in _MACHINE_FIELDS:
+            normalized[name] = "".join(value) if _is_list_of_lines(value) else value
+    return normalized
 
-    def text(value: Any) -> Any:
-        lines = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
-        return "".join(value) if lines else value
 
-    return {name: text(value) for name, value in entries.items() if name not in _OF_THE_MACHINE}
+def _is_list_of_lines(value: Any) -> bool:
+    """Return True for a text that a notebook stores line by line."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        return False
+    return all(isinstance(line, str) for line in value)

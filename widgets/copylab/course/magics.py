@@ -16,7 +16,7 @@ from tinytorch.viz import Picture, collect_tensors, memory
 from ..player import StepOptions, Steps, step_program
 from ..run import Limits
 
-_NOTHING = object()
+_ABSENT = object()
 
 
 def load(shell: Any) -> None:
@@ -62,7 +62,7 @@ class CopylabMagics(Magics):
     def steps(self, line: str, cell: str) -> Steps:
         """Run the cell statement by statement, and show memory and graph after each.
 
-        It runs over the notebook's own names, as any cell does: what it binds stays bound, what it writes stays
+        It works on the notebook's own names, as any cell does: what it binds stays bound, what it writes stays
         written, also when it ends in an error or at a limit. `torch` is known to the cell even where the notebook has
         none, and is then gone again. Errors are shown at their line and not raised. The cell is plain Python: lines
         with % or ! are syntax errors in it.
@@ -72,40 +72,47 @@ class CopylabMagics(Magics):
         into = {"all": True, "none": False}.get(
             options.into, [name.strip() for name in options.into.split(",")]
         )
-        engine = _module(options.engine) if options.engine else None
-        before = names.get("torch", _NOTHING)
+        engine = _import_engine(options.engine) if options.engine else None
+        torch_before = names.get("torch", _ABSENT)
         try:
             limits = Limits(options.max_steps, options.seconds, options.rounds)
             return step_program(cell, (), {}, names, StepOptions(engine, names, into, limits))
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%steps: {error}") from None
         finally:
+            # The run binds `torch` for the cell; only what the cell itself binds stays.
             if not _binds_torch(cell):
-                names.pop("torch", None) if before is _NOTHING else names.update(torch=before)
+                if torch_before is _ABSENT:
+                    names.pop("torch", None)
+                else:
+                    names["torch"] = torch_before
 
     @line_magic
     def memory(self, line: str) -> Picture | None:
         """Show the memory of tensors: `%memory x y.grad net`, or `%memory` for all tensors of the notebook."""
         names: dict[str, Any] = self.shell.user_ns
-        wanted = [written.strip(",") for written in line.split()]
-        if not wanted:
+        expressions = [word.strip(",") for word in line.split()]
+        if not expressions:
             if not collect_tensors((names,), {}, None):
                 print("There is no tensor among the notebook's names.")
                 return None
             return memory(names)
-        found = {}
-        for written in wanted:
+        tensors = {}
+        for expression in expressions:
             try:
-                found[written] = self.shell.ev(written)
-            except Exception as error:  # noqa: BLE001  # whatever the expression raises is said
-                raise UsageError(f"%memory: {written}: {type(error).__name__}: {error}") from None
+                tensors[expression] = self.shell.ev(expression)
+            except Exception as error:  # noqa: BLE001  # an expression may raise anything
+                raise UsageError(
+                    f"%memory: {expression}: {type(error).__name__}: {error}"
+                ) from None
         try:
-            return memory(**found)
+            return memory(**tensors)
         except TypeError as error:
             raise UsageError(f"%memory: {error}") from None
 
 
-def _module(name: str) -> ModuleType:
+def _import_engine(name: str) -> ModuleType:
+    """Import `torch` or `tinytorch`. UsageError if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -113,6 +120,7 @@ def _module(name: str) -> ModuleType:
 
 
 def _binds_torch(cell: str) -> bool:
+    """Return True if a cell assigns or imports `torch`; False for a cell that is no Python."""
     try:
         torch = symtable.symtable(cell, "<cell>", "exec").lookup("torch")
     except (SyntaxError, ValueError, RecursionError, MemoryError, KeyError):

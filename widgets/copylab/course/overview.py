@@ -13,52 +13,58 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinytorch.viz import gettext, ngettext
 
 from ..doc import Box, Paragraph, Part, Presentation, Table, protect_marks
 from ..quiz import MISCONCEPTIONS, Exercise, Prediction, load_notes
-from . import lesson as notebooks
-from .lesson import lessons, meant
-from .translation import text_in
+from .lesson import find_lesson, find_tasks, lessons_folder, title_of
+from .translation import read_translated
 
 _KINDS = ("predictions", "exercises")
+_CSV_COLUMNS = ("lesson", "key", "kind", "state", "right", "of", "hints", "solution")
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson: the name of its file, its heading, and what it asks, by key."""
+    """A lesson: the name of its file, its heading, and its predictions and exercises by key."""
 
     name: str
     title: str
-    asked: Mapping[str, Prediction | Exercise]
+    tasks: Mapping[str, Prediction | Exercise]
 
-    def called(self, key: str) -> str:
-        """The title above a question; one without a title of its own is numbered."""
-        thing = self.asked[key]
-        untitled = [key for key, one in self.asked.items() if not one.has_title]
-        return (
-            thing.title
-            if thing.has_title
-            else gettext("Prediction {number}", number=untitled.index(key) + 1)
-        )
+    def title_of_task(self, key: str) -> str:
+        """Return the title of a task; one without a title of its own is numbered."""
+        task = self.tasks[key]
+        if task.has_title:
+            return task.title
+        untitled = [key for key, other in self.tasks.items() if not other.has_title]
+        return gettext("Prediction {number}", number=untitled.index(key) + 1)
 
 
-def course() -> list[Lesson]:
+def load_course() -> list[Lesson]:
     """Return the lessons in their order."""
-    found = []
-    for path in sorted(lessons().glob("*.ipynb")):
-        notebook = json.loads(text_in(path, os.environ.get("COPYLAB_LANGUAGE", "")))
-        asked = {str(one.key): one for one in notebooks.asked(notebook).values() if one.key}
-        found.append(Lesson(path.stem, notebooks.title(notebook), asked))
-    return found
+    language = os.environ.get("COPYLAB_LANGUAGE", "")
+    course = []
+    for path in sorted(lessons_folder().glob("*.ipynb")):
+        notebook = json.loads(read_translated(path, language))
+        tasks = {str(task.key): task for task in find_tasks(notebook).values() if task.key}
+        course.append(Lesson(path.stem, title_of(notebook), tasks))
+    return course
+
+
+class DoneCount(NamedTuple):
+    """How many tasks of a kind are done, and how many there are."""
+
+    done: int
+    total: int
 
 
 class Progress(Presentation):
     """What has been predicted and solved so far, what is left, and which misconceptions were met and settled.
 
-    lesson: `"clone"`, `"02_clone"` or `"02"` shows what that lesson asks, by the titles in it; None shows the whole
+    lesson: `"clone"`, `"02_clone"` or `"02"` shows the tasks of that lesson, by the titles in it; None shows the whole
     course, lesson by lesson. A misconception is settled when a later answer was right where it could have come again.
 
     Tables in a notebook, `.text` in words, `.csv` for a spreadsheet; `.predictions`, `.exercises` and `.misconceptions`
@@ -68,74 +74,77 @@ class Progress(Presentation):
     """
 
     def __init__(self, lesson: str | None = None) -> None:
-        known = load_notes()
-        self.predictions, self.exercises, self.misconceptions = (
-            known[kind] for kind in (*_KINDS, "misconceptions")
-        )
-        self.lessons = course()
-        self._one = lesson is not None
+        notes = load_notes()
+        self.predictions, self.exercises = notes["predictions"], notes["exercises"]
+        self.misconceptions = notes["misconceptions"]
+        self.lessons = load_course()
+        self._shows_one_lesson = lesson is not None
         if lesson is not None:
-            name = meant(lesson, [one.name for one in self.lessons])
-            self.lessons = [one for one in self.lessons if one.name == name]
-        self._homes = {key: one.name for one in self.lessons for key in one.asked}
-        things = (pair for one in self.lessons for pair in one.asked.items())
-        self._kinds = {key: _KINDS[isinstance(thing, Exercise)] for key, thing in things}
-        if lesson is None:  # what is noted of questions that are not of the course
-            self._kinds |= sorted(
-                (key, kind) for kind in _KINDS for key in known[kind].keys() - self._homes
-            )
+            name = find_lesson(lesson, [each.name for each in self.lessons])
+            self.lessons = [each for each in self.lessons if each.name == name]
+        self._lesson_of_key: dict[str, str] = {}
+        self._kind_of_key: dict[str, str] = {}
+        for each in self.lessons:
+            for key, task in each.tasks.items():
+                self._lesson_of_key[key] = each.name
+                is_exercise = isinstance(task, Exercise)
+                self._kind_of_key[key] = "exercises" if is_exercise else "predictions"
+        if lesson is None:
+            self._add_tasks_outside_course()
+
+    def _add_tasks_outside_course(self) -> None:
+        """Add the tasks of a teacher's own, which are known by their notes alone."""
+        outside = [(key, "predictions") for key in self.predictions]
+        outside += [(key, "exercises") for key in self.exercises]
+        for key, kind in sorted(outside):
+            if key not in self._lesson_of_key:
+                self._kind_of_key[key] = kind
 
     def __repr__(self) -> str:
         return f"Progress({self.summary})"
 
     @property
     def summary(self) -> str:
-        """How much there is, and how much is done."""
-        committed, predictions = self._counted("predictions", self._kinds)
-        solved, exercises = self._counted("exercises", self._kinds)
+        """A line that says how many tasks there are, and how many are done."""
+        predictions = self._count_done("predictions", self._kind_of_key)
+        exercises = self._count_done("exercises", self._kind_of_key)
         return gettext(
             "{committed} of {predictions} predictions committed, {solved} of {exercises} exercises solved",
-            committed=committed,
-            predictions=predictions,
-            solved=solved,
-            exercises=exercises,
+            committed=predictions.done,
+            predictions=predictions.total,
+            solved=exercises.done,
+            exercises=exercises.total,
         )
 
-    def _counted(self, kind: str, keys: Iterable[str]) -> tuple[int, int]:
-        """How many of a kind are done, and how many there are."""
-        done = self.predictions.keys() | {
-            key for key, note in self.exercises.items() if note.get("state") == "right"
-        }
-        of_kind = [key for key in keys if self._kinds[key] == kind]
-        return len(done.intersection(of_kind)), len(of_kind)
+    def _count_done(self, kind: str, keys: Iterable[str]) -> DoneCount:
+        """Count the tasks of a kind among `keys`. A prediction is done when committed, an exercise when solved."""
+        of_kind = [key for key in keys if self._kind_of_key[key] == kind]
+        done = [key for key in of_kind if key in self.predictions or self._is_solved(key)]
+        return DoneCount(len(done), len(of_kind))
+
+    def _is_solved(self, key: str) -> bool:
+        return bool(self.exercises.get(key, {}).get("state") == "right")
 
     def rows(self) -> list[tuple[str, ...]]:
-        """What one lesson asks, and how it went; or the lessons with what is done, then what is not of the course."""
-        if self._one:
-            return [(one.called(key), self._told(key)) for one in self.lessons for key in one.asked]
-        found: list[tuple[str, ...]] = []
-        for one in self.lessons:
-            counts = (self._counted(kind, one.asked) for kind in _KINDS)
-            found.append(
-                (
-                    one.title,
-                    *(
-                        gettext("{done} of {count}", done=done, count=count)
-                        for done, count in counts
-                    ),
-                )
-            )
-        for key, kind in self._kinds.items():
-            if key not in self._homes:
-                found.append(
-                    (
-                        protect_marks(key),
-                        *(self._told(key) if kind == one else "" for one in _KINDS),
-                    )
-                )
-        return found
+        """Return the tasks of one lesson with their results, or all lessons with counts, then other tasks."""
+        if self._shows_one_lesson:
+            (lesson,) = self.lessons
+            return [(lesson.title_of_task(key), self._describe_result(key)) for key in lesson.tasks]
+        rows: list[tuple[str, ...]] = []
+        for lesson in self.lessons:
+            cells = [lesson.title]
+            for kind in _KINDS:
+                count = self._count_done(kind, lesson.tasks)
+                cells.append(gettext("{done} of {count}", done=count.done, count=count.total))
+            rows.append(tuple(cells))
+        for key, kind in self._kind_of_key.items():
+            if key not in self._lesson_of_key:
+                result = self._describe_result(key)
+                cells = [result if kind == column else "" for column in _KINDS]
+                rows.append((protect_marks(key), *cells))
+        return rows
 
-    def _told(self, key: str) -> str:
+    def _describe_result(self, key: str) -> str:
         if key in self.predictions:
             note = self.predictions[key]
             return gettext(
@@ -143,77 +152,74 @@ class Progress(Presentation):
                 right=note.get("right", "?"),
                 count=note.get("of", "?"),
             )
-        return _attempted(self.exercises[key]) if key in self.exercises else gettext("○ not yet")
+        return (
+            _describe_attempt(self.exercises[key])
+            if key in self.exercises
+            else gettext("○ not yet")
+        )
 
     @property
     def csv(self) -> str:
-        """The notes as a table for a spreadsheet or a learning platform: a line for each question that was answered."""
-        columns = ("lesson", "key", "kind", "state", "right", "of", "hints", "solution")
+        """The notes as a table for a spreadsheet or a learning platform: a line for each task that was answered."""
         text = io.StringIO()
         table = csv.DictWriter(
-            text, columns, restval="", extrasaction="ignore", lineterminator="\n"
+            text, _CSV_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n"
         )
         table.writeheader()
-        for key, kind in self._kinds.items():
-            note = {"predictions": self.predictions, "exercises": self.exercises}[kind].get(key)
-            if note is not None:
-                state = {"state": "committed"} if kind == "predictions" else {}
-                table.writerow(
-                    {
-                        **note,
-                        **state,
-                        "lesson": self._homes.get(key, ""),
-                        "key": key,
-                        "kind": kind[:-1],
-                    }
-                )
+        for key, kind in self._kind_of_key.items():
+            notes = self.predictions if kind == "predictions" else self.exercises
+            if key not in notes:
+                continue
+            row = {**notes[key], "lesson": self._lesson_of_key.get(key, ""), "key": key}
+            row["kind"] = kind.removesuffix("s")
+            if kind == "predictions":
+                row["state"] = "committed"
+            table.writerow(row)
         return text.getvalue()
 
     def tree(self) -> Part:
-        """The tables."""
-        course = (gettext("Lesson"), gettext("Predictions committed"), gettext("Exercises solved"))
-        head = (gettext("What"), gettext("So far")) if self._one else course
+        """Return the tables."""
+        head: tuple[str, ...] = (
+            gettext("Lesson"),
+            gettext("Predictions committed"),
+            gettext("Exercises solved"),
+        )
+        if self._shows_one_lesson:
+            head = (gettext("What"), gettext("So far"))
         caption = gettext("Progress: {summary}.", summary=self.summary)
-        return Box(Box(Paragraph(caption), Table(head, self.rows())), self._beliefs(), apart=True)
+        tasks = Box(Paragraph(caption), Table(head, self.rows()))
+        return Box(tasks, self._list_misconceptions(), apart=True)
 
-    def _beliefs(self) -> Part:
-        """The misconceptions that were met, in these lessons or anywhere, and whether they came again."""
-        keys = self._kinds if self._one else None
-        met = {
-            name: it
-            for name, it in self.misconceptions.items()
-            if keys is None or it.get("in") in keys
-        }
-        if not met:
-            return Paragraph(gettext("No misconception was met so far."))
-        # One of a teacher's own is known by its name alone.
-        said = {
-            name: gettext(MISCONCEPTIONS[name].says)
-            if name in MISCONCEPTIONS
-            else protect_marks(name)
-            for name in met
-        }
+    def _list_misconceptions(self) -> Part:
+        """Return a table of the misconceptions that were met, in this lesson or anywhere, and their state now."""
         states = {
             "met": gettext("○ not settled yet"),
             "settled": gettext("✔ settled: a later answer avoided it"),
         }
-        rows = [
-            (f"“{said[name]}”", states.get(it.get("state", ""), "?"))
-            for name, it in sorted(met.items())
-        ]
+        rows = []
+        for name, note in sorted(self.misconceptions.items()):
+            if self._shows_one_lesson and note.get("in") not in self._kind_of_key:
+                continue
+            # One of a teacher's own is known by its name alone.
+            belief = protect_marks(name)
+            if name in MISCONCEPTIONS:
+                belief = gettext(MISCONCEPTIONS[name].says)
+            rows.append((f"“{belief}”", states.get(note.get("state", ""), "?")))
+        if not rows:
+            return Paragraph(gettext("No misconception was met so far."))
         caption = gettext("What you believed, and the run refuted:")
         return Box(Paragraph(caption), Table((gettext("Misconception"), gettext("Now")), rows))
 
 
-def _attempted(note: Mapping[str, Any]) -> str:
-    how = [
-        gettext("✔ solved") if note.get("state") == "right" else gettext("… begun, not solved yet")
-    ]
+def _describe_attempt(note: Mapping[str, Any]) -> str:
+    """Say how far an exercise has got, and which help was asked for."""
+    is_solved = note.get("state") == "right"
+    parts = [gettext("✔ solved") if is_solved else gettext("… begun, not solved yet")]
     if hints := note.get("hints", 0):
-        how.append(ngettext("{number} hint", "{number} hints", hints))
+        parts.append(ngettext("{number} hint", "{number} hints", hints))
     if note.get("solution"):
-        how.append(gettext("solution seen"))
-    return ", ".join(how)
+        parts.append(gettext("solution seen"))
+    return ", ".join(parts)
 
 
 progress = Progress

@@ -1,9 +1,9 @@
 """The course in other languages: only the prose is translated; code and stored outputs exist once.
 
 For each language there is a folder `translations/LANGUAGE` beside the lessons, with one Markdown file per lesson. A
-line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with that id; DIGEST stands for the English
+line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with that id. DIGEST is that of the English
 text that was translated, so that a text which has changed since is noticed. A page, such as the glossary, is one cell.
-The list of solutions and the site's pages in docs/pages have such a folder beside them, too.
+The list of solutions and the pages of the site in docs/pages have such a folder beside them, too.
 """
 
 from __future__ import annotations
@@ -17,27 +17,28 @@ from typing import Any, NamedTuple
 from tinytorch.viz import gettext
 
 from ..safe_files import read_text
-from .lesson import read as read_notebook
+from .lesson import read_notebook
 
-FOLDER = "translations"
+TRANSLATIONS = "translations"
+"""The name of the folders with translations."""
 
 _MARK = re.compile(r"^<!-- cell (\S+) (\S+) -->[ \t]*\n", re.MULTILINE)
 
 
-class Entry(NamedTuple):
+class TranslatedCell(NamedTuple):
     """The translation of one cell, and the digest of the English text that it was made from."""
 
     digest: str
     text: str
 
 
-def digest(source: str) -> str:
-    """Return what stands for an English text in a catalogue: eight digits."""
+def digest_of_text(source: str) -> str:
+    """Return the digest of an English text in a catalogue: eight digits."""
     return hashlib.sha256(source.strip().encode()).hexdigest()[:8]
 
 
-def read(catalogue: str) -> dict[str, Entry]:
-    """Return the entries of a catalogue by the ids of their cells, in its order.
+def parse_catalogue(catalogue: str) -> dict[str, TranslatedCell]:
+    """Return the translations in a catalogue by the ids of their cells, in its order.
 
     Raises ValueError if a cell is there twice, or if there is text in front of the first mark.
     """
@@ -46,80 +47,83 @@ def read(catalogue: str) -> dict[str, Entry]:
         raise ValueError(
             f"text in front of the first <!-- cell ... --> line: {before.strip()[:60]!r}"
         )
-    entries: dict[str, Entry] = {}
-    for name, said, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        if name in entries:
-            raise ValueError(f"the cell {name!r} is translated twice")
-        entries[name] = Entry(said, text.strip("\n"))
-    return entries
+    cells: dict[str, TranslatedCell] = {}
+    # `split` returns the two groups of each mark and the text up to the next one.
+    for cell_id, digest, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        if cell_id in cells:
+            raise ValueError(f"the cell {cell_id!r} is translated twice")
+        cells[cell_id] = TranslatedCell(digest, text.strip("\n"))
+    return cells
 
 
-def opened(path: Path) -> dict[str, Any]:
-    """Return a lesson; a page of Markdown is one with a single cell."""
+def open_source(path: Path) -> dict[str, Any]:
+    """Return a lesson in English; a page of Markdown becomes a notebook with a single cell."""
     if path.suffix == ".md":
         return {"cells": [{"id": "page", "cell_type": "markdown", "source": [read_text(path)]}]}
     return read_notebook(path)
 
 
-def files(folder: Path, name: str = "*") -> list[Path]:
-    """Return what can be translated: the lessons, and the pages beside them."""
+def list_sources(folder: Path, name: str = "*") -> list[Path]:
+    """Return the files that can be translated: the lessons, and the pages beside them."""
     return sorted([*folder.glob(f"{name}.ipynb"), *folder.glob(f"{name}.md")])
 
 
-def prose(notebook: dict[str, Any]) -> dict[str, str]:
+def prose_of(notebook: dict[str, Any]) -> dict[str, str]:
     """Return the Markdown texts of a notebook by the ids of their cells."""
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
     return {cell["id"]: "".join(cell["source"]) for cell in cells}
 
 
-def translate(notebook: dict[str, Any], entries: dict[str, Entry]) -> dict[str, Any]:
-    """Return the lesson in the language of the catalogue; a text that is missing or out of date stays English."""
-    texts = prose(notebook)
-    current = {
-        name: one.text for name, one in entries.items() if one.digest == digest(texts.get(name, ""))
-    }
-    cells = [
-        cell | {"source": current[cell["id"]].splitlines(keepends=True)}
-        if cell["id"] in current
-        else cell
-        for cell in notebook["cells"]
-    ]
+def translate_notebook(
+    notebook: dict[str, Any], translated: dict[str, TranslatedCell]
+) -> dict[str, Any]:
+    """Return a lesson in the language of a catalogue; a text that is missing or out of date stays English."""
+    prose = prose_of(notebook)
+    cells = []
+    for cell in notebook["cells"]:
+        translation = translated.get(cell["id"])
+        digest = digest_of_text(prose.get(cell["id"], ""))
+        if translation is not None and translation.digest == digest:
+            cells.append(cell | {"source": translation.text.splitlines(keepends=True)})
+        else:
+            cells.append(cell)
     return notebook | {"cells": cells}
 
 
-def languages(folder: Path) -> list[str]:
-    """Return the languages into which something is translated."""
-    there = folder / FOLDER
-    return sorted(path.name for path in there.iterdir() if path.is_dir()) if there.is_dir() else []
+def list_languages(folder: Path) -> list[str]:
+    """Return the languages into which something in a folder is translated."""
+    translations = folder / TRANSLATIONS
+    if not translations.is_dir():
+        return []
+    return sorted(path.name for path in translations.iterdir() if path.is_dir())
 
 
-def check(language: str, folder: Path) -> None:
-    """Raise ValueError if nothing is there in a language."""
-    known = ["en", *languages(folder)]
-    if language not in known:
-        there = ", ".join(known)
+def require_language(language: str, folder: Path) -> None:
+    """Raise ValueError if nothing in a folder is translated into a language."""
+    available = ["en", *list_languages(folder)]
+    if language not in available:
         raise ValueError(
             gettext(
                 "the course is not there in {language!r}; it is in: {there}",
                 language=language,
-                there=there,
+                there=", ".join(available),
             )
         )
 
 
-def text_in(path: Path, language: str) -> str:
-    """Return the text of a lesson or a page in a language; in English, as it is stored, where it is not translated.
+def read_translated(path: Path, language: str) -> str:
+    """Return the text of a lesson or a page in a language; in English, as it is stored, if it is not translated.
 
     Raises ValueError if its catalogue cannot be read.
     """
-    catalogue = path.parent / FOLDER / language / f"{path.stem}.md"
+    catalogue = path.parent / TRANSLATIONS / language / f"{path.stem}.md"
     if not catalogue.is_file():
         return read_text(path)
     try:
-        entries = read(read_text(catalogue))
+        translated = parse_catalogue(read_text(catalogue))
     except ValueError as error:
         raise ValueError(f"{catalogue.name}: {error}") from error
-    lesson = translate(opened(path), entries)
+    notebook = translate_notebook(open_source(path), translated)
     if path.suffix == ".md":
-        return "".join(prose(lesson).values()).rstrip("\n") + "\n"
-    return json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        return "".join(prose_of(notebook).values()).rstrip("\n") + "\n"
+    return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
