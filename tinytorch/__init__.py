@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from .base import dtypes as _dtypes, random as random
+from .base import dtypes as _dtypes
+from . import random as random
 from .graph import enable_grad as enable_grad, inference_mode as inference_mode, no_grad as no_grad
 from .graph import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .graph import (
@@ -27,13 +28,15 @@ from .base import (
 from .base import is_warn_always_enabled as is_warn_always_enabled, missing as _missing
 from .base import set_warn_always as set_warn_always
 from .base import set_printoptions as set_printoptions
-from .base import (
+from .random import (
     Generator as Generator,
     default_generator as default_generator,
     get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
 )
-from .base import initial_seed as initial_seed, manual_seed as manual_seed, seed as seed
-from .base import set_rng_state as set_rng_state
 from .base import UntypedStorage as UntypedStorage
 from .tensor import Layout as _Layout, Size as Size, Tensor as Tensor, strided as strided
 from .tracebacks import shorten as _shorten

@@ -171,7 +171,7 @@ def results_of(schema: Schema) -> str:
 
 def signatures_of(name: str, method: bool) -> Iterator[str]:
     """All the ways to call a function or a method, as `(self, other: Tensor) -> Tensor`, each once."""
-    for op, out, own in OVERLOADS[name].offered:
+    for op, out, own in OVERLOADS[name].offers:
         if method and not own:
             continue
         signature = Signature(op.schema, name, method, out and not method, op.numbers)
@@ -229,7 +229,7 @@ def return_types() -> Iterator[str]:
     yield "class _return_types:"
     seen = set()
     for group in OVERLOADS.values():
-        for op, _, _ in group.offered:
+        for op, _, _ in group.offers:
             if len(op.schema.returns) > 1 and op.name not in seen:
                 seen.add(op.name)
                 yield f"    class {op.name}(tuple[{', '.join(['Tensor'] * len(op.schema.returns))}]):"

@@ -77,8 +77,8 @@ MUTATIONS = (
     Mutation(
         "views share the version counter",
         "tinytorch/ops/calling.py",
-        "view    |    out._counter = counter",
-        "view    |    out._counter = VersionCounter(counter.version)",
+        "        out._counter = counter\n        out._edge = out._meta = None",
+        "        out._counter = VersionCounter(counter.version)\n        out._edge = out._meta = None",
         _PROGRAM.format("views/v03_in_place"),
     ),
     Mutation(

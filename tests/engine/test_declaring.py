@@ -25,7 +25,7 @@ EXAMPLE, *OTHERS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re
 
 def registries() -> tuple[dict, dict, dict, list]:
     """All that declaring writes to, as it is now."""
-    groups = {n: [*g.offered] for n, g in define.OVERLOADS.items()}
+    groups = {n: [*g.offers] for n, g in define.OVERLOADS.items()}
     return dict(define.FUNCTIONS), dict(vars(Tensor)), groups, [*define.OPS]
 
 

@@ -57,7 +57,7 @@ def test_no_schema_is_declared_twice() -> None:
     assert [text for text in set(declared) if declared.count(text) > 1] == []
 
 
-SAYS = {"fresh": "", "view": "(a)", "write": "(a!)", "turn": "(a!)"}
+SAYS = {"fresh": "", "view": "(a)", "write": "(a!)", "restride": "(a!)"}
 
 
 def said(text: str) -> str:

@@ -48,7 +48,7 @@ ALLOWED = (
 )
 NOT_CALLED = {
     "save": "writes files",
-    "load": "reads files: files.py",
+    "load": "reads files",
     "set_printoptions": "a setting",
     "set_default_dtype": "a setting",
     "set_default_device": "a setting",

@@ -11,23 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hostile import calls, files, leaks, length, memory
+from hostile import calls, leaks, length, memory
 
 import tinytorch
 
 pytestmark = pytest.mark.stress
-
-
-def test_files_written_to_do_harm() -> None:
-    tried, failed = files.attack(trials=150, seed=1)
-    assert tried > 190
-    assert not failed
-
-
-def test_the_attack_on_files_sees_what_is_wrong() -> None:
-    assert files.tried(b"") == ""
-    files.CALLED.append("something")
-    assert files.tried(files.good()) == "something was called or changed"
 
 
 @pytest.mark.parametrize(("attack", "trials"), [(calls, 2000), (memory, 5000)])

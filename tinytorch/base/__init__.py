@@ -1,6 +1,6 @@
-"""What the engine stands on and that knows no tensor: errors, dtypes, devices, storages, strides, printing, random."""
+"""What the engine stands on and that knows no tensor: errors, dtypes, devices, storages, strides, printing."""
 
-from . import devices, dtypes, random, strides
+from . import devices, dtypes, strides
 from .devices import CPU, as_device, device
 from .dtypes import (
     BY_NUM,
@@ -30,16 +30,6 @@ from .errors import (
     warn_user,
 )
 from .printing import set_printoptions, tensor_repr
-from .random import (
-    Generator,
-    default_generator,
-    fma64,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
 from .storage import UntypedStorage, contiguous_strides, reach
 from .strides import (
     address,
@@ -72,7 +62,6 @@ __all__ = [
     "HAS_NOT",
     "HERE",
     "Absent",
-    "Generator",
     "Lacking",
     "ShownAs",
     "UntypedStorage",
@@ -88,7 +77,6 @@ __all__ = [
     "contiguous_strides",
     "convert",
     "cpp_name",
-    "default_generator",
     "dense_strides",
     "device",
     "devices",
@@ -96,31 +84,24 @@ __all__ = [
     "dtypes",
     "empty_like_strides",
     "float64",
-    "fma64",
     "get_default_dtype",
-    "get_rng_state",
-    "initial_seed",
     "is_dense",
     "is_dtype",
     "is_expanded",
     "is_warn_always_enabled",
     "lacking",
     "laid_out",
-    "manual_seed",
     "memory_of",
     "missing",
     "not_taken",
     "of_number",
     "overlaps",
     "owner",
-    "random",
     "reach",
     "restride",
     "result_layout",
-    "seed",
     "set_default_dtype",
     "set_printoptions",
-    "set_rng_state",
     "set_warn_always",
     "store",
     "strides",

@@ -39,7 +39,7 @@ def refresh(t: Any) -> None:
         return
     check_view(t, indirect=True)
     old = t._edge
-    fn = OPERATIONS.as_strided.node_for((base, t.shape, t.stride(), t.storage_offset()))
+    fn = OPERATIONS.as_strided.make_node((base, t.shape, t.stride(), t.storage_offset()))
     fn.describe(t)
     t._edge, t._view = (fn, 0), (base, version, creation)
     if t._meta is not None:

@@ -1,409 +1,568 @@
-"""Calling operations: which overload the arguments of a call fit, and the plain call, made short.
+"""Calling operations: which overload the arguments of a call fit, and short ways for the most common calls.
 
-A call is plain if its arguments are given by position and are of the very types that the schema names. A function that is
-written out for each kind of operation sees that and does at once what `Op` does step by step; where tensors lie on another
-device, or hooks on saved tensors or anomaly mode hold, it has `Op` do it. A call that is not plain it hands on, to the next
-overload and at last to torch's own way of reading arguments. But for that nothing here is needed for an operation to be right.
+`Overloads` reads a call as PyTorch's parser does and hands the arguments to `Op.run`. That alone is right for every call.
+
+The rest of this file is optimization. A call is *plain* if its arguments are given by position and are of the very types
+that the schema names; `general_call` then skips the parser. `unary_call`, `binary_call`, `view_call` and `in_place_call`
+also skip `Op.run`: they do the same steps without asking what does not occur there. Where it does occur (another device,
+a view that requires grad, anomaly mode, operands to be converted) they leave the call to `Op.run`.
 """
-
-# ruff: noqa: F401 - what is imported is read by the text below as well
 
 from __future__ import annotations
 
-import functools
-import linecache
 from collections.abc import Callable
-from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import CPU, broadcast_error, owner, result_layout
 from ..graph import (
     DEFAULT,
-    IGNORED,
     INFERENCE,
     MADE,
     MODES,
     NO_GRAD,
     InferenceCounter,
-    SavedNumber,
     VersionCounter,
+    check_inplace,
     count_write,
-    edge_of,
-    get_errors,
     needs_grad,
     next_number,
+    rebase_history,
     run_silenced,
-    save_result,
-    save_tensor,
-    set_errors,
     view_of,
 )
 from ..tensor import Tensor, as_result
 from .kernels import pointwise
-from .schema import REQUIRED, Signature, mismatch
+from .schema import REQUIRED, Param, Schema, Signature, mismatch
 
 _new = object.__new__
-_NUMBERS = (float, int)
-_NUMBER = np.zeros(())  # for the layout of a result it matters only that there is one
-_NOWHERE: Any = (None, 0)
-_SAYS = {
+_A_NUMBER = np.zeros(())  # stands for a number among the operands that decide a result's strides
+_DESCRIPTIONS = {
     "view": "A view: the same memory, the same version counter.",
     "write": "Writes into its first argument, and counts the write.",
-    "turn": "Has the tensor itself look at its memory in another way.",
+    "restride": "Gives the tensor itself another shape and strides over its memory.",
     "composite": "Made of other operations.",
     "fresh": "A result with memory of its own.",
 }
 
 
-def _edge(x: Any) -> Any:
-    """Where a gradient for a view flows, whose history may have to be made anew; `_NOWHERE` if its base alone requires grad."""
-    return (edge_of(x) or _NOWHERE) if needs_grad(x) else None
+class Offer(NamedTuple):
+    """One overload under a name."""
+
+    op: Any
+    has_out: bool  # as a function it takes `out=`
+    is_method: bool
 
 
 class Overloads:
-    """What one name may be called with, and how it runs."""
+    """The overloads of one name, in the order in which PyTorch tries them."""
 
-    def __init__(self, name: str, inplace: bool = False) -> None:
-        self.name, self.inplace = name, inplace
-        self.offered: list[
-            tuple[Any, bool, bool]
-        ] = []  # an operation, whether it takes `out=`, whether it is a method
-        self.signatures: dict[bool, list] = {}  # of methods or functions, each with its operation
+    def __init__(self, name: str, in_place: bool = False) -> None:
+        self.name = name
+        self.in_place = in_place
+        self.offers: list[Offer] = []
+        self._signatures: dict[bool, list[tuple[Signature, Any]]] = {}  # by whether of the method
 
-    def add(self, made: Any, out: bool = False, method: bool = False) -> None:
-        """One more overload."""
-        self.offered.append((made, out, method and made.schema.has_self))
-        self.signatures.clear()
+    def add(self, op: Any, out: bool = False, method: bool = False) -> None:
+        """Add one more overload."""
+        self.offers.append(Offer(op, out, method and op.schema.has_self))
+        self._signatures.clear()
 
-    def called(self, method: bool) -> Callable:
-        """What a user calls: finds the overload, and hands it its arguments."""
+    def make_function(self, method: bool) -> Callable:
+        """Make the function, or the method, that users call."""
 
-        def read(*args: Any, **named: Any) -> Any:
-            return self._read(method, tuple([x for x in args if x is not REQUIRED]), named)
+        def call_as_parsed(*args: Any, **named: Any) -> Any:
+            # the short ways hand on what they were not given, too
+            return self._parse_and_run(method, tuple([x for x in args if x is not REQUIRED]), named)
 
-        call: Any = read
-        ops = [o for o, _, _ in self.offered]
-        for o in sorted(ops, key=_is_short, reverse=True)[::-1]:  # those are tried first
-            call = plain_call(o, call, method, self.inplace)
-        call.__name__, call.__qualname__ = self.name, f"Tensor.{self.name}" if method else self.name
+        ops = [offer.op for offer in self.offers]
+        call: Any = call_as_parsed
+        # Those with a short way are tried first: their tests of types are the cheapest, and no two overloads take the
+        # same types. The last to be wrapped is the first to be tried.
+        by_cost = sorted(ops, key=has_short_way, reverse=True)
+        for op in reversed(by_cost):
+            call = make_plain_call(op, call, method, self.in_place)
+        call.__name__ = self.name
+        call.__qualname__ = f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
-        says = _SAYS["write" if self.inplace else ops[0].kind]
-        call.__doc__ = f"{ops[0].schema.text}\n\n{says} Source: `torch.{ops[0].name}`."
+        description = _DESCRIPTIONS["write" if self.in_place else ops[0].kind]
+        call.__doc__ = f"{ops[0].schema.text}\n\n{description} Source: `torch.{ops[0].name}`."
         call.overloads = ops
         return call
 
-    def _read(self, method: bool, args: tuple, named: dict) -> Any:
-        """Call as torch's parser reads the arguments. TypeError, in its words, if they fit no overload."""
+    def _signatures_of(self, method: bool) -> list[tuple[Signature, Any]]:
+        """Return the signatures that the parser tries. They are made when a call first needs them, to import quickly."""
+        if method not in self._signatures:
+            self._signatures[method] = [
+                (
+                    Signature(
+                        offer.op.schema,
+                        self.name,
+                        method,
+                        offer.has_out and not method,
+                        offer.op.numbers,
+                        offer.op.older,
+                    ),
+                    offer.op,
+                )
+                for offer in self.offers
+                if offer.is_method or not method
+            ]
+        return self._signatures[method]
+
+    def _parse_and_run(self, method: bool, args: tuple, named: dict) -> Any:
+        """Call the first overload that fits, as PyTorch's parser does. TypeError in its words if none fits."""
         if method and not (args and isinstance(args[0], Tensor)):
             raise TypeError(f"unbound method TensorBase.{self.name}() needs a tensor")
-        if method not in self.signatures:
-            self.signatures[method] = [
-                (Signature(o.schema, self.name, method, out and not method, o.numbers, o.older), o)
-                for o, out, own in self.offered
-                if own or not method
-            ]
-        for signature, o in self.signatures[method]:
-            found = signature.match(args[method:], named)
-            if isinstance(found, str):
+        signatures = self._signatures_of(method)
+        for signature, op in signatures:
+            arguments = signature.match(args[method:], named)
+            if isinstance(arguments, str):  # why it does not fit
                 continue
             if method:
-                found["self"] = args[0]
-            out, grad = (
-                found.pop("out", None),
-                o.schema.is_factory and found.pop("requires_grad", False),
-            )
-            values = [
-                p.read(found[p.name], self.name) if p.name in found else p.default
-                for p in o.schema.params
-            ]
-            if out is not None:
-                return o.into(out, tuple(values))
-            made = o.inplace(*values) if self.inplace else o.run(*values)
-            if grad:
-                if made._data.dtype.kind != "f":
-                    raise RuntimeError(
-                        "Only Tensors of floating point and complex dtype can require gradients"
-                    )
-                made.requires_grad_()
-            return made
-        raise mismatch(self.name, [s for s, _ in self.signatures[method]], args[method:], named)
+                arguments["self"] = args[0]
+            return self._run(op, arguments)
+        raise mismatch(self.name, [s for s, _ in signatures], args[method:], named)
+
+    def _run(self, op: Any, arguments: dict[str, Any]) -> Any:
+        """Run one overload on arguments by name."""
+        out = arguments.pop("out", None)
+        requires_grad = op.schema.is_factory and arguments.pop("requires_grad", False)
+        values = []
+        for param in op.schema.params:
+            if param.name in arguments:
+                values.append(param.read(arguments[param.name], self.name))
+            else:
+                values.append(param.default)
+        if out is not None:
+            return op.run_into_out(out, tuple(values))
+        result = op.run_in_place(*values) if self.in_place else op.run(*values)
+        if requires_grad:
+            if result._data.dtype.kind != "f":
+                raise RuntimeError(
+                    "Only Tensors of floating point and complex dtype can require gradients"
+                )
+            result.requires_grad_()
+        return result
 
 
-# plain calls, written out ------------------------------------------------------------------------------------------------
-
-# A line holds for plain calls of the form that stands before it, see `_forms`.
-_TEXT = """
-        |def call({head}*more, **named):
-        |    if {unfit}:
-        |        return otherwise({given}, **named)
-some    |    {names} = *more, *defaults[len(more) : {count}]
-sizes   |    {row} = more[0] if len(more) == 1 and type(more[0]) is tuple else more
-pair    |    pair = isinstance(y, Tensor)
-        |    if {unlike}:
-        |        return otherwise({given}, **named)
-single  |    if type({row}) is int:
-single  |        {row} = ({row},)
-row     |    for n in {row} or ():
-row     |        if {not_in_row}:
-row     |            return otherwise({given}, **named)
-full    |    return run({values})
-short   |    here = MODES.here
-short   |    a = x._data
-made    |    fn = None
-one     |    storage = x._storage
-view    |    counter, source, creation = x._counter, x._view, DEFAULT
-view    |    if counter.is_inference:
-one     |    if x._counter.is_inference or (storage is not None and storage.device is not CPU):
-pair    |    b = y._data if pair else y
-pair    |    if ((storage := x._storage) is not None and storage.device is not CPU) or (
-pair    |        pair and (storage := y._storage) is not None and storage.device is not CPU
-pair    |    ):
-short   |        return run({values})
-into    |    kind = a.dtype
-into    |    alike = b.dtype is kind and b.shape == a.shape if pair else type(b) is float or -1 << 53 < b < 1 << 53
-into    |    if not alike or kind.kind != "f" or kind.num not in straight or not a.flags.forc or x._counter.is_inference:
-into    |        return run({values})
-into    |    if (pair and x is not y and owner(a) is owner(b)) or (here.grad and (needs_grad(x) or (pair and needs_grad(y)))):
-into    |        return run({values})
-into    |    here.run_ufunc(function, a, b, a)
-into    |    count_write(x)
-into    |    return x
-node    |    if here.grad:
-node    |        edge = x._edge
-node    |        if x._view is not None:
-node    |            edge = _edge(x)
-node    |        elif edge is None and (m := x._meta) is not None and m.requires_grad:
-node    |            edge = (x, 0)
-both    |        second = None
-both    |        if pair:
-both    |            second = y._edge
-both    |            if y._view is not None:
-both    |                second = _edge(y)
-both    |            elif second is None and (m := y._meta) is not None and m.requires_grad:
-both    |                second = (y, 0)
-node    |        if {wanted}:
-node    |            if {unusual}:
-node    |                return run({values})
-node    |            fn = _new(node)
-node    |            fn._edges = {edges}
-node    |            fn._saved = {saved}
-view    |    else:
-view    |        creation = INFERENCE if here.inference else NO_GRAD
-quick   |    data = function(a{rest})
-alone   |    if a.dtype.num in straight:
-alone   |        data = {quiet}(function, a)
-twice   |    kind = a.dtype
-twice   |    if kind.num in straight and (b.dtype is kind if pair else kind.kind == "f" and (type(b) is float or -1 << 53 < b < 1 << 53)):
-twice   |        try:
-twice   |            data = {quiet}(function, a, b)
-twice   |        except ValueError:
-twice   |            raise broadcast_error(a.shape, b.shape) from None
-straight|        if data.ndim != 1 or not data.size:
-straight|            data = result_layout(data, {operands})
-straight|    else:
-straight|        data = as_result(run_silenced(compute, {arrays}{rest}))
-general |    errors = get_errors()
-general |    try:
-general |        set_errors(IGNORED)
-general |        data = as_result(compute({arrays}{rest}))
-general |    finally:
-general |        set_errors(errors)
-made    |    out = _new(Tensor)
-made    |    out._data = data
-made    |    out._edge = out._meta = None
-view    |    storage = x._storage
-view    |    out._storage = storage = x._own_storage() if storage is None else storage
-view    |    out._counter = counter
-view    |    if source is None:
-view    |        out._view = (x, counter.version, creation)
-view    |    else:
-view    |        view_of(out, x)
-fresh   |    out._storage = out._view = None
-fresh   |    if here.inference:
-fresh   |        out._counter = InferenceCounter()
-fresh   |    else:
-fresh   |        out._counter = counter = _new(VersionCounter)
-fresh   |        counter.version = 0
-node    |    if fn is not None:
-node    |        fn._seq = next_number()
-node    |        fn._hooks = None
-node    |        fn._expects = ((data.shape, data.dtype, {device}),)
-node    |        out._edge = (fn, 0)
-result  |        fn._saved = (save_result(out),)
-results |        fn.keep_results((out,))
-made    |    return out
-"""
+# plain calls -------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _compiled(text: str) -> Any:
-    """The function of a text; tracebacks show its lines."""
-    file, found = f"{__file__}:{_compiled.cache_info().currsize}", {}  # type: tuple[str, dict[str, Any]]
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    exec(compile(text, file, "exec"), globals(), found)
-    return found["call"]
-
-
-def _first(*given: Any, **named: Any) -> Any:
-    """Stands where a call is written out when it is first made: to do it for all of them would take long to load."""
-    write(call)  # type: ignore[name-defined] # noqa: F821 - in the dictionary that the function has for itself
-    return call(*given, **named)  # type: ignore[name-defined] # noqa: F821
-
-
-def _is_short(o: Any) -> bool:
-    """Whether a plain call of an operation does at once what `Op` does step by step: of many that make a tensor of one or two."""
-    schema, node, pair = o.schema, o.node, o.tensors == [0, 1] and o.schema.least == 2
-    if o.several or o.lists or schema.is_factory or not (o.tensors == [0] or pair):
-        return False
-    if o.kind == "view":
-        return node is not None
-    return o.kind == "fresh" and (
-        node is None or not pair or (o.inputs == [0, 1] and hasattr(node, "rules"))
-    )
-
-
-def plain_call(
-    o: Any, otherwise: Callable, method: bool | None = None, inplace: bool = False
+def make_plain_call(
+    op: Any, otherwise: Callable, method: bool | None = None, in_place: bool = False
 ) -> Callable:
-    """The plain call of one operation; without `method`, as formulas, other operations and Python's operators make it."""
-    schema, kernel = o.schema, o.kernel
-    if (
-        REQUIRED in schema.defaults[schema.positional :]
-        or not schema.params
-        or (method is None and not _is_short(o))
-    ):
+    """Make the quickest way to call one overload; a call that is not plain goes to `otherwise`.
+
+    `method`: whether the name is a method or a function of the user's; None where formulas, other operations and
+    Python's operators call. These pass sizes as a tuple, and gain nothing where there is no short way.
+    """
+    schema = op.schema
+    required_by_name = REQUIRED in schema.defaults[schema.positional :]
+    if required_by_name or not schema.params:
         return otherwise
-
-    def write(call: Any) -> None:
-        forms = _forms(o, bool(method), inplace)
-        names = {
-            "otherwise": otherwise, "run": o.inplace if inplace else o.run, "node": o.node, "compute": o.compute,
-            "function": (forms["simply"] and kernel.plain) or kernel.function, "save": o.save, "kinds": schema.kinds,
-            "straight": kernel.straight if forms["simply"] else (), "defaults": schema.defaults,
-        }  # fmt: skip
-        lines = [line.partition("|") for line in _TEXT.splitlines()[1:]]
-        text = "\n".join([code for form, _, code in lines if forms[form.strip()]])
-        written = _compiled(text.format(**_parts(o, forms)))
-        call.__globals__.update(globals() | names)
-        call.__defaults__ = (
-            written.__defaults__
-        )  # before the code, as other threads may call it meanwhile
-        call.__code__ = written.__code__
-
-    own: dict[str, Any] = {"write": write}
-    own["call"] = FunctionType(_first.__code__, own)
-    return own["call"]
-
-
-def _forms(o: Any, method: bool, inplace: bool) -> dict[str, Any]:
-    """Of which forms the plain call of an operation is. Operations of the same forms have one text."""
-    schema, kernel, lead = o.schema, o.kernel, int(method)
-    rows = [p for p in schema.params[: schema.positional] if p.type.many or p.is_list]
-    short, pair = _is_short(o), len(o.tensors) == 2
-    simply = (
-        short
-        and type(kernel) is pointwise
-        and (len(schema.params) == 1 + pair or (pair and kernel.plain))
-    )
-    ufunc = simply and type(kernel.plain or kernel.function) is np.ufunc
-    into = inplace and pair and simply and kernel.to != "bool" and ufunc
-    short = short and (into or not inplace)
-    made = short and not into
-    view, node = made and kernel.kind == "view", made and o.node is not None
-    result = node and o.node.saved_names == ("result",)
-    return {
-        "": True, "some": schema.least < schema.positional, "row": rows, "single": len(rows) == 1 and rows[0].one,
-        "sizes": schema.positional == schema.least == lead + 1 and schema.params[lead].is_sizes,
-        "full": not short, "short": short, "pair": short and pair, "one": short and not pair and not view, "into": into,
-        "made": made, "view": view, "fresh": made and not view, "node": node, "both": node and pair, "result": result,
-        "results": node and o.node._results and not result, "simply": simply, "straight": made and simply,
-        "ufunc": ufunc, "alone": made and simply and not pair, "twice": made and simply and pair,
-        "quick": made and (view or kernel.copies), "general": made and not (simply or view or kernel.copies),
-    }  # fmt: skip
-
-
-def _parts(o: Any, forms: dict) -> dict[str, str]:
-    """What stands between braces in the text: of the arguments, and what the node saves of them."""
-    schema, pair, view = o.schema, forms["pair"], forms["view"]
-    count, first = schema.positional, 1 + pair
-    names = [*"xyzuvwst"[:count]]
-    read = [f"[*{n}]" if p.is_list else n for n, p in zip(names, schema.params, strict=False)]
-    every = [*read, *[f"defaults[{i}]" for i in range(count, len(schema.params))]]
-    head, given, unfit = (
-        " = REQUIRED, ".join([*names, "/, "]),
-        ", ".join([*names, "*more"]),
-        "more or named",
-    )
-    if forms["sizes"]:
-        head, given, unfit = (
-            "x = REQUIRED, /, " * (count - 1),
-            "x, " * (count - 1) + "*more",
-            "named or not more",
-        )
-    elif forms["some"]:
-        head, given, unfit = "", "*more", f"named or not {schema.least} <= len(more) <= {count}"
-    unlike, rows = [], []
-    for i, (name, p) in enumerate(zip(names, schema.params, strict=False)):
-        number = " or type(y) in _NUMBERS" * (o.numbers and i == 1)
-        if p.type.many or p.is_list:
-            rows.append(name)
-            kinds = [
-                "tuple",
-                *["int"] * forms["single"],
-                *["list"] * p.is_list,
-                *["type(None)"] * p.none,
-            ]
-            unlike.append(" and ".join([f"type({name}) is not {kind}" for kind in kinds]))
-        elif p.is_tensor and not p.none:
-            unlike.append(
-                f"not ({'pair' if pair and i == 1 else f'isinstance({name}, Tensor)'}{number})"
-            )
-        elif p.is_tensor:  # by class: a parameter is one, too
-            unlike.append(f"not ({name} is None or isinstance({name}, Tensor))")
-        elif p.kind == "PyObject":
-            unlike.append(f"{name} is REQUIRED")
+    if has_short_way(op):
+        if in_place:
+            if is_binary_ufunc(op) and op.kernel.to != "bool":
+                return in_place_call(op, otherwise)
+        elif op.kind == "view":
+            return view_call(op, otherwise, bool(method))
+        elif op.tensors == [0]:
+            return unary_call(op, otherwise, bool(method))
         else:
-            unlike.append(
-                f"type({name}) is not int"
-                if p.plain == {int}
-                else f"type({name}) not in kinds[{i}]"
-            )
-    return {
-        "head": head, "given": given, "unfit": unfit, "names": ", ".join(names), "count": str(count),
-        "row": rows[0] if len(rows) == 1 else f"({', '.join([f'*{row}' for row in rows])})",
-        "not_in_row": "not isinstance(n, Tensor)" if o.lists else "type(n) is not int",
-        "unlike": " or ".join(unlike), "values": ", ".join(every), "rest": "".join([f", {v}" for v in every[first:]]),
-        "wanted": "edge is not None" + " or second is not None" * pair,
-        "unusual": "MADE or edge is _NOWHERE" + " or second is _NOWHERE" * pair,
-        "edges": "edge, second" if pair else "edge,", "saved": _saved(o, every) if forms["node"] else "",
-        "operands": "a, b if pair else _NUMBER" if pair else "a", "arrays": "a, b" if pair else "a",
-        "device": "storage.device" if view else "CPU", "quiet": "here.run_ufunc" if forms["ufunc"] else "run_silenced",
-    }  # fmt: skip
+            return binary_call(op, otherwise)
+    elif method is None:
+        return otherwise
+    return general_call(op, otherwise, bool(method), in_place)
 
 
-def _saved(o: Any, values: list[str]) -> str:
-    """What the node of a plain call saves, as `Op.save` finds it."""
-    entries = []
-    for name, read, user, holds in o.saves:
-        at = o.schema.names.index(name) if name in o.schema.names else None
-        if name == "self_sym_sizes":
-            entries.append("a.shape")
-        elif read is None:  # a result, which comes later
-            entries.append("None")
-        elif at is None:
-            return f"save(({', '.join(values)},), fn._edges)"
-        elif not holds:
-            entries.append(values[at])
+def has_short_way(op: Any) -> bool:
+    """Return True if an operation makes one tensor of one, or of two by a ufunc."""
+    if op.several or op.lists or op.schema.is_factory:
+        return False
+    if op.kind == "view":
+        return op.tensors == [0] and op.node is not None
+    return op.kind == "fresh" and (op.tensors == [0] or is_binary_ufunc(op))
+
+
+def is_binary_ufunc(op: Any) -> bool:
+    """Return True if an operation is a ufunc of two tensors, both differentiable if any is."""
+    return (
+        op.tensors == [0, 1]
+        and op.schema.least == 2
+        and isinstance(_ufunc_of(op), np.ufunc)
+        and (op.node is None or (op.inputs == [0, 1] and hasattr(op.node, "rules")))
+    )
+
+
+def _ufunc_of(op: Any) -> Any:
+    """Return the function that a pointwise kernel calls if all arguments after the operands have their defaults."""
+    kernel = op.kernel
+    if type(kernel) is not pointwise:
+        return None
+    if len(op.schema.params) == len(op.tensors):
+        return kernel.function_by_default or kernel.function
+    return kernel.function_by_default
+
+
+def general_call(op: Any, otherwise: Callable, method: bool, in_place: bool) -> Callable:
+    """Skip the parser where the arguments need no reading, then run the operation step by step."""
+    run = op.run_in_place if in_place else op.run
+    read = make_reader(op.schema, op.numbers, first=0, sizes_at=int(method))
+
+    def call(*args: Any, **named: Any) -> Any:
+        values = None if named else read(args)
+        return otherwise(*args, **named) if values is None else run(*values)
+
+    return call
+
+
+def make_reader(
+    schema: Schema, numbers: bool, first: int, sizes_at: int
+) -> Callable[[tuple], tuple | None]:
+    """Make a function that gives the arguments of a plain call as kernels take them, or None if the call is not plain.
+
+    It reads the parameters from number `first` on and fills in defaults. `numbers`: a number may stand for the second
+    tensor. If parameter number `sizes_at` is the last one and takes sizes, they may be given one by one.
+    """
+    params = schema.params[first : schema.positional]
+    defaults = schema.defaults[first:]
+    if schema.positional == schema.least == sizes_at + 1 and schema.params[sizes_at].is_sizes:
+        return _make_reader_of_sizes(params[:-1], defaults[len(params) :])
+    count = len(params)
+    least = max(schema.least - first, 0)
+    kinds = [p.plain for p in params]
+    if numbers and len(schema.params) > 1:
+        kinds[1 - first] = kinds[1 - first] | {float, int}
+    # Combinations of types that were found to be plain: most programs call an operation in one or two ways.
+    plain_types: set[tuple] = set()
+
+    def read(args: tuple) -> tuple | None:
+        types = tuple(map(type, args))
+        if types in plain_types:
+            return args + defaults[len(args) :]
+        if not least <= len(args) <= count:
+            return None
+        values = []
+        for i, value in enumerate(args):
+            if type(value) not in kinds[i]:
+                value = _read_plain(params[i], value)  # noqa: PLW2901
+                if value is REQUIRED:
+                    return None
+            values.append(value)
+        if all(t in kinds[i] for i, t in enumerate(types)):
+            plain_types.add(types)
+        return (*values, *defaults[len(args) :])
+
+    return read
+
+
+def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tuple], tuple | None]:
+    """Make a reader for a schema whose last parameter takes sizes: `x.view(2, 3)` or `x.view((2, 3))`."""
+    at = len(before)
+
+    def read(args: tuple) -> tuple | None:
+        if len(args) <= at:
+            return None
+        sizes = args[at:]
+        if type(sizes[0]) is not int and len(sizes) == 1:
+            sizes = sizes[0]
+            if type(sizes) is not tuple:
+                return None
+        for n in sizes:
+            if type(n) is not int:
+                return None
+        for param, value in zip(before, args, strict=False):
+            if not (param.is_tensor and isinstance(value, Tensor)):
+                return None
+        return (*args[:at], sizes, *defaults)
+
+    return read
+
+
+def _read_plain(param: Param, value: Any) -> Any:
+    """Read an argument whose type alone does not say that it fits; REQUIRED if the parser has to read it."""
+    if param.type.many:
+        row = (value,) if param.one and type(value) is int else value
+        if type(row) is not tuple:
+            return REQUIRED
+        for n in row:
+            if type(n) is not int:
+                return REQUIRED
+        return row
+    if param.is_list:
+        if type(value) not in (list, tuple):
+            return REQUIRED
+        for t in value:
+            if not isinstance(t, Tensor):
+                return REQUIRED
+        return [*value]
+    # by class, as a Parameter is a tensor, too
+    if (param.is_tensor and isinstance(value, Tensor)) or param.kind == "PyObject":
+        return value
+    return REQUIRED
+
+
+# short ways --------------------------------------------------------------------------------------
+
+
+def needs_general_way(x: Any) -> bool:
+    """Return True if a tensor is on another device, or a view that requires grad: its history may be out of date."""
+    storage = x._storage
+    if storage is not None and storage.device is not CPU:
+        return True
+    return x._view is not None and needs_grad(x)
+
+
+def leaf_edge(x: Any) -> Any:
+    """Return the edge to a tensor that has no node but an AutogradMeta: to itself if it requires grad."""
+    return (x, 0) if x._meta.requires_grad else None
+
+
+def _record(out: Any, op: Any, edges: tuple, saved: tuple) -> None:
+    """Make `out` the output of a new node. Calling the node's class would do the same in twice the time."""
+    data, storage = out._data, out._storage
+    fn = _new(op.node)
+    fn._edges = edges
+    fn._saved = saved
+    fn._seq = next_number()
+    fn._hooks = None
+    fn._expects = ((data.shape, data.dtype, CPU if storage is None else storage.device),)
+    out._edge = (fn, 0)
+    if fn._results:
+        fn.keep_results((out,))
+
+
+def saved_without_tensors(op: Any) -> tuple | None:
+    """Return what the node of every plain call saves, if that is no argument but those that have their defaults.
+
+    So `add` always saves `alpha=1`, and `exp` nothing until its result is there. None if it depends on the call.
+    """
+    count = len(op.tensors)
+    if op.node is None or op.schema.positional > count:
+        return None
+    for saved in op.saves:
+        if saved.read is not None and saved.name not in op.schema.names[count:]:
+            return None
+    return op.save((None,) * count + op.defaults[count:], (None,) * count)
+
+
+def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
+    """Make the short way of an operation on one tensor with a result of its own: `exp`, `sum`, `clone`."""
+    run, kernel, node, compute = op.run, op.kernel, op.node, op.on_arrays
+    ufunc = kernel.function
+    is_ufunc = type(kernel) is pointwise and isinstance(ufunc, np.ufunc)
+    dtypes = kernel.direct_dtypes if is_ufunc and len(op.schema.params) == 1 else ()
+    copies = kernel.copies
+    defaults = op.defaults[1:]
+    has_required = REQUIRED in defaults
+    read = make_reader(op.schema, False, first=1, sizes_at=int(method))
+    constant_saved = saved_without_tensors(op)
+
+    def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+        if named or not isinstance(x, Tensor):
+            return otherwise(x, *more, **named)
+        rest: Any = defaults
+        if more or has_required:
+            rest = read(more)
+            if rest is None:
+                return otherwise(x, *more)
+        if MADE or (copies and x._counter.is_inference):
+            return run(x, *rest)
+        if (x._storage is not None or x._view is not None) and needs_general_way(x):
+            return run(x, *rest)
+        here = MODES.here
+        a = x._data
+        if copies:  # NumPy has nothing to warn of
+            data = compute(a, *rest)
+        elif a.dtype.num in dtypes:
+            data = here.run_ufunc(ufunc, a)
+            if data.ndim != 1 or not data.size:
+                data = result_layout(data, a)
         else:
-            entry = f"save_tensor({values[at]})"
-            if at == 1 and o.numbers:
-                entry += f" if pair else SavedNumber({values[at]})"
-            if user is not None:
-                entry = f"({entry}) if {('edge', 'second')[user]} is not None else None"
-            entries.append(entry)
-    return f"{', '.join(entries)}," if entries else "()"
+            data = as_result(run_silenced(compute, a, *rest))
+        out = _new(Tensor)
+        out._data = data
+        out._storage = out._view = out._edge = out._meta = None
+        if here.inference:
+            out._counter = InferenceCounter()
+        else:
+            out._counter = counter = _new(VersionCounter)
+            counter.version = 0
+        if node is not None and here.grad:
+            edge = x._edge
+            if edge is None and x._meta is not None:
+                edge = leaf_edge(x)
+            if edge is not None:
+                edges = (edge,)
+                saved = constant_saved
+                if saved is None:
+                    saved = op.save((x, *rest), edges)
+                _record(out, op, edges, saved)
+        return out
+
+    return call
 
 
-__all__ = ["Overloads", "plain_call"]
+def binary_call(op: Any, otherwise: Callable) -> Callable:
+    """Make the short way of a ufunc of two tensors, or of a tensor and a number: `add`, `mul`, `lt`."""
+    run, node = op.run, op.node
+    constant_saved = saved_without_tensors(op)
+    ufunc, dtypes, takes_numbers = _ufunc_of(op), op.kernel.direct_dtypes, op.numbers
+    defaults = op.defaults[2:]
+
+    def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+        if more or named or not isinstance(x, Tensor):
+            return otherwise(x, y, *more, **named)
+        a = x._data
+        is_pair = isinstance(y, Tensor)
+        if is_pair:
+            b = y._data
+            fits = b.dtype is a.dtype
+            if (y._storage is not None or y._view is not None) and needs_general_way(y):
+                fits = False
+        elif takes_numbers and (type(y) is float or type(y) is int):
+            b = y
+            # NumPy gives the array's dtype for a number that float64 represents exactly
+            fits = a.dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
+        else:
+            return otherwise(x, y)
+        if not fits or a.dtype.num not in dtypes or MADE:
+            return run(x, y, *defaults)
+        if (x._storage is not None or x._view is not None) and needs_general_way(x):
+            return run(x, y, *defaults)
+        here = MODES.here
+        try:
+            data = here.run_ufunc(ufunc, a, b)
+        except ValueError:
+            raise broadcast_error(a.shape, b.shape) from None
+        if data.ndim != 1 or not data.size:
+            data = result_layout(data, a, b if is_pair else _A_NUMBER)
+        out = _new(Tensor)
+        out._data = data
+        out._storage = out._view = out._edge = out._meta = None
+        if here.inference:
+            out._counter = InferenceCounter()
+        else:
+            out._counter = counter = _new(VersionCounter)
+            counter.version = 0
+        if node is not None and here.grad:
+            edge = x._edge
+            if edge is None and x._meta is not None:
+                edge = leaf_edge(x)
+            other_edge = y._edge if is_pair else None
+            if is_pair and other_edge is None and y._meta is not None:
+                other_edge = leaf_edge(y)
+            if edge is not None or other_edge is not None:
+                edges = (edge, other_edge)
+                saved = constant_saved
+                if saved is None:
+                    saved = op.save((x, y, *defaults), edges)
+                _record(out, op, edges, saved)
+        return out
+
+    return call
+
+
+def view_call(op: Any, otherwise: Callable, method: bool) -> Callable:
+    """Make the short way of an operation that gives one view: `view`, `t`, `select`."""
+    run, compute = op.run, op.on_arrays
+    defaults = op.defaults[1:]
+    has_required = REQUIRED in defaults
+    read = make_reader(op.schema, False, first=1, sizes_at=int(method))
+
+    def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+        if named or not isinstance(x, Tensor):
+            return otherwise(x, *more, **named)
+        rest: Any = defaults
+        if more or has_required:
+            rest = read(more)
+            if rest is None:
+                return otherwise(x, *more)
+        source, counter = x._view, x._counter
+        # inference tensors have no views
+        if MADE or counter.is_inference or (source is not None and needs_grad(x)):
+            return run(x, *rest)
+        here = MODES.here
+        data = compute(x._data, *rest)
+        out = _new(Tensor)
+        out._data = data
+        out._storage = x._own_storage() if x._storage is None else x._storage
+        out._counter = counter
+        out._edge = out._meta = None
+        if source is not None:
+            view_of(out, x)
+        elif here.grad:
+            out._view = (x, counter.version, DEFAULT)
+        else:
+            out._view = (x, counter.version, INFERENCE if here.inference else NO_GRAD)
+        if here.grad:
+            edge = x._edge
+            if edge is None and x._meta is not None:
+                edge = leaf_edge(x)
+            if edge is not None:
+                edges = (edge,)
+                _record(out, op, edges, op.save((x, *rest), edges))
+        return out
+
+    return call
+
+
+def in_place_call(op: Any, otherwise: Callable) -> Callable:
+    """Make the short way of a ufunc that writes into its first operand: `add_`, `mul_`.
+
+    It needs no room for a result: the ufunc itself writes, if both operands have the same shape and no cell in common.
+    """
+    run, node, save = op.run_in_place, op.node, op.save
+    ufunc, dtypes, takes_numbers = _ufunc_of(op), op.kernel.direct_dtypes, op.numbers
+    defaults = op.defaults[2:]
+
+    def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+        if more or named or not isinstance(x, Tensor):
+            return otherwise(x, y, *more, **named)
+        a = x._data
+        is_pair = isinstance(y, Tensor)
+        if is_pair:
+            b = y._data
+            fits = b.dtype is a.dtype and b.shape == a.shape and b is not a
+            # two arrays that own their memory have no cell in common
+            if (a.base is not None or b.base is not None) and owner(a) is owner(b):
+                fits = False
+            if (y._storage is not None or y._view is not None) and needs_general_way(y):
+                fits = False
+        elif takes_numbers and (type(y) is float or type(y) is int):
+            b = y
+            fits = type(y) is float or -1 << 53 < y < 1 << 53
+        else:
+            return otherwise(x, y)
+        if not fits or a.dtype.kind != "f" or a.dtype.num not in dtypes or not a.flags.forc:
+            return run(x, y, *defaults)
+        if MADE or (node is not None and node._results):
+            return run(x, y, *defaults)
+        if (x._storage is not None or x._view is not None) and needs_general_way(x):
+            return run(x, y, *defaults)
+        here = MODES.here
+        fn = None
+        if node is not None and here.grad:
+            edge = x._edge
+            if edge is None and x._meta is not None:
+                edge = leaf_edge(x)
+            other_edge = y._edge if is_pair else None
+            if is_pair and other_edge is None and y._meta is not None:
+                other_edge = leaf_edge(y)
+            if edge is not None or other_edge is not None:
+                check_inplace(x)
+                edges = (edge, other_edge)
+                fn = node(edges, save((x, y, *defaults), edges, written=True))
+        here.run_ufunc(ufunc, a, b, a)
+        count_write(x)
+        if fn is not None:
+            fn.describe(x)
+            rebase_history(x, fn)
+        return x
+
+    return call
+
+
+__all__ = ["Offer", "Overloads", "make_plain_call"]

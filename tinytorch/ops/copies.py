@@ -206,7 +206,7 @@ def converted(
         and out._data.dtype.kind == "f"
         and needs_grad(self)
     ):
-        to_copy.recorded(to_copy.node_for((self,)), out)
+        to_copy.end_recording(to_copy.make_node((self,)), out)
     return counted(out, self)
 
 

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ..base import as_device, convert, dtypes, empty_like_strides, fma64, store
-from ..graph import MODES, VersionCounter, count_write, needs_grad, run_silenced
+from ..base import as_device, convert, dtypes, empty_like_strides, store
+from ..graph import MODES, count_write, needs_grad, run_silenced
+from ..random import fma64
 from ..tensor import Tensor, device_of
 from .copies import strides_of_copy
 from .define import op
 from .from_data import check_size, finish
 from .kernels import composite, number_array
+from .resizing import resize_out
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
@@ -58,16 +60,12 @@ class factory(composite):
             dtype = default or dtypes.get_default_dtype()
         return finish(self.function(dtype, *given), as_device(device))
 
-    def into(self, out: Tensor, args: tuple) -> Tensor:
+    def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
         """`out`, resized if need be, with the numbers."""
-        from .memory import resized
-
         if MODES.here.grad and needs_grad(out):
             raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
-        data, counter = self.function(out.dtype, *self.split(args)[0]), out._counter
-        out._counter = VersionCounter()
-        resized(out, data.shape)
-        out._counter = counter  # the write alone counts
+        data = self.function(out.dtype, *self.split(args)[0])
+        resize_out(out, data.shape)
         store(out._data, data)
         count_write(out)
         return out

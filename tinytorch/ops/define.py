@@ -1,14 +1,20 @@
-"""Declaring operations: torch's own schema, a kernel, and a formula for each gradient. That is all there is to one.
+"""Declaring operations: PyTorch's own schema, a kernel, and a formula for each gradient.
 
-    mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, operator="mul",
-             self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+    mul = op(
+        "mul(Tensor self, Tensor other)",
+        pointwise(np.multiply),
+        numbers=True,
+        operator="mul",
+        self=lambda grad, other: grad * other,
+        other=lambda grad, self: grad * self,
+    )
 
-The schema says how it may be called and what a call shares: a result `Tensor(a)` looks at the memory of the argument
-`Tensor(a)`, and `Tensor(a!)` is written to. From it come function, method, `name_`, `out=`, and torch's words for calls
-that do not fit. A formula's parameter names say what is saved for it.
+The schema says how the operation may be called and what a call shares: a result `Tensor(a)` looks at the memory of the
+argument `Tensor(a)`, and `Tensor(a!)` is written to. From it come the function, the method, `name_`, `out=`, and PyTorch's
+errors for calls that do not fit. The names of a formula's parameters say what is saved for it.
 
-Everything happens in torch's order: arguments are read, then histories, then what backward needs is saved, then the
-kernel runs, then the result is given its history. So the first thing that is wrong is what is said.
+An `Op` runs in PyTorch's order: arguments are read, then histories are checked, then what backward needs is saved, then
+the kernel runs, then the result is given its history. So of several errors the one that PyTorch raises is raised.
 """
 
 from __future__ import annotations
@@ -16,7 +22,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,96 +62,130 @@ from ..graph import (
     view_of,
 )
 from ..tensor import Tensor, device_of, fresh
-from .calling import Overloads, plain_call
+from .calling import Overloads, make_plain_call
 from .kernels import Kernel, cannot_cast, pointwise
+from .resizing import resize_out
 from .schema import Schema, is_number
 
 ndarray = np.ndarray
-OUT_WORDS = {
+
+# PyTorch's errors for an `out=` of another dtype than the result. Numbered are the result's dtype and that of `out`, by
+# their names in Python and as C++ has them.
+OUT_DTYPE_ERRORS = {
     "exact": "Expected out tensor to have dtype {2}, but got {3} instead",
     "found": "Found dtype {1} but expected {0}",
-}  # of the result's dtype and that of `out`, by their names and as C++ has them
+}
+_OUT_RECORDED = "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+_OUT_RESIZED = "An output with one or more elements was resized since it had shape {}, which does not match the required output shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+_TWO_DEVICES = (
+    "Expected all tensors to be on the same device, but found at least two devices, {} and {}!"
+)
+
 OPS: list[Op] = []  # all that are declared, in order
 
 
+class SavedArgument(NamedTuple):
+    """A value that the node of an operation saves."""
+
+    name: str
+    read: Callable[[tuple], Any] | None  # reads it off a call's arguments; None for a result
+    user: int | None  # the one input whose gradient alone needs it, if there is just one
+    is_tensor: bool
+
+
 class Op:
-    """One overload of an operation. Formulas call it: on tensors, or on plain arrays, which runs its kernel alone."""
+    """One overload of an operation.
+
+    Formulas and other operations call it with tensors, or with plain arrays, on which only the kernel runs. The ways
+    to run it: `on_arrays` (the kernel), `on_tensors` (the shortest way), `run` (step by step; its arguments are
+    complete), `run_in_place` (as `name_`), `run_into_out` (with `out=`).
+    """
 
     def __init__(
-        self, schema: Schema, kernel: Kernel, node: Any, inputs: list[int], keeps: dict[str, Callable], numbers: bool,
-        older: bool, out_words: str,
-    ) -> None:  # fmt: skip
+        self,
+        schema: Schema,
+        kernel: Kernel,
+        node: Any,
+        inputs: list[int],
+        keeps: dict[str, Callable],
+        numbers: bool,
+        older: bool,
+        out_error: str,
+    ) -> None:
         self.schema, self.kernel, self.node, self.inputs = schema, kernel, node, inputs
-        self.numbers, self.older, self.out_words = numbers, older, out_words
+        self.numbers, self.older, self.out_error = numbers, older, out_error
         self.name, self.defaults = schema.name, schema.defaults
         self.several = schema.several
-        self.result_type = _named(schema)
+        self.result_type = result_type_of(schema)
         self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
-        self.saves = []  # what the node saves: its name, how it is read, the one input that needs it, whether it is a tensor
-        if node is not None:
-            holding = {schema.names[i] for i in (*self.tensors, *self.lists)}
-            for at, (n, user) in enumerate(zip(node.saved_names, node.users, strict=True)):
-                read = None if at in node._results else keeps.get(n) or _source(n, schema)
-                self.saves.append((n, read, user, n in holding or n in keeps))
-        self.kind = "turn" if kernel.kind == "view" and schema.writes else kernel.kind
-        self.compute: Callable = (
-            kernel.function if type(kernel).__call__ is Kernel.__call__ else kernel
-        )  # on arrays
-        runs = {"fresh": self._run_fresh, "view": self._run_view, "write": self.inplace, "composite": self.compute,
-                "turn": self._turn}  # fmt: skip
-        self.run: Callable = runs[self.kind]
-        self.on_arrays = (
-            None if self.kind in ("write", "turn") else self.compute
-        )  # unless it writes to them
-        self.plain = plain_call(self, self.full)
+        self.saves = [] if node is None else self._list_saved_arguments(keeps)
+        # a view of what the schema says is written to, as by `t_`, changes how the tensor itself looks at its memory
+        is_restride = kernel.kind == "view" and schema.writes
+        self.kind = "restride" if is_restride else kernel.kind
+        # most kernels do no more than their function, and are not worth a call in between
+        is_function = type(kernel).__call__ is Kernel.__call__
+        self.on_arrays: Callable = kernel.function if is_function else kernel
+        ways = {
+            "fresh": self._run_fresh,
+            "view": self._run_view,
+            "write": self.run_in_place,
+            "composite": self.on_arrays,
+            "restride": self._run_restride,
+        }
+        self.run: Callable = ways[self.kind]
+        self.writes = self.kind in ("write", "restride")
+        self.on_tensors = make_plain_call(self, self._complete_and_run)
+
+    def _list_saved_arguments(self, keeps: dict[str, Callable]) -> list[SavedArgument]:
+        """List what the node saves of a call's arguments and results, in its order."""
+        schema, node = self.schema, self.node
+        tensor_names = {schema.names[i] for i in (*self.tensors, *self.lists)}
+        saved = []
+        for at, (name, user) in enumerate(zip(node.saved_names, node.users, strict=True)):
+            is_result = at in node._results
+            read = None if is_result else keeps.get(name) or make_argument_reader(name, schema)
+            saved.append(SavedArgument(name, read, user, name in tensor_names or name in keeps))
+        return saved
 
     def __call__(self, *values: Any) -> Any:
-        """Run on tensors, recorded as grad mode has it, or on arrays; arguments that are left out take their defaults."""
-        if type(values[0]) is not ndarray or self.on_arrays is None:
-            return self.plain(*values)
-        given, defaults = len(values), self.defaults
-        return (
-            self.on_arrays(*values)
-            if given == len(defaults)
-            else self.on_arrays(*values, *defaults[given:])
-        )
+        """Run on tensors, recorded if grad mode is on, or on arrays. Arguments that are left out take their defaults."""
+        if type(values[0]) is not ndarray or self.writes:
+            return self.on_tensors(*values)
+        if len(values) == len(self.defaults):
+            return self.on_arrays(*values)
+        return self.on_arrays(*values, *self.defaults[len(values) :])
 
-    def full(self, *values: Any) -> Any:
-        """Run step by step, on tensors or on arrays."""
+    def _complete_and_run(self, *values: Any) -> Any:
+        """Fill in defaults, then run step by step, on tensors or on arrays."""
         values += self.defaults[len(values) :]
-        if (
-            self.on_arrays is not None
-            and not isinstance(values[0], TensorBase)
-            and _on_arrays(values)
-        ):
-            return self.compute(*values)
+        is_for_arrays = not self.writes and not isinstance(values[0], TensorBase)
+        if is_for_arrays and is_called_on_arrays(values):
+            return self.on_arrays(*values)
         return self.run(*values)
 
-    # histories -----------------------------------------------------------------------------------------------------------
+    # histories -----------------------------------------------------------------------------------
 
     def tensors_of(self, values: tuple) -> list:
-        """All tensors that a call was given."""
-        found = [x for x in values if isinstance(x, TensorBase)]
-        return (
-            found + [t for i in self.lists for t in values[i] if t is not None]
-            if self.lists
-            else found
-        )
+        """Return all tensors among the arguments of a call."""
+        tensors = [x for x in values if isinstance(x, TensorBase)]
+        for i in self.lists:
+            tensors += [t for t in values[i] if t is not None]
+        return tensors
 
-    def begin(self, values: tuple, tensors: list, written: bool = False) -> Any:
-        """The node of a call if it is to be recorded, else None. `written`: the first argument is written to."""
+    def begin_recording(self, values: tuple, tensors: list, written: bool = False) -> Any:
+        """Return the node of a call if it is to be recorded, else None. `written`: the first argument is written to."""
         if self.node is None or not MODES.here.grad:
             return None
         for t in tensors:
             if needs_grad(t):
                 if written:
                     check_inplace(values[0])
-                return self.node_for(values, written)
+                return self.make_node(values, written)
         return None
 
-    def node_for(self, values: tuple, written: bool = False) -> Any:
-        """The node of a call, with its edges and what it saves of its arguments: of what is written to, what it held."""
+    def make_node(self, values: tuple, written: bool = False) -> Any:
+        """Make the node of a call, with its edges and what it saves of the arguments."""
         edges: list = []
         for i in self.inputs:
             x = values[i]
@@ -156,11 +196,15 @@ class Op:
         return self.node(tuple(edges), self.save(values, edges, written))
 
     def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
-        """What a node saves of a call: only what a formula will read whose gradient is needed. Results come later."""
-        rewritten, saved = self.schema.names[0] if written else "", []  # type: tuple[str, list]
-        for name, read, user, holds in self.saves:
+        """Return what a node saves of a call: only what a formula reads whose gradient is needed. Results come later.
+
+        Of an argument that is written to, a copy is saved, as the write comes later and would make it stale.
+        """
+        rewritten = self.schema.names[0] if written else None
+        saved: list = []
+        for name, read, user, is_tensor in self.saves:
             x = None if read is None else read(values)
-            if not holds or x is None:
+            if not is_tensor or x is None:
                 saved.append(x)
             elif user is not None and edges[user] is None and type(x) is not list:
                 saved.append(None)
@@ -170,79 +214,91 @@ class Op:
                 saved.append(save_value(x.clone() if name == rewritten else x))
         return tuple(saved)
 
-    def recorded(self, fn: Any, out: Any) -> None:
-        """Make a result, or several, the output of its node."""
-        if isinstance(out, (tuple, list)):
-            floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in out]
-            while (
-                floating and floating[-1] is None
-            ):  # torch counts outputs to the last that has a gradient
+    def end_recording(self, fn: Any, result: Any) -> None:
+        """Make a result, or several, the output of a node."""
+        if isinstance(result, (tuple, list)):
+            floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in result]
+            # PyTorch counts outputs up to the last that has a gradient
+            while floating and floating[-1] is None:
                 floating.pop()
             fn.describe(*floating)
             for nr, t in enumerate(floating):
                 if t is not None:
                     t._edge = (fn, nr)
+            results = tuple(result)
         else:
-            if out._data.dtype.kind != "f":
-                raise RuntimeError(f"Autograd not support dtype: {out.dtype.scalar_name}")
-            fn.describe(out)
-            out._edge = (fn, 0)
-            out = (out,)
+            if result._data.dtype.kind != "f":
+                raise RuntimeError(f"Autograd not support dtype: {result.dtype.scalar_name}")
+            fn.describe(result)
+            result._edge = (fn, 0)
+            results = (result,)
         if fn._results:
-            fn.keep_results(out)
+            fn.keep_results(results)
 
-    # running -------------------------------------------------------------------------------------------------------------
+    # ways to run ---------------------------------------------------------------------------------
 
-    def device(self, values: tuple, tensors: list) -> device:
-        """Where the result lies: where the operands do. RuntimeError in torch's words if they lie on two devices."""
-        if not any([t._storage is not None and t._storage.device is not CPU for t in tensors]):
-            return CPU
-        tensors = [x for i in self.tensors if isinstance(x := values[i], TensorBase)]
-        for i in self.lists:
-            tensors += (
-                values[i] if self.schema.params[i].kind == "Tensor[]" else []
-            )  # indices may be on the CPU
-        common = next((d for t in tensors if (d := device_of(t)) is not CPU), CPU)
+    def common_device(self, values: tuple, tensors: list) -> device:
+        """Return the device of the operands, which is the result's. RuntimeError if they are on two devices."""
         for t in tensors:
+            if t._storage is not None and t._storage.device is not CPU:
+                return self._check_devices(values)
+        return CPU
+
+    def _check_devices(self, values: tuple) -> device:
+        """Return the device of operands of which one is not on the CPU. RuntimeError if they are on two devices."""
+        operands = [values[i] for i in self.tensors if isinstance(values[i], TensorBase)]
+        for i in self.lists:
+            if (
+                self.schema.params[i].kind == "Tensor[]"
+            ):  # `Tensor?[]` are indices, which may be on the CPU
+                operands += values[i]
+        common = next((d for t in operands if (d := device_of(t)) is not CPU), CPU)
+        for t in operands:
+            # a 0-d tensor on the CPU goes with tensors on any device
             if device_of(t) is not common and t._data.ndim:
-                raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {common} and {device_of(t)}!")  # fmt: skip
+                raise RuntimeError(_TWO_DEVICES.format(common, device_of(t)))
         return common
 
     def _run_fresh(self, *values: Any) -> Any:
+        """Run an operation whose results have memory of their own."""
         tensors = self.tensors_of(values)
-        fn = self.begin(values, tensors)
-        where = self.device(values, tensors)
-        data = run_silenced(self.compute, *_arrays(values))
-        out = (
-            self.result_type([fresh(d, where) for d in data])
-            if type(data) in (tuple, list)
-            else fresh(data, where)
-        )
+        fn = self.begin_recording(values, tensors)
+        where = self.common_device(values, tensors)
+        data = run_silenced(self.on_arrays, *arrays_of(values))
+        if type(data) in (tuple, list):
+            result = self.result_type([fresh(d, where) for d in data])
+        else:
+            result = fresh(data, where)
         if fn is not None:
-            self.recorded(fn, out)
+            self.end_recording(fn, result)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
-            out._counter = VersionCounter(1)  # torch counts that it was written to
-        return out
+            result._counter = VersionCounter(1)  # PyTorch counts that it was written to
+        return result
 
     def _run_view(self, *values: Any) -> Any:
+        """Run an operation that gives one view or several."""
         source = values[0]
-        fn = self.begin(values, [source])
-        data = self.compute(*_arrays(values))
-        outs = [source._looking(a) for a in (data if self.several else (data,))]
+        fn = self.begin_recording(values, [source])
+        data = self.on_arrays(*arrays_of(values))
+        views = [source._looking(a) for a in (data if self.several else (data,))]
         creation = MULTI_OUTPUT if self.several and MODES.here.grad else None
-        if self.node is not None:  # else autograd does not know that it looks at the same memory
-            for out in outs:
-                view_of(out, source, creation)
-        made = self.result_type(outs) if self.several else outs[0]
+        if (
+            self.node is not None
+        ):  # without, autograd does not know that it looks at the same memory
+            for t in views:
+                view_of(t, source, creation)
+        result = self.result_type(views) if self.several else views[0]
         if fn is not None and not source._counter.is_inference:
-            self.recorded(fn, made)
-        return made
+            self.end_recording(fn, result)
+        return result
 
-    def _turn(self, *values: Any) -> Any:
-        """Have the tensor itself look at its memory in another way."""
+    def _run_restride(self, *values: Any) -> Any:
+        """Give the tensor itself another shape and strides over its memory, as `t_` does."""
         target = values[0]
-        fn = None if target._counter.is_inference else self.begin(values, [target], True)
-        data, before = self.compute(*_arrays(values)), expectation(target)
+        fn = None
+        if not target._counter.is_inference:
+            fn = self.begin_recording(values, [target], written=True)
+        data, before = self.on_arrays(*arrays_of(values)), expectation(target)
         target._own_storage()
         target._data = data
         exchanged(target, before)
@@ -252,32 +308,24 @@ class Op:
             replace_history(target, fn)
         return target
 
-    def inplace(self, *values: Any) -> Any:
-        """The operation with its result written into its first argument, as torch's `name_`."""
+    def run_in_place(self, *values: Any) -> Any:
+        """Run the operation with its result written into its first argument, as PyTorch's `name_` does."""
         values += self.defaults[len(values) :]
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
-            target = np.asarray(target)  # of an operation on 0-d arrays NumPy gives a number
-            data = self.kernel.written(target, *values[1:])
-            if data is not None:
-                store(target, data)
-            return target
+            return self._write_into_array(target, values[1:])
         tensors = self.tensors_of(values)
-        fn = self.begin(values, tensors, True)
-        self.device(values, tensors)
-        arrays = _arrays(values)
-        for i in self.tensors[
-            1:
-        ]:  # two tensors may have one array, but only one tensor is known to be itself
+        fn = self.begin_recording(values, tensors, written=True)
+        self.common_device(values, tensors)
+        arrays = arrays_of(values)
+        for i in self.tensors[1:]:
+            # A tensor may be written with itself, but not with another tensor over the same array: the kernel's check
+            # of overlaps tells the two apart by the array.
             if arrays[i] is arrays[0] and values[i] is not target:
                 arrays[i] = arrays[i][...]
-        data = run_silenced(self.kernel.written, *arrays)
+        data = run_silenced(self.kernel.values_to_write, *arrays)
         if data is not None:
-            a = target._data
-            if a.flags.forc or not layout.overlaps(a):
-                run_silenced(store, a, data)
-            else:
-                run_silenced(layout.store_in_turn, a, data, lambda: self.kernel.written(*arrays))
+            self._write_values(target._data, data, arrays)
         count_write(target)
         if fn is not None:
             fn.describe(target)
@@ -286,269 +334,346 @@ class Op:
                 fn.keep_results((target,))
         return target
 
-    def into(self, out: Any, values: tuple) -> Any:
-        """The operation with its result written into `out`."""
+    def _write_into_array(self, target: Any, rest: tuple) -> ndarray:
+        """Write the result into an array: a formula of a first derivative runs on arrays."""
+        target = np.asarray(target)  # NumPy gives a number for an operation on 0-d arrays
+        data = self.kernel.values_to_write(target, *rest)
+        if data is not None:
+            store(target, data)
+        return target
+
+    def _write_values(self, target: ndarray, data: ndarray, arrays: list) -> None:
+        """Write computed values into the array of a tensor."""
+        if target.flags.forc or not layout.overlaps(target):
+            run_silenced(store, target, data)
+        else:
+            # of a cell that occurs several times, each write reads what the one before has written
+            run_silenced(
+                layout.store_in_turn, target, data, lambda: self.kernel.values_to_write(*arrays)
+            )
+
+    # `out=` --------------------------------------------------------------------------------------
+
+    def run_into_out(self, out: Any, values: tuple) -> Any:
+        """Run the operation with its result, or several, written into `out`.
+
+        RuntimeError if anything requires grad, or if PyTorch does not convert the result to the dtype of `out`.
+        """
         if self.schema.is_factory:
-            return self.kernel.into(out, values)
+            return self.kernel.run_into_out(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = self.tensors_of(values)
-        recorded = hasattr(self.node, "rules") or self.kernel.kind == "composite"
-        if MODES.here.grad and recorded and any([needs_grad(t) for t in (*outs, *inputs)]):
-            raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
+        self._check_out_unrecorded(outs, inputs)
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
-            at, d = self.schema.names.index("dtype"), out.dtype
-            if values[at] not in (None, d):
-                raise RuntimeError(
-                    OUT_WORDS["exact"].format("", "", cpp_name(values[at]), cpp_name(d))
-                )
-            values = (*values[:at], d, *values[at + 1 :])
-        if self.kernel.kind == "composite":
-            data: Any = self.compute(*values)
-            data = [t._data for t in data] if type(data) in (tuple, list) else data._data
-        else:
-            arrays = _arrays(values)
-            if type(self.kernel) is pointwise:  # whose `out` torch looks at first
-                check_overlap(out._data, *[t._data for t in inputs if t is not out])
-                if self.out_words:
-                    self.check_out(out, self.kernel.dtype(arrays))
-            data = run_silenced(self.compute, *arrays)
-        data = data if type(data) in (tuple, list) else (data,)
-        if len(outs) != len(data):
-            raise TypeError(f"expected tuple of {len(data)} elements but got {len(outs)}")
-        for o, made in zip(outs, data, strict=True):
-            self.check_out(o, BY_NUM[np.asarray(made).dtype.num])
-        for o, made in zip(outs, data, strict=True):
-            write_out(o, np.asarray(made), inputs, type(self.kernel) is pointwise)
-        return out if len(data) == 1 else _named(self.schema, "_out")(outs)
+            values = self._with_dtype_of_out(values, out.dtype)
+        results = self._compute_for_out(out, values, inputs)
+        if len(outs) != len(results):
+            raise TypeError(f"expected tuple of {len(results)} elements but got {len(outs)}")
+        for one_out, data in zip(outs, results, strict=True):
+            self._check_out_dtype(one_out, BY_NUM[data.dtype.num])
+        keeps_strides = type(self.kernel) is pointwise
+        for one_out, data in zip(outs, results, strict=True):
+            write_out(one_out, data, inputs, keeps_strides)
+        return out if len(results) == 1 else result_type_of(self.schema, "_out")(outs)
 
-    def check_out(self, out: Any, d: dtype) -> None:
-        """Raise torch's RuntimeError if a result of this dtype may not be written into `out`."""
-        words, into = (
-            self.out_words or (OUT_WORDS["exact"] if self.several else ""),
-            BY_NUM[out._data.dtype.num],
-        )
-        if (
-            words and into is not d and (d.called, into.called) != ("bool", "uint8")
-        ):  # which once stood for bools
+    def _check_out_unrecorded(self, outs: tuple, inputs: list) -> None:
+        """Raise PyTorch's RuntimeError if the operation would have to be recorded."""
+        is_recorded = hasattr(self.node, "rules") or self.kernel.kind == "composite"
+        if is_recorded and MODES.here.grad and any([needs_grad(t) for t in (*outs, *inputs)]):
+            raise RuntimeError(_OUT_RECORDED.format(self.name))
+
+    def _with_dtype_of_out(self, values: tuple, d: dtype) -> tuple:
+        """Return the arguments with the dtype of `out` as the one to compute in."""
+        at = self.schema.names.index("dtype")
+        if values[at] not in (None, d):
+            message = OUT_DTYPE_ERRORS["exact"]
+            raise RuntimeError(message.format("", "", cpp_name(values[at]), cpp_name(d)))
+        return (*values[:at], d, *values[at + 1 :])
+
+    def _compute_for_out(self, out: Any, values: tuple, inputs: list) -> list[ndarray]:
+        """Return the arrays of the results."""
+        if self.kernel.kind == "composite":
+            result = self.on_arrays(*values)
+            is_row = type(result) in (tuple, list)
+            return [t._data for t in result] if is_row else [result._data]
+        arrays = arrays_of(values)
+        if type(self.kernel) is pointwise:
+            # TensorIterator looks at `out` before it computes
+            check_overlap(out._data, *[t._data for t in inputs if t is not out])
+            if self.out_error:
+                self._check_out_dtype(out, self.kernel.common_dtype(arrays))
+        data = run_silenced(self.on_arrays, *arrays)
+        return [np.asarray(d) for d in (data if type(data) in (tuple, list) else (data,))]
+
+    def _check_out_dtype(self, out: Any, d: dtype) -> None:
+        """Raise PyTorch's RuntimeError if a result of this dtype may not be written into `out`."""
+        message = self.out_error or (OUT_DTYPE_ERRORS["exact"] if self.several else "")
+        target = BY_NUM[out._data.dtype.num]
+        # bytes were PyTorch's bools before it had bools
+        is_old_bool = (d.called, target.called) == ("bool", "uint8")
+        if message and target is not d and not is_old_bool:
             raise RuntimeError(
-                words.format(d.scalar_name, into.scalar_name, cpp_name(d), cpp_name(into))
+                message.format(d.scalar_name, target.scalar_name, cpp_name(d), cpp_name(target))
             )
 
 
-def write_out(out: Any, data: ndarray, inputs: list, layout_too: bool) -> None:
-    """Give a result through `out=`: resized if need be (with torch's warning), converted if torch may, counted."""
-    d, others = BY_NUM[data.dtype.num], [t._data for t in inputs if t is not out]
-    target = BY_NUM[out._data.dtype.num]
+def write_out(out: Any, data: ndarray, inputs: list, keeps_strides: bool) -> None:
+    """Write a result into `out`: resized if need be (with PyTorch's warning), converted if PyTorch does, counted.
+
+    `keeps_strides`: a resized `out` gets the strides of the result, as TensorIterator's have it.
+    """
+    d, target = BY_NUM[data.dtype.num], BY_NUM[out._data.dtype.num]
     if not can_cast(d, target):
         raise cannot_cast(d, target)
     if out._data.shape != data.shape:
         if out._data.size:
-            warn_in_torch(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the required output shape {list(data.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).", "aten/src/ATen/native/Resize.cpp:30")  # fmt: skip
-        from .memory import resized
-
-        counter, out._counter = out._counter, VersionCounter()  # the write alone counts
-        resized(out, data.shape)
-        out._counter = counter
-        if layout_too and data.ndim > 1:
+            message = _OUT_RESIZED.format(list(out.shape), list(data.shape))
+            warn_in_torch(message, "aten/src/ATen/native/Resize.cpp:30")
+        resize_out(out, data.shape)
+        if keeps_strides and data.ndim > 1:
             steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])
             out._data = layout.restride(out._data, data.shape, steps)
-    check_overlap(out._data, *others)
+    check_overlap(out._data, *[t._data for t in inputs if t is not out])
     run_silenced(store, out._data, data)
     count_write(out)
 
 
-def _arrays(values: tuple) -> list:
-    """The arguments as kernels take them: the arrays of tensors, all else as it is."""
-    return [
-        x._data if isinstance(x, TensorBase)
-        else [t if t is None else t._data for t in x] if type(x) is list
-        else x
-        for x in values
-    ]  # fmt: skip
+def arrays_of(values: tuple) -> list:
+    """Return the arguments as kernels take them: arrays for tensors, all else as it is."""
+    arrays: list = []
+    for x in values:
+        if isinstance(x, TensorBase):
+            arrays.append(x._data)
+        elif type(x) is list:
+            arrays.append([None if t is None else t._data for t in x])
+        else:
+            arrays.append(x)
+    return arrays
 
 
-def _on_arrays(values: tuple) -> bool:
-    """Whether an operation was called on arrays: what comes first that is no number, alone or in a list, is one."""
-    every = (x for v in values for x in (v if type(v) in (list, tuple) else (v,)))
-    first = next((x for x in every if isinstance(x, (TensorBase, ndarray, np.generic))), None)
-    return first is not None and not isinstance(first, TensorBase)
+def is_called_on_arrays(values: tuple) -> bool:
+    """Return True if the first argument, or element of one, that is a tensor or an array is an array."""
+    for value in values:
+        for x in value if type(value) in (list, tuple) else (value,):
+            if isinstance(x, TensorBase):
+                return False
+            if isinstance(x, (ndarray, np.generic)):
+                return True
+    return False
 
 
-def _source(name: str, schema: Schema) -> Callable[[tuple], Any]:
-    """How a saved value is read off a call's arguments: `other`, `self_sym_sizes`, `_self_dtype`."""
+# How the facts that PyTorch saves in place of a tensor are read: `self_sym_sizes`, `_self_dtype`.
+_FACTS: dict[str, Callable] = {
+    "sizes": lambda x: tuple(x._data.shape),
+    "numel": lambda x: x._data.size,
+    "strides": lambda x: x.stride() if needs_grad(x) else (),
+    "dtype": lambda x: x.dtype if isinstance(x, TensorBase) else None,
+    "dim": lambda x: x._data.ndim,
+    "device": device_of,
+}
+
+
+def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
+    """Make a function that reads a saved value off a call's arguments: `other`, `self_sym_sizes`, `_self_dtype`."""
     if name in schema.names:
-        i = schema.names.index(name)
-        return lambda v: v[i]
-    base, _, part = name.lstrip("_").replace("_sym_", "_").rpartition("_")
+        return itemgetter(schema.names.index(name))
+    base, _, fact = name.lstrip("_").replace("_sym_", "_").rpartition("_")
     i = schema.names.index(base)
-    parts: dict[str, Callable] = {
-        "sizes": lambda x: tuple(x._data.shape),
-        "numel": lambda x: x._data.size,
-        "strides": lambda x: x.stride() if needs_grad(x) else (),
-        "dtype": lambda x: x.dtype if isinstance(x, TensorBase) else None,
-        "dim": lambda x: x._data.ndim,
-        "device": device_of,
-    }
-    if part == "sizes" and schema.params[i].is_tensor and not schema.params[i].none:
-        return lambda v: v[i]._data.shape
-    read = parts[part]
-    return lambda v: (
-        [read(t) for t in v[i]] if type(v[i]) is list else None if v[i] is None else read(v[i])
-    )
+    if fact == "sizes" and schema.params[i].is_tensor and not schema.params[i].none:
+        return lambda values: values[i]._data.shape
+    read_fact = _FACTS[fact]
+
+    def read(values: tuple) -> Any:
+        x = values[i]
+        if type(x) is list:
+            return [read_fact(t) for t in x]
+        return None if x is None else read_fact(x)
+
+    return read
 
 
-# declaring ---------------------------------------------------------------------------------------------------------------
+# declaring ---------------------------------------------------------------------------------------
 
 
 FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
 OVERLOADS: dict[str, Overloads] = {}  # by name, functions and methods alike
-_recorded: dict[
-    str, int
-] = {}  # how many overloads of an operation have a node, by which torch numbers them
+# By operation: how many overloads have a node. PyTorch numbers the nodes so.
+_nodes_declared: dict[str, int] = {}
 
 
 def op(
-    schema: str, kernel: Any, *, aka: tuple[str, ...] = (), method: bool = True, function: bool = True,
-    in_place: bool | None = None, out: bool | str | None = None, numbers: bool = False, operator: str = "", backward: str = "",
-    also: tuple[str, ...] = (), keeps: dict[str, Callable] | None = None, node: Any = None, writes: int = 0,
-    older: bool = False, **formulas: Callable | None,
-) -> Op:  # fmt: skip
+    schema: str,
+    kernel: Any,
+    *,
+    aka: tuple[str, ...] = (),
+    method: bool = True,
+    function: bool = True,
+    in_place: bool | None = None,
+    out: bool | str | None = None,
+    numbers: bool = False,
+    operator: str = "",
+    backward: str = "",
+    also: tuple[str, ...] = (),
+    keeps: dict[str, Callable] | None = None,
+    node: Any = None,
+    writes: int = 0,
+    older: bool = False,
+    **formulas: Callable | None,
+) -> Op:
     """Declare an operation, or one more overload of it.
 
-    `aka`: other names. `numbers`: Python numbers stand for tensors, as in arithmetic. `in_place`: offer `name_`; by
-    default for what is pointwise. `out`: offer `out=`; a text, or a name in OUT_WORDS, is said of an `out` of another
-    dtype. `operator`: Python's, as in `__mul__`. `also`: what the node keeps though no formula reads it; `keeps`: how
-    values that are no arguments are read off a call. `node`: a kind of node of its own. `writes`: how often torch's
-    formulas write to the gradients that they make, which counts. `older`: torch takes a form of old as well, of which
-    its errors know.
+    `aka`: other names.
+    `numbers`: Python numbers stand for tensors, as in arithmetic.
+    `in_place`: offer `name_`; by default for what is pointwise.
+    `out`: offer `out=`. A text, or a key of OUT_DTYPE_ERRORS, is the error for an `out` of another dtype.
+    `operator`: Python's, as in `__mul__`.
+    `backward`: the name of the node, where it is not the operation's with `Backward` and a number.
+    `also`: what the node saves though no formula reads it.
+    `keeps`: how saved values that are no arguments are read off a call's arguments.
+    `node`: a kind of node of its own.
+    `writes`: how often PyTorch's formulas write to the gradients that they make; it counts in their version.
+    `older`: PyTorch also accepts an older form of call, which its errors take into account.
+    `formulas`: by the name of an input, its gradient.
     """
-    read = Schema(schema)
+    parsed = Schema(schema)
     kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
-    kernel.bind(read)
-    inputs = [read.names.index(n) for n in formulas]
-    known = _recorded.setdefault(read.name, 0)
+    kernel.bind(parsed)
+    inputs = [parsed.names.index(n) for n in formulas]
+    number = _nodes_declared.setdefault(parsed.name, 0)
     if formulas and node is None:
-        several = read.several
-        title = backward or f"{read.name.lstrip('_').title().replace('_', '')}Backward{known}"
-        results = (
-            tuple([n or f"result{i}" for i, n in enumerate(read.result_names)])
-            if several
-            else ("result",)
-        )
-        spread = any(read.params[i].is_list for i in inputs)
-        laid = isinstance(kernel, pointwise)
-        node = kind_of_node(
-            title, formulas, also, MultiNode if several else Node, spread, results, writes, laid
-        )
+        name = backward or f"{parsed.name.lstrip('_').title().replace('_', '')}Backward{number}"
+        node = _make_node_class(name, formulas, also, parsed, kernel, writes)
     if node is not None:
-        inputs = inputs or [i for i, p in enumerate(read.params) if p.is_tensor]
-        _recorded[read.name] = known + 1
-    words = OUT_WORDS.get(out, out) if isinstance(out, str) else ""
-    made = Op(read, kernel, node, inputs, keeps or {}, numbers, older, words)
-    OPS.append(made)
-    out = kernel.kind == "fresh" if out is None else bool(out)
-    in_place = (type(kernel) is pointwise and kernel.to != "bool") if in_place is None else in_place
-    inplace_schema = made.kind == "write" and read.name.endswith("_")
-    for name in (read.name, *aka) if function or method else ():  # else it is for formulas alone
-        _offer(name, made, inplace_schema, function, method, out)
-        if in_place and not read.writes:
-            _offer(f"{name}_", made, True, False, True, False)
+        inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
+        _nodes_declared[parsed.name] = number + 1
+    out_error = OUT_DTYPE_ERRORS.get(out, out) if isinstance(out, str) else ""
+    declared = Op(parsed, kernel, node, inputs, keeps or {}, numbers, older, out_error)
+    OPS.append(declared)
+    if in_place is None:
+        in_place = type(kernel) is pointwise and kernel.to != "bool"
+    has_out = kernel.kind == "fresh" if out is None else bool(out)
+    is_public = function or method  # else it is for formulas alone
+    for name in (parsed.name, *aka) if is_public else ():
+        is_in_place = declared.kind == "write" and parsed.name.endswith("_")
+        _offer(name, declared, is_in_place, function, method, has_out)
+        if in_place and not parsed.writes:
+            _offer(f"{name}_", declared, True, False, True, False)
     if operator:
-        _offer_operators(operator, made, bool(in_place))
-    return made
+        _offer_operators(operator, declared, in_place)
+    return declared
 
 
-def _named(schema: Schema, what: str = "") -> Any:
-    """The tuple of several results, with their names if they have any."""
-    return (
-        _results(schema.name + what, tuple(schema.result_names))
-        if schema.result_names[0]
-        else tuple
-    )
+def _make_node_class(
+    name: str, formulas: dict, also: tuple[str, ...], schema: Schema, kernel: Kernel, writes: int
+) -> Any:
+    """Make the class of an operation's nodes."""
+    results: tuple[str, ...] = ("result",)
+    if schema.several:
+        results = tuple([n or f"result{i}" for i, n in enumerate(schema.result_names)])
+    takes_list = any(p.is_list for p in schema.params if p.name in formulas)
+    base = MultiNode if schema.several else Node
+    is_pointwise = isinstance(kernel, pointwise)
+    return kind_of_node(name, formulas, also, base, takes_list, results, writes, is_pointwise)
+
+
+def result_type_of(schema: Schema, suffix: str = "") -> Any:
+    """Return the type of several results: a tuple, with PyTorch's names of fields if it has any."""
+    if not schema.result_names[0]:
+        return tuple
+    return _make_result_type(schema.name + suffix, tuple(schema.result_names))
 
 
 @functools.cache
-def _results(name: str, fields: tuple[str, ...]) -> Any:
-    """The class of results under names, as `torch.return_types.max`."""
+def _make_result_type(name: str, fields: tuple[str, ...]) -> Any:
+    """Make a class of named results, such as `torch.return_types.max`."""
 
     def show(self: tuple) -> str:
         parts = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True))
         return f"torch.return_types.{name}(\n{parts})"
 
-    place = "torch.return_types"
-    body = {"__slots__": (), "__module__": place, "__repr__": show, "shown_as": f"{place}.{name}"}
-    return ShownAs(
-        name, (tuple,), body | {f: property(itemgetter(i)) for i, f in enumerate(fields)}
-    )
+    module = "torch.return_types"
+    body: dict[str, Any] = {
+        "__slots__": (),
+        "__module__": module,
+        "__repr__": show,
+        "shown_as": f"{module}.{name}",
+    }
+    body |= {f: property(itemgetter(i)) for i, f in enumerate(fields)}
+    return ShownAs(name, (tuple,), body)
 
 
-def _offer(name: str, made: Op, inplace: bool, function: bool, method: bool, out: bool) -> None:
-    group = OVERLOADS.setdefault(name, Overloads(name, inplace))
-    group.add(made, out, method)
+def _offer(
+    name: str, declared: Op, in_place: bool, function: bool, method: bool, out: bool
+) -> None:
+    """Put an operation under a name into the package and on Tensor."""
+    overloads = OVERLOADS.setdefault(name, Overloads(name, in_place))
+    overloads.add(declared, out, method)
     if function or name in FUNCTIONS:
-        FUNCTIONS[name] = group.called(False)
-    if method and made.schema.has_self:
-        setattr(Tensor, name, group.called(True))
+        FUNCTIONS[name] = overloads.make_function(method=False)
+    if method and declared.schema.has_self:
+        setattr(Tensor, name, overloads.make_function(method=True))
 
 
-def _offer_operators(operator: str, made: Op, in_place: bool) -> None:
-    """Python's operators for an operation: they give NotImplemented for what is neither a tensor nor a number."""
-    name = made.name
-    call = getattr(Tensor, name)
-    if len(made.tensors) == 1 and not made.numbers and len(made.schema.params) == 1:
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
+    """Offer Python's operators for an operation: forward, reflected (`2 * x`), in place (`x *= 2`)."""
+    call = getattr(Tensor, declared.name)
+    if len(declared.tensors) == 1 and not declared.numbers and len(declared.schema.params) == 1:
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
         return
+    # PyTorch has `x == "a"` be False, while `x < "a"` and `x + "a"` raise
+    refuse = (lambda *_: NotImplemented) if operator in ("eq", "ne") else not_taken
 
-    def takes(other: Any) -> bool:
-        return isinstance(other, Tensor) or is_number(other)
+    def call_or_refuse(self: Any, other: Any) -> Any:
+        is_operand = isinstance(other, Tensor) or is_number(other)
+        return call(self, other) if is_operand else refuse(self, other)
 
-    refused = (lambda *_: NotImplemented) if operator in ("eq", "ne") else not_taken
-    forward = plain_call(
-        made, lambda self, other: call(self, other) if takes(other) else refused(self, other)
-    )
+    def call_reflected(self: Any, other: Any) -> Any:
+        if not is_number(other):
+            return not_taken(self, other)
+        return declared.run(other, self, *declared.schema.defaults[2:])
 
-    def reflected(self: Any, other: Any) -> Any:
-        return (
-            made.run(other, self, *made.schema.defaults[2:])
-            if is_number(other)
-            else not_taken(self, other)
-        )
-
+    forward = make_plain_call(declared, call_or_refuse)
     setattr(Tensor, f"__{operator}__", forward)
-    if operator not in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(Tensor, f"__r{operator}__", forward if operator in ("add", "mul") else reflected)
-        if in_place:
-            write = getattr(Tensor, f"{name}_")
-            setattr(
-                Tensor,
-                f"__i{operator}__",
-                lambda x, y: write(x, y) if takes(y) else not_taken(x, y),
-            )
+    if operator in _COMPARISONS:
+        return
+    is_commutative = operator in ("add", "mul")
+    setattr(Tensor, f"__r{operator}__", forward if is_commutative else call_reflected)
+    if in_place:
+        write = getattr(Tensor, f"{declared.name}_")
+
+        def write_or_refuse(self: Any, other: Any) -> Any:
+            is_operand = isinstance(other, Tensor) or is_number(other)
+            return write(self, other) if is_operand else not_taken(self, other)
+
+        setattr(Tensor, f"__i{operator}__", write_or_refuse)
 
 
 def python(
     name: str,
-    made: Callable,
+    member: Any,
     *,
     function: bool = True,
     method: bool = True,
     aka: tuple[str, ...] = (),
-) -> Callable:
-    """Offer what torch itself writes in Python, or reads the arguments of by hand, under its name."""
+) -> Any:
+    """Offer what PyTorch itself writes in Python, or reads the arguments of by hand, under its name."""
     for n in (name, *aka):
         if function:
-            FUNCTIONS[n] = made
+            FUNCTIONS[n] = member
         if method:
-            setattr(Tensor, n, made)
-    return made
+            setattr(Tensor, n, member)
+    return member
 
 
-def elsewhere(*made: Op, out: bool = False) -> Callable:
-    """The function of an operation that torch offers in another module than its own, as `torch.nn.functional.linear`."""
-    group = Overloads(made[0].name)
-    for o in made:
-        group.add(o, out)
-    return group.called(False)
+def elsewhere(*ops: Op, out: bool = False) -> Callable:
+    """Return the function of an operation that PyTorch offers in a module, such as `torch.nn.functional.linear`."""
+    overloads = Overloads(ops[0].name)
+    for one_op in ops:
+        overloads.add(one_op, out)
+    return overloads.make_function(method=False)
 
 
 __all__ = ["FUNCTIONS", "OPS", "OVERLOADS", "Op", "elsewhere", "op", "python"]

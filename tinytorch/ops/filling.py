@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base import check_overlap, dtypes, random
+from .. import random
+from ..base import check_overlap, dtypes
 from ..tensor import Tensor
 from .creation import (
     OPTIONS,
@@ -71,7 +72,7 @@ def _drawn(fill: Callable) -> write:
     def draw(a: np.ndarray, *args: Any) -> None:
         *numbers, generator = args
         check_overlap(a)
-        fill(a, *numbers, random.source(generator))
+        fill(a, *numbers, random.generator_or_default(generator))
 
     return write(draw)
 
@@ -99,12 +100,12 @@ def _room(d: dtypes.dtype, size: tuple) -> np.ndarray:
 
 
 def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> np.ndarray:
-    return random.random_from_to_(a, int(low), int(high), random.source(generator))
+    return random.random_from_to_(a, int(low), int(high), random.generator_or_default(generator))
 
 
 def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
     check_size((n,))
-    return random.permutation(n, random.source(generator), d.np)
+    return random.draw_permutation(n, random.generator_or_default(generator), d.np)
 
 
 _WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's type number 4
@@ -112,9 +113,9 @@ _GIVEN = ("Generator? generator, ", "")
 for _g in _GIVEN:
     for _name, _fill in (("rand", random.uniform_), ("randn", random.normal_)):
         op(f"{_name}(SymInt[] size, *, {_g}{OPTIONS})", factory(
-            lambda d, size, g=None, f=_fill: f(_room(d, size), 0.0, 1.0, random.source(g))), out=True)  # fmt: skip
+            lambda d, size, g=None, f=_fill: f(_room(d, size), 0.0, 1.0, random.generator_or_default(g))), out=True)  # fmt: skip
         op(f"{_name}_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(
-            lambda a, g=None, f=_fill: f(a, 0.0, 1.0, random.source(g))), method=False)  # fmt: skip
+            lambda a, g=None, f=_fill: f(a, 0.0, 1.0, random.generator_or_default(g))), method=False)  # fmt: skip
     op(f"randperm(SymInt n, *, {_g}{_WHOLE})", factory(_randperm, dtypes.int64), out=True)
 for _g in _GIVEN:
     op(f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
@@ -125,7 +126,7 @@ for _g in _GIVEN:
 
 op(f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})", factory(
     lambda d, mean, std, size, generator: random.normal_(
-        _room(d, size), float(mean), float(std), random.source(generator))), out=True, method=False)  # fmt: skip
+        _room(d, size), float(mean), float(std), random.generator_or_default(generator))), out=True, method=False)  # fmt: skip
 
 # dropout ----------------------------------------------------------------------------------------------------------------
 

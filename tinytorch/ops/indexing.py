@@ -197,7 +197,7 @@ index_put_ = op(
 
 # reading and writing with any index -----------------------------------------------------------------------------------
 
-_plain_select = select.plain
+_plain_select = select.on_tensors
 
 
 def _check_device(self: Tensor, indices: list) -> None:

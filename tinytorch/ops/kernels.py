@@ -126,15 +126,17 @@ class pointwise(Kernel):
     stand for tensors, numbers; further arguments follow.
     """
 
-    count, wrapped, straight = 2, [True, True], set()  # type: ignore[var-annotated] # until an operation has it
+    count, shapes_layout, direct_dtypes = 2, [True, True], set()  # type: ignore[var-annotated] # until an operation has it
 
     def __init__(
         self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", check: Callable | None = None,
-        plain: Callable | None = None, in_c: bool = False,
+        by_default: Callable | None = None, in_c: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
-        self.plain = plain  # what the function is where further arguments have their defaults
+        self.function_by_default = (
+            by_default  # what the function is where further arguments have their defaults
+        )
 
     def bind(self, schema: Any) -> None:
         """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
@@ -142,21 +144,23 @@ class pointwise(Kernel):
             [i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS]
         )
         # where a number stands for a tensor
-        self.wrapped = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]
+        self.shapes_layout = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]
         quick = {*self.takes} - ({"b", "i"} if self.to == "float" else {"b"})
         # the dtypes, by NumPy's numbers, for which the function is all that there is to do
-        self.straight = {n for n, d in dtypes.BY_NUM.items() if LETTER[n] in quick and d.np != HALF}
+        self.direct_dtypes = {
+            n for n, d in dtypes.BY_NUM.items() if LETTER[n] in quick and d.np != HALF
+        }
 
-    def dtype(self, values: Any) -> dtypes.dtype:
+    def common_dtype(self, values: Any) -> dtypes.dtype:
         """The dtype that the operands meet in, once they were looked at."""
         if self.check is not None:
             self.check(*values[: self.count])
         return result_dtype(*[x for x in values[: self.count] if x is not None])
 
-    def plain_operands(self, given: tuple) -> list | None:
+    def operands_as_given(self, given: tuple) -> list | None:
         """The operands if nothing is to be done for them: of one dtype, or numbers beside floats; None if they are not."""
         kind = given[0].dtype if type(given[0]) is ndarray else None
-        if kind is None or kind.num not in self.straight:
+        if kind is None or kind.num not in self.direct_dtypes:
             return None
         for x in given[1:]:
             whole = type(x) is int and kind.char in "fdl" and abs(x) < 1 << 63
@@ -171,9 +175,9 @@ class pointwise(Kernel):
         `target`: what the result is to be written into, for which there are checks that come first.
         """
         given = values[: self.count]
-        arrays = self.plain_operands(given)
+        arrays = self.operands_as_given(given)
         if arrays is None:
-            asked = self.dtype(given)
+            asked = self.common_dtype(given)
         elif self.check is not None:
             self.check(*given)
         if target is not None:
@@ -213,10 +217,10 @@ class pointwise(Kernel):
     def __call__(self, *values: Any) -> ndarray:
         """The result for operands as they were given."""
         arrays = self.operands(values)
-        tensors = [y for x, y, n in zip(values, arrays, self.wrapped) if isinstance(x, ndarray) or (n and y is not None)]  # noqa: B905 - the rest are no operands  # fmt: skip
+        tensors = [y for x, y, n in zip(values, arrays, self.shapes_layout) if isinstance(x, ndarray) or (n and y is not None)]  # noqa: B905 - the rest are no operands  # fmt: skip
         return result_layout(self.compute(arrays, values[self.count :]), *tensors)
 
-    def written(self, a: ndarray, *values: Any) -> ndarray:
+    def values_to_write(self, a: ndarray, *values: Any) -> ndarray:
         """The values to write into `a`."""
         arrays = self.operands((a, *values), a)
         return np.asarray(self.compute(arrays, values[self.count - 1 :]))
@@ -241,7 +245,7 @@ class write(Kernel):
 
     kind = "write"
 
-    def written(self, a: ndarray, *values: Any) -> Any:
+    def values_to_write(self, a: ndarray, *values: Any) -> Any:
         """The values to write into `a`."""
         return self.function(a, *values)
 

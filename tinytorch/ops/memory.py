@@ -22,29 +22,7 @@ from ..graph import (
 from ..tensor import Tensor, device_of, fresh
 from .define import op
 from .kernels import composite
-
-
-def _look_at(self: Tensor, storage: Any, shape: tuple, strides: tuple, offset: int) -> None:
-    """Have the tensor look at a storage; `strides` and `offset` in bytes."""
-    self._data = storage.look(shape, self._data.dtype, strides, offset)
-    self._storage = storage
-
-
-def resized(self: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The tensor itself in another shape, row-major from the same offset; its storage grows if it must."""
-    a = self._data
-    if shape == a.shape:
-        return self
-    strides = contiguous_strides(shape, a.itemsize)
-    storage, offset = self._own_storage(), self.storage_offset() * a.itemsize
-    need = 0 if 0 in shape else offset + math.prod(shape) * a.itemsize
-    if need > storage.nbytes():
-        storage.resize_(need)
-    before = expectation(self)
-    _look_at(self, storage, shape, strides, offset)
-    exchanged(self, before)
-    count_write(self)
-    return self
+from .resizing import look_at_storage, resize_tensor
 
 
 def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Tensor:
@@ -54,7 +32,7 @@ def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Te
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in size) or math.prod(size) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
-    return resized(self, size)
+    return resize_tensor(self, size)
 
 
 op(
@@ -126,7 +104,7 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
         if same and tuple(steps) == self.stride():
             raise RuntimeError(f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset}, and itemsize {n} requiring a storage size of {room} are out of bounds for storage of size {storage.nbytes()}")  # fmt: skip
         storage.resize_(room)
-    _look_at(self, storage, shape, strides, storage_offset * n)
+    look_at_storage(self, storage, shape, strides, storage_offset * n)
 
 
 _PLACE = "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]"

@@ -122,7 +122,7 @@ _slice = op(
     "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)", looking(_sliced), **_hidden,
     self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(
         grad, self_sym_sizes, dim, start or 0, END if end is None else end, step))  # fmt: skip
-slice_ = _slice.plain
+slice_ = _slice.on_tensors
 narrow = op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrowed))
 diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", looking(_diagonal),
               self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(

@@ -249,10 +249,13 @@ def scaled(grad: Any, alpha: Any) -> Any:
 
 
 _add = pointwise(
-    lambda a, b, alpha: np.add(a, _addend(a, b, alpha)), takes="bif", stub="add_stub", plain=np.add
+    lambda a, b, alpha: np.add(a, _addend(a, b, alpha)),
+    takes="bif",
+    stub="add_stub",
+    by_default=np.add,
 )
 _sub = pointwise(lambda a, b, alpha: np.subtract(a, _addend(a, b, alpha)), takes="if", stub="add_stub", check=_SUB,
-                 plain=np.subtract)  # fmt: skip
+                 by_default=np.subtract)  # fmt: skip
 _rsub = Kernel(
     lambda a, b, alpha: _sub(b, a, alpha)
 )  # whose layout goes by the operands in that order
@@ -306,7 +309,7 @@ div = op("div(Tensor self, Tensor other)", _quotient, numbers=True, operator="tr
          other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
 floor_divide = op("floor_divide(Tensor self, Tensor other)", _floor, numbers=True, operator="floordiv",
                   in_place=False, node=not_differentiable("aten::floor_divide"))  # fmt: skip
-op("floor_divide_(Tensor(a!) self, Tensor other)", write(_floor.written), numbers=True, function=False,
+op("floor_divide_(Tensor(a!) self, Tensor other)", write(_floor.values_to_write), numbers=True, function=False,
    node=not_differentiable("aten::floor_divide_"))  # fmt: skip
 remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", backward="RemainderBackward1",
                self=lambda grad: grad,
@@ -396,7 +399,7 @@ reflected(
     "pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self)
 )
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
-op("square_(Tensor(a!) self)", composite(lambda self: power.inplace(self, 2)))
+op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2)))
 
 # extremes and bounds --------------------------------------------------------------------------------------------------
 
@@ -426,7 +429,7 @@ def _fitting_bounds(a: Any, *bounds: Any) -> None:
 def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
     inside = None if min is None else self >= min
     if max is not None:
-        inside = self <= max if inside is None else logical_and.inplace(inside, self <= max)
+        inside = self <= max if inside is None else logical_and.run_in_place(inside, self <= max)
     return where(inside, grad, 0)
 
 

@@ -12,16 +12,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .devices import as_device
-from .dtypes import BY_NUM, cpp_name
-from .errors import ShownAs, type_name
-
-if TYPE_CHECKING:
-    from ..tensor import Tensor
+from .base import BY_NUM, ShownAs, as_device, cpp_name, type_name
+from .tensor import Tensor, fresh
 
 DEFAULT_SEED = 67280421310721  # of a Generator that nobody seeded
 
@@ -37,7 +33,7 @@ class Generator(metaclass=ShownAs):
 
     shown_as = "torch._C.Generator"
     __module__ = "torch._C"
-    __slots__ = ("__weakref__", "_made", "_seed", "device", "spare_normal")
+    __slots__ = ("__weakref__", "_engine_made", "_seed", "device", "spare_normal")
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = as_device(device)
@@ -45,21 +41,21 @@ class Generator(metaclass=ShownAs):
 
     def _reset(self, seed: int) -> None:
         self._seed = seed
-        self._made: Any = None
-        self.spare_normal: float | None = (
-            None  # Box and Muller's method makes two numbers where one is asked for
-        )
+        self._engine_made: Any = None
+        # Box and Muller's method makes two numbers at a time; the second is kept for the next call, as torch does.
+        self.spare_normal: float | None = None
 
     @property
-    def _bits(self) -> Any:
-        """NumPy's engine, seeded; made when it is first needed, as loading `numpy.random` takes long."""
-        if self._made is None:
-            self._made = np.random.MT19937(0)
-            np.random.RandomState(self._made).seed(self._seed & 0xFFFFFFFF)
-        return self._made
+    def _engine(self) -> Any:
+        """NumPy's engine, seeded."""
+        # It is made when it is first needed: loading `numpy.random` would double the time of `import tinytorch`.
+        if self._engine_made is None:
+            self._engine_made = np.random.MT19937(0)
+            np.random.RandomState(self._engine_made).seed(self._seed & 0xFFFFFFFF)
+        return self._engine_made
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start anew from `seed`, -2^63 to 2^64 - 1, of which the lower 32 bits decide, and return the generator."""
+        """Set the seed, -2^63 to 2^64 - 1, of which only the lower 32 bits have effect; return the generator."""
         if type(seed) is not int:
             raise RuntimeError(f"manual_seed expected a long, but got {type_name(seed)}")
         if not -(2**63) <= seed < 2**64:
@@ -68,35 +64,32 @@ class Generator(metaclass=ShownAs):
         return self
 
     def seed(self) -> int:
-        """Start anew from a number that the operating system picks, and return it."""
+        """Set a seed that the operating system picks, and return it."""
         self._reset(int.from_bytes(os.urandom(8)))
         return self._seed
 
     def initial_seed(self) -> int:
-        """Return the seed it last started from, as an unsigned number."""
+        """Return the seed that was set last, as an unsigned number."""
         return self._seed
 
     def _draw64(self, n: int) -> np.ndarray:
         """Draw `n` 64-bit numbers, of two 32-bit ones each, the upper half first; uint64, shape (n,)."""
-        pairs = self._bits.random_raw(2 * n).reshape(n, 2)
+        pairs = self._engine.random_raw(2 * n).reshape(n, 2)
         return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
 
     def get_state(self) -> Tensor:
-        """Return the whole state as a tensor of bytes, as torch: `set_state` brings the generator back to it."""
-        from ..tensor import fresh
-
-        inner = self._bits.state["state"]
+        """Return the state as a tensor of bytes in torch's layout, for `set_state`."""
+        inner = self._engine.state["state"]
         state = np.zeros((), _STATE)
         words, position = inner["key"], inner["pos"]
-        unused = (
-            position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF
-        )  # seeded, and nothing drawn since
-        state["seed"], state["seeded"], state["words"] = self._seed, 1, words
-        state["next"], state["left"] = (0, 1) if unused else (position, _WORDS - position + 1)
-        state["normal_y"], state["normal_is_valid"] = (
-            self.spare_normal or 0.0,
-            self.spare_normal is not None,
-        )
+        # NumPy and torch write the position of an engine from which nothing was drawn yet in two ways.
+        is_unused = position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF
+        state["seed"] = self._seed
+        state["seeded"] = 1
+        state["words"] = words
+        state["next"], state["left"] = (0, 1) if is_unused else (position, _WORDS - position + 1)
+        state["normal_y"] = self.spare_normal or 0.0
+        state["normal_is_valid"] = self.spare_normal is not None
         return fresh(np.frombuffer(state.tobytes(), np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
@@ -107,23 +100,21 @@ class Generator(metaclass=ShownAs):
         if data.size != _STATE.itemsize:
             raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be {data.size}")  # fmt: skip
         state = np.frombuffer(data.tobytes(), _STATE)[0]
-        inner = {
-            "key": state["words"].astype(np.uint32),
-            "pos": _WORDS if state["left"] == 1 else int(state["next"]),
-        }
-        self._bits.state = {"bit_generator": "MT19937", "state": inner}
+        position = _WORDS if state["left"] == 1 else int(state["next"])
+        inner = {"key": state["words"].astype(np.uint32), "pos": position}
+        self._engine.state = {"bit_generator": "MT19937", "state": inner}
         self._seed = int(state["seed"])
         self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
         return self
 
 
 default_generator: Generator = Generator()
-"""The generator used where none is named; like torch's, it starts from a new seed in every process."""
+"""The generator that is used if none is given. As in torch, each process gives it another seed."""
 default_generator.seed()
 
 
-def source(generator: Generator | None) -> Generator:
-    """The generator given, else the default one, from which the simulated device draws as well."""
+def generator_or_default(generator: Generator | None) -> Generator:
+    """Return the generator, or the default one for None; the simulated device has the same default."""
     return default_generator if generator is None else generator
 
 
@@ -160,23 +151,23 @@ def fma64(a: Any, b: Any, c: Any) -> np.ndarray:
     return np.asarray(np.longdouble(a) * b + c, np.float64)
 
 
-def constants32(*constants: float) -> list[float]:
+def round_constants(*constants: float) -> list[float]:
     """The nearest float32 numbers, as Python's."""
     return [float(np.float32(c)) for c in constants]
 
 
-_SQRT_HALF, _LN2_LOW, _LN2_HIGH = constants32(0.707106781186547524, -2.12194440e-4, 0.693359375)
-_LOG = constants32(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+_SQRT_HALF, _LN2_LOW, _LN2_HIGH = round_constants(0.707106781186547524, -2.12194440e-4, 0.693359375)
+_LOG = round_constants(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
                    -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)  # fmt: skip
-_SIN = constants32(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
-_COS = constants32(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-_MINUS_PI_4 = constants32(
+_SIN = round_constants(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+_COS = round_constants(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
+_MINUS_PI_4 = round_constants(
     -0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8
 )  # pi/4 in three pieces
-_PER_PI_4 = constants32(1.27323954473516)[0]
+_PER_PI_4 = round_constants(1.27323954473516)[0]
 
 
-def _polynomial(coefficients: list[float], x: np.ndarray) -> np.ndarray:
+def _evaluate_polynomial(coefficients: list[float], x: np.ndarray) -> np.ndarray:
     """By Horner's rule, one rounding a step; the highest power comes first."""
     y = fma32(x, coefficients[0], coefficients[1])
     for c in coefficients[2:]:
@@ -187,11 +178,11 @@ def _polynomial(coefficients: list[float], x: np.ndarray) -> np.ndarray:
 def log32(u: np.ndarray) -> np.ndarray:
     """The natural logarithm of normal positive float32 numbers."""
     x, e = np.frexp(u)
-    low = x < _SQRT_HALF
-    e = e - low.astype(np.float64)
-    x = np.where(low, x + (x - 1.0), x - 1.0)  # exact either way
+    is_low = x < _SQRT_HALF
+    e = e - is_low.astype(np.float64)
+    x = np.where(is_low, x + (x - 1.0), x - 1.0)  # no rounding in either
     square = round32(x * x)
-    y = fma32(round32(_polynomial(_LOG, x) * x), square, round32(e * _LN2_LOW))
+    y = fma32(round32(_evaluate_polynomial(_LOG, x) * x), square, round32(e * _LN2_LOW))
     return fma32(e, _LN2_HIGH, round32(x + fma32(square, -0.5, y)))
 
 
@@ -201,9 +192,9 @@ def sincos32(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for piece in _MINUS_PI_4:
         x = fma32(octant.astype(np.float64), piece, x)
     square = round32(x * x)
-    cos = round32(_polynomial(_COS, square) * square)
+    cos = round32(_evaluate_polynomial(_COS, square) * square)
     cos = round32(fma32(cos, square, -0.5 * square) + 1.0)
-    sin = fma32(round32(_polynomial(_SIN, square) * square), x, x)
+    sin = fma32(round32(_evaluate_polynomial(_SIN, square) * square), x, x)
     swap = (octant & 2) != 0
     sin, cos = np.where(swap, cos, sin), np.where(swap, sin, cos)
     return np.where(octant & 4, -sin, sin), np.where((octant - 2) & 4, cos, -cos)
@@ -220,27 +211,26 @@ def _not_implemented(kernel: str, a: np.ndarray) -> NotImplementedError:
     )
 
 
-def _fill(a: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _fill_in_memory_order(a: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Write `values`, shape (a.size,), along the memory of `a`, as torch's loops go, and return `a`."""
     if a.dtype.char == "e" and values.dtype.kind != "b":
         values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
-    view = (
-        a
-        if a.flags.c_contiguous
-        else a.transpose(sorted(range(a.ndim), key=lambda d: (-a.strides[d], -a.shape[d])))
-    )
+    view = a
+    if not a.flags.c_contiguous:
+        outermost_first = sorted(range(a.ndim), key=lambda d: (-a.strides[d], -a.shape[d]))
+        view = a.transpose(outermost_first)
     view[...] = values.reshape(view.shape)
     return a
 
 
-def unit(gen: Generator, n: int, kind: str = "d") -> np.ndarray:
+def draw_unit(generator: Generator, n: int, kind: str = "d") -> np.ndarray:
     """Draw `n` numbers from [0, 1): 53 random bits for float64 ("d"), 24 for the others; always carried in float64."""
     if kind == "d":
-        return (gen._draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
-    return (gen._bits.random_raw(n) & np.uint64(2**24 - 1)) * 2.0**-24
+        return (generator._draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
+    return (generator._engine.random_raw(n) & np.uint64(2**24 - 1)) * 2.0**-24
 
 
-def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarray:
+def uniform_(a: np.ndarray, low: float, high: float, generator: Generator) -> np.ndarray:
     """Fill with numbers from [low, high), as `Tensor.uniform_`."""
     if a.dtype.kind != "f":
         raise _not_implemented("check_uniform_bounds", a)
@@ -248,48 +238,52 @@ def uniform_(a: np.ndarray, low: float, high: float, gen: Generator) -> np.ndarr
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
         )
-    values = unit(gen, a.size, a.dtype.char)
+    values = draw_unit(generator, a.size, a.dtype.char)
     if a.dtype.char == "d":
         values = fma64(values, high - low, low)
     elif (low, high) != (0.0, 1.0):
         values = fma32(values, float(np.float32(high) - np.float32(low)), float(np.float32(low)))
     values = values.astype(a.dtype)
     values[values == a.dtype.type(high)] = low  # rounding may reach the end that is excluded
-    return _fill(a, values)
+    return _fill_in_memory_order(a, values)
 
 
-def normal_(a: np.ndarray, mean: float, std: float, gen: Generator) -> np.ndarray:
-    """Fill from the normal distribution; contiguous arrays of 16 elements and more take another way than all else."""
+def normal_(a: np.ndarray, mean: float, std: float, generator: Generator) -> np.ndarray:
+    """Fill from the normal distribution, as `Tensor.normal_`."""
     if not std >= 0.0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if a.size == 0:
         return a
     if a.dtype.kind != "f":
         raise _not_implemented("normal_kernel_cpu", a)
+    # torch has another algorithm for contiguous tensors of 16 elements and more, which is vectorised.
     if a.size < 16 or not a.flags.c_contiguous:
-        values = _normals_one_by_one(a.size, gen)
-        return _fill(a, values if (mean, std) == (0.0, 1.0) else fma64(values, std, mean))
+        values = _draw_normal_pairs(a.size, generator)
+        return _fill_in_memory_order(
+            a, values if (mean, std) == (0.0, 1.0) else fma64(values, std, mean)
+        )
     whole = a.size // 16 * 16
-    drawn = unit(gen, whole if a.dtype.char == "e" else a.size, a.dtype.char)[:whole]
-    if whole != a.size:  # the last 16 are made anew, of new draws
-        drawn = np.concatenate((drawn, unit(gen, 16, a.dtype.char)))
+    drawn = draw_unit(generator, whole if a.dtype.char == "e" else a.size, a.dtype.char)[:whole]
+    if whole != a.size:
+        # A rest of less than a block: torch draws the last 16 elements again, and overwrites what they overlap.
+        drawn = np.concatenate((drawn, draw_unit(generator, 16, a.dtype.char)))
     blocks = (_normal_blocks64 if a.dtype.char == "d" else _normal_blocks32)(drawn, mean, std)
     values = np.empty(a.size)
     values[:whole] = blocks[:whole]
     values[-16:] = blocks[-16:]
-    return _fill(a, values)
+    return _fill_in_memory_order(a, values)
 
 
-def _normals_one_by_one(n: int, gen: Generator) -> np.ndarray:
+def _draw_normal_pairs(n: int, generator: Generator) -> np.ndarray:
     """Draw `n` standard normal numbers, two at a time by Box and Muller; one left over is kept for the next call."""
-    out = [] if gen.spare_normal is None else [gen.spare_normal]
-    gen.spare_normal = None
-    drawn = iter(unit(gen, (n - len(out) + 1) // 2 * 2).tolist())
+    out = [] if generator.spare_normal is None else [generator.spare_normal]
+    generator.spare_normal = None
+    drawn = iter(draw_unit(generator, (n - len(out) + 1) // 2 * 2).tolist())
     for u1, u2 in zip(drawn, drawn, strict=True):
         radius, angle = math.sqrt(-2.0 * math.log1p(-u2)), 2.0 * math.pi * u1
         out += (radius * math.cos(angle), radius * math.sin(angle))
     if len(out) > n:
-        gen.spare_normal = out.pop()
+        generator.spare_normal = out.pop()
     return np.array(out)
 
 
@@ -305,8 +299,8 @@ def _normal_blocks64(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
 
 
 def _normal_blocks32(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Do the same in float32, with torch's own logarithm, sine and cosine."""
-    mean, std, two_pi = constants32(mean, std, 2.0 * math.pi)
+    """Turn blocks of 16 numbers into normal ones in float32, with torch's own logarithm, sine and cosine."""
+    mean, std, two_pi = round_constants(mean, std, 2.0 * math.pi)
     u, v = drawn.reshape(-1, 2, 8).swapaxes(0, 1)
     radius = round32(np.sqrt(-2.0 * log32(1.0 - u)))
     sin, cos = sincos32(round32(two_pi * v))
@@ -314,57 +308,62 @@ def _normal_blocks32(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
     return fma32(waves, std, mean).ravel()
 
 
-def _largest(a: np.ndarray) -> int:
-    """Return the largest number that is drawn where no bound is given."""
+def _limits(dtype: np.dtype) -> tuple[int, int]:
+    """Return the least and the largest number of a dtype."""
+    if dtype.kind == "b":
+        return 0, 1
+    limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
+
+
+def _largest_drawn(a: np.ndarray) -> int:
+    """Return the largest number that is drawn if no bound is given."""
     if a.dtype.kind == "f":
+        # Above this, not every whole number is a float, so torch's numbers would not be uniform.
         return 2 ** _DIGITS[a.dtype.char]
     return 1 if a.dtype.kind == "b" else int(np.iinfo(a.dtype).max)
 
 
-def random_from_to_(a: np.ndarray, low: int, high: int | None, gen: Generator) -> np.ndarray:
+def random_from_to_(a: np.ndarray, low: int, high: int | None, generator: Generator) -> np.ndarray:
     """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)`; high None: up to the dtype's largest."""
     if high is not None and low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
-    last = _largest(a) if high is None else high - 1
-    limits: Any = (
-        np.finfo(a.dtype)
-        if a.dtype.kind == "f"
-        else np.iinfo(a.dtype)
-        if a.dtype.kind != "b"
-        else None
-    )
-    least, most = (int(limits.min), int(limits.max)) if limits else (0, 1)
-    for what, bound in ("from", low), ("to - 1", last):
+    last = _largest_drawn(a) if high is None else high - 1
+    least, most = _limits(a.dtype)
+    for argument, bound in ("from", low), ("to - 1", last):
         if not least <= bound <= most:
-            raise RuntimeError(f"{what} is out of bounds for {cpp_name(BY_NUM[a.dtype.num])}")
+            raise RuntimeError(f"{argument} is out of bounds for {cpp_name(BY_NUM[a.dtype.num])}")
     span = last - low + 1
-    drawn = gen._draw64(a.size) if span >= 2**28 else gen._bits.random_raw(a.size)
+    drawn = generator._draw64(a.size) if span >= 2**28 else generator._engine.random_raw(a.size)
     drawn = drawn % np.uint64(span) if span < 2**64 else drawn
-    return _fill(a, (drawn + np.uint64(low % 2**64)).view(np.int64))  # wraps around, as in C
+    return _fill_in_memory_order(
+        a, (drawn + np.uint64(low % 2**64)).view(np.int64)
+    )  # wraps around, as in C
 
 
-def permutation(n: int, gen: Generator, dtype: np.dtype | None = None) -> np.ndarray:
+def draw_permutation(n: int, generator: Generator, dtype: np.dtype | None = None) -> np.ndarray:
     """Return the numbers below `n` in random order, as `torch.randperm`; shape (n,), int64 unless given."""
-    made = np.empty(n, dtype or np.int64)
-    if made.dtype.kind == "b" or n - 1 > _largest(made):
-        raise RuntimeError(
-            f"value cannot be converted to type {BY_NUM[made.dtype.num].called}_t without overflow"
-        )
-    left = np.arange(
-        n, 1, -1, dtype=np.uint64
-    )  # how many are still to choose from, at each step but the last
-    drawn = gen._bits.random_raw(left.size) if n < (2**32 - 1) // 20 else gen._draw64(left.size)
+    numbers = np.empty(n, dtype or np.int64)
+    if numbers.dtype.kind == "b" or n - 1 > _largest_drawn(numbers):
+        name = BY_NUM[numbers.dtype.num].called
+        raise RuntimeError(f"value cannot be converted to type {name}_t without overflow")
+    # The shuffle of Fisher and Yates. At each step but the last, these many are left to choose from.
+    left = np.arange(n, 1, -1, dtype=np.uint64)
+    is_short = (
+        n < (2**32 - 1) // 20
+    )  # else torch draws 64 bits, so that the remainder is not biased
+    drawn = generator._engine.random_raw(left.size) if is_short else generator._draw64(left.size)
     order = list(range(n))
     for i, step in enumerate((drawn % left).tolist()):
         order[i], order[i + step] = order[i + step], order[i]
-    made[...] = order
-    return made
+    numbers[...] = order
+    return numbers
 
 
-def bernoulli_(a: np.ndarray, p: float, gen: Generator) -> np.ndarray:
+def bernoulli_(a: np.ndarray, p: float, generator: Generator) -> np.ndarray:
     """Fill with 1 where a draw from [0, 1) is below `p`, else 0."""
     if not 0.0 <= p <= 1.0:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    return _fill(a, unit(gen, a.size) < p)
+    return _fill_in_memory_order(a, draw_unit(generator, a.size) < p)

@@ -1,0 +1,40 @@
+"""Giving a tensor another shape over its own storage, which grows if it must. `resize_` and `out=` do it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..base import contiguous_strides
+from ..graph import VersionCounter, count_write, exchanged, expectation
+from ..tensor import Tensor
+
+
+def look_at_storage(self: Tensor, storage: Any, shape: tuple, strides: tuple, offset: int) -> None:
+    """Make the tensor a look at a storage; `strides` and `offset` in bytes."""
+    self._data = storage.look(shape, self._data.dtype, strides, offset)
+    self._storage = storage
+
+
+def resize_tensor(self: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Give the tensor another shape, row-major from the same offset, and count that as a write."""
+    a = self._data
+    if shape == a.shape:
+        return self
+    strides = contiguous_strides(shape, a.itemsize)
+    storage, offset = self._own_storage(), self.storage_offset() * a.itemsize
+    needed_bytes = 0 if 0 in shape else offset + math.prod(shape) * a.itemsize
+    if needed_bytes > storage.nbytes():
+        storage.resize_(needed_bytes)
+    before = expectation(self)
+    look_at_storage(self, storage, shape, strides, offset)
+    exchanged(self, before)
+    count_write(self)
+    return self
+
+
+def resize_out(out: Tensor, shape: tuple[int, ...]) -> None:
+    """Resize an `out=` argument. PyTorch counts only the write of the result, not the resizing."""
+    counter, out._counter = out._counter, VersionCounter()
+    resize_tensor(out, shape)
+    out._counter = counter
