@@ -21,7 +21,7 @@ import numpy as np
 from . import nn
 from .base import HAS_NOT, UntypedStorage, as_device, device, dtypes
 from .graph import warn_of_hooks
-from .ops import over_storage
+from .ops import tensor_over_storage
 from .tensor import Size, Tensor
 
 
@@ -44,7 +44,9 @@ def rebuild_tensor(
     """Make a tensor over a storage. `offset` and `stride` are in elements."""
     kind = typed.element_type.np
     strides = tuple([step * kind.itemsize for step in stride])
-    return over_storage(typed.storage, (kind, size, strides, offset * kind.itemsize), requires_grad)
+    return tensor_over_storage(
+        typed.storage, (kind, size, strides, offset * kind.itemsize), requires_grad
+    )
 
 
 def rebuild_parameter(

@@ -56,8 +56,8 @@ MUTATIONS = (
     Mutation(
         "clone() has memory of its own",
         "tinytorch/ops/copies.py",
-        '"clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied,',
-        '"clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(lambda a, form=None: a,',
+        "    Kernel(copy_array, copies=True),\n    self=lambda grad: grad,",
+        "    Kernel(lambda a, form=None: a, copies=True),\n    self=lambda grad: grad,",
         "tests/viz/test_snapshot.py::test_storage_and_counter_are_told_apart",
     ),
     Mutation(

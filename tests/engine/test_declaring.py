@@ -20,7 +20,9 @@ from tinytorch.ops import define, kernels, pointwise
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "adding_an_op.md").read_text(encoding="utf-8")
-EXAMPLE, *OTHERS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+EXAMPLE, IN_LISTS, WITH_A_NUMBER = re.findall(
+    r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+)
 
 
 def registries() -> tuple[dict, dict, dict, list]:
@@ -156,13 +158,46 @@ def test_the_other_examples_stand_in_the_lists() -> None:
     engine = "".join(
         p.read_text(encoding="utf-8") for p in (ROOT / "tinytorch" / "ops").glob("*.py")
     )
-    lines = [line for block in OTHERS for line in block.splitlines()]
+    lines = IN_LISTS.splitlines()
     assert len(lines) > 2
     assert [
         line
         for line in lines
         if re.sub(r"\s|# fmt: skip", "", line) not in re.sub(r"\s|# fmt: skip", "", engine)
     ] == []
+
+
+def nodes_of_gradient(torch: Any, function: Callable) -> str:
+    """The nodes from which the gradient of a function of two tensors comes."""
+    x, y = (torch.tensor(v, requires_grad=True) for v in ([3.0, 5.0], [4.0, 12.0]))
+    (grad,) = torch.autograd.grad(function(x, y).sum(), x, create_graph=True)
+    names, fn = [], grad.grad_fn
+    while fn is not None:
+        names.append(fn.name())
+        fn = next((edge[0] for edge in fn.next_functions if edge[0] is not None), None)
+    return f"{grad} {names}"
+
+
+WITH_A_NUMBERS_NODES = (
+    "tensor([0.2689, 0.0009], grad_fn=<DivBackward0>) "
+    "['DivBackward0', 'AddBackward1', 'ExpBackward0', 'SubBackward0', 'torch::autograd::AccumulateGrad']"
+)
+
+
+def test_a_formula_with_a_number_makes_the_nodes_that_the_page_promises() -> None:
+    with declared(WITH_A_NUMBER) as logaddexp:
+        assert nodes_of_gradient(tinytorch, logaddexp) == WITH_A_NUMBERS_NODES
+    with declared(
+        WITH_A_NUMBER.replace("plus(exp(other - self), 1)", "(1 + exp(other - self))")
+    ) as other:
+        assert "AddBackward0" in nodes_of_gradient(tinytorch, other)
+
+
+@pytest.mark.torch
+def test_a_formula_with_a_number_makes_torchs_nodes() -> None:
+    import torch
+
+    assert nodes_of_gradient(torch, torch.logaddexp) == WITH_A_NUMBERS_NODES
 
 
 def test_what_the_tables_name_is_there() -> None:

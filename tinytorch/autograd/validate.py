@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base import BY_NUM, owner, result_layout
 from ..graph import NEW_GRADIENT, GradientList, GradientState, SeenBy, expectation, saved_arrays
-from ..ops import copied
+from ..ops import copy_array
 
 ndarray = np.ndarray
 
@@ -80,7 +80,7 @@ def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any)
         else:
             gradient = gradient.sum_to_size(shape)
     if type(gradient) is ndarray:
-        return gradient if gradient.dtype == dtype else copied(gradient, None, dtype)
+        return gradient if gradient.dtype == dtype else copy_array(gradient, None, dtype)
     if gradient._data.dtype != dtype:
         gradient = gradient.to(BY_NUM[dtype.num])
     return gradient

@@ -16,11 +16,11 @@ from ..ops import (
     as_array,
     check_kernel,
     composite,
+    divide,
     elsewhere,
     expand,
     matmul,
     op,
-    over,
     reshape,
     result_dtype,
     t,
@@ -144,7 +144,7 @@ def _compute_mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
 
 
 def _mse_gradient(grad: Any, a: Any, b: Any, reduction: int) -> Any:
-    factor = over(grad, math.prod(a.shape) / 2) if reduction == _MEAN else times(grad, 2)
+    factor = divide(grad, math.prod(a.shape) / 2) if reduction == _MEAN else times(grad, 2)
     return (a - b) * factor
 
 
@@ -174,7 +174,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 def _multiply_and_reduce(slope: Any, grad: Any, reduction: int) -> Any:
     """Return `slope * grad`, over the number of elements if the loss is their mean."""
     product = slope * grad
-    return over(product, math.prod(product.shape)) if reduction == _MEAN else product
+    return divide(product, math.prod(product.shape)) if reduction == _MEAN else product
 
 
 def _compute_bce_with_logits(

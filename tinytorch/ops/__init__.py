@@ -5,15 +5,27 @@ import numpy as np
 from ..base import of_number
 from ..graph import provide_operations
 from ..tensor import Tensor, fresh
-from . import copies, creation, filling, indexing, linalg, memory, pointwise, reductions, views
+from . import (
+    copies,
+    creation,
+    filling,
+    indexing,
+    linalg,
+    memory,
+    pointwise,
+    reductions,
+    striding,
+    sums,
+    views,
+)
 from .copies import (
     MemoryFormat,
     clone,
     contiguous_format,
-    copied,
     copy_,
-    over_storage,
+    copy_array,
     preserve_format,
+    tensor_over_storage,
 )
 from .creation import empty, new_empty_strided, zeros_like
 from .define import FUNCTIONS, elsewhere, op, python
@@ -22,9 +34,11 @@ from .from_data import legacy_constructor
 from .kernels import as_array, check_kernel, composite, result_dtype
 from .linalg import addmm, matmul
 from .parts import stack
-from .pointwise import over, sigmoid, times
+from .pointwise import divide, sigmoid, times
 from .reductions import log_softmax, softmax
-from .views import as_strided, expand, reshape, t, view
+from .striding import as_strided
+from .sums import expand
+from .views import reshape, t, view
 
 __all__ = [
     "FUNCTIONS",
@@ -36,10 +50,11 @@ __all__ = [
     "clone",
     "composite",
     "contiguous_format",
-    "copied",
     "copies",
     "copy_",
+    "copy_array",
     "creation",
+    "divide",
     "elsewhere",
     "empty",
     "expand",
@@ -52,8 +67,6 @@ __all__ = [
     "memory",
     "new_empty_strided",
     "op",
-    "over",
-    "over_storage",
     "pointwise",
     "preserve_format",
     "python",
@@ -63,7 +76,10 @@ __all__ = [
     "sigmoid",
     "softmax",
     "stack",
+    "striding",
+    "sums",
     "t",
+    "tensor_over_storage",
     "times",
     "view",
     "views",

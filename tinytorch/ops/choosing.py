@@ -17,7 +17,7 @@ from ..base import (
     wrap_dim,
 )
 from ..tensor import Tensor
-from .copies import contiguous_format, copied
+from .copies import contiguous_format, copy_array
 from .creation import new_zeros, number_array
 from .define import op
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
@@ -26,12 +26,12 @@ from .parts import unbind
 _INDICES = (np.dtype(np.int64), np.dtype(np.int32))
 
 
-def in_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> Any:
+def write_into_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> Any:
     """The operation that a writing function is on a copy of its first array, in the shape in which that meets a mask."""
 
     def kernel(a: np.ndarray, *args: Any) -> np.ndarray:
         shape = shape_of_all(args[0], a) if masked and args[0].shape != a.shape else a.shape
-        out = copied(a if shape == a.shape else np.broadcast_to(a, shape), layout)
+        out = copy_array(a if shape == a.shape else np.broadcast_to(a, shape), layout)
         f(out, *args)
         return out
 
@@ -44,7 +44,10 @@ def in_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> An
 def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     """Write one value where the mask is true."""
     if isinstance(value, np.ndarray) and value.ndim:
-        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")  # fmt: skip
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
     if mask.dtype != bool:
         name = dtypes.cpp_name(dtypes.BY_NUM[mask.dtype.num])
         raise RuntimeError(
@@ -52,7 +55,9 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
         )
     if is_expanded(a):
         warn_in_torch(
-            "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[mask] = scalar",
+            "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor "
+            "before performing this operation. This also applies to advanced indexing e.g. "
+            "tensor[mask] = scalar",
             "aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450",
         )
     check_broadcast_into(a.shape, mask.shape)
@@ -60,23 +65,40 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     np.copyto(a, number_array(number, dtypes.BY_NUM[a.dtype.num]), where=mask)
 
 
-def _both(name: str, rest: str, f: Any, masked: bool = False, **how: Any) -> tuple[Any, Any]:
+def _declare_with_in_place(
+    name: str, rest: str, f: Any, masked: bool = False, **how: Any
+) -> tuple[Any, Any]:
     """An operation by a function that writes into its first array: on a copy, and in place."""
-    return (op(f"{name}(Tensor self, {rest})", in_copy(f, masked=masked), out=not masked, **how),
-            op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how))  # fmt: skip
+    return (
+        op(
+            f"{name}(Tensor self, {rest})", write_into_copy(f, masked=masked), out=not masked, **how
+        ),
+        op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how),
+    )
 
 
-_, masked_fill_with_ = _both(
-    "masked_fill", "Tensor mask, Tensor value", fill_where, True, backward="MaskedFillBackward1",
-    self=lambda grad, mask: masked_fill(grad, mask, 0), value=lambda grad, mask: where(mask, grad, 0).sum())  # fmt: skip
-masked_fill, masked_fill_ = _both(
-    "masked_fill", "Tensor mask, Scalar value", fill_where, True, backward="MaskedFillBackward0",
-    self=lambda grad, mask: masked_fill(grad, mask, 0))  # fmt: skip
+_, masked_fill_with_ = _declare_with_in_place(
+    "masked_fill",
+    "Tensor mask, Tensor value",
+    fill_where,
+    True,
+    backward="MaskedFillBackward1",
+    self=lambda grad, mask: masked_fill(grad, mask, 0),
+    value=lambda grad, mask: where(mask, grad, 0).sum(),
+)
+masked_fill, masked_fill_ = _declare_with_in_place(
+    "masked_fill",
+    "Tensor mask, Scalar value",
+    fill_where,
+    True,
+    backward="MaskedFillBackward0",
+    self=lambda grad, mask: masked_fill(grad, mask, 0),
+)
 
 # where and nonzero ----------------------------------------------------------------------------------------------------------------
 
 
-def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
+def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
     if condition.dtype != bool:
         name = dtypes.BY_NUM[condition.dtype.num].scalar_name
         raise RuntimeError(
@@ -89,38 +111,48 @@ def _chosen(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
     return result_layout(np.where(condition, a, b), condition, a, b)
 
 
-def _nonzero(a: np.ndarray) -> np.ndarray:
+def _find_nonzero(a: np.ndarray) -> np.ndarray:
     found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64)
     n, count = found.shape
     return np.ndarray((count, n), np.int64, found, 0, (8, 8 * count))  # torch's is turned, too
 
 
 _CONDITION = "where(Tensor condition, {} self, {} other)"
-op("where(Tensor condition) -> Tensor[]", composite(lambda condition: _where_true(condition, True)))
-where = op(_CONDITION.format("Tensor", "Tensor"), _chosen, backward="WhereBackward0",
-           self=lambda grad, condition: where(condition, grad, 0), other=lambda grad, condition: where(condition, 0, grad))  # fmt: skip
+op(
+    "where(Tensor condition) -> Tensor[]",
+    composite(lambda condition: _indices_where_true(condition, True)),
+)
+where = op(
+    _CONDITION.format("Tensor", "Tensor"),
+    _select_by_condition,
+    backward="WhereBackward0",
+    self=lambda grad, condition: where(condition, grad, 0),
+    other=lambda grad, condition: where(condition, 0, grad),
+)
 for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Scalar")):
     op(
         _CONDITION.format(_self, _other),
         composite(lambda condition, self, other: where(condition, self, other)),
     )
 
-_indices = op("nonzero(Tensor self)", _nonzero, method=False, function=False)
+_nonzero_indices = op("nonzero(Tensor self)", _find_nonzero, method=False, function=False)
 
 
-def _where_true(self: Tensor, as_tuple: bool) -> Any:
+def _indices_where_true(self: Tensor, as_tuple: bool) -> Any:
     """A row of indices for each element that is not zero, or a tensor of them for each dimension."""
     if not as_tuple:
-        return _indices(self)
-    return unbind(_indices(self if self._data.ndim else self.detach().reshape(1)), 1)
+        return _nonzero_indices(self)
+    return unbind(_nonzero_indices(self if self._data.ndim else self.detach().reshape(1)), 1)
 
 
-nonzero = op("nonzero(Tensor self, *, bool as_tuple=False)", composite(_where_true), out=False)
+nonzero = op(
+    "nonzero(Tensor self, *, bool as_tuple=False)", composite(_indices_where_true), out=False
+)
 
 # by an index along one dimension ------------------------------------------------------------------------------------------
 
 
-def _in_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
+def _check_index_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
     """Raise torch's error for an index that lies outside of its dimension."""
     bad = (index < 0) | (index >= a.shape[d])
     if bad.any():
@@ -129,33 +161,40 @@ def _in_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
         )
 
 
-def _points(index: np.ndarray, d: int) -> tuple:
+def _cells_of_index(index: np.ndarray, d: int) -> tuple:
     """NumPy's index for the elements that `gather` reads and `scatter` writes."""
     at = list(np.ogrid[tuple([slice(n) for n in index.shape])])
     at[d] = index
     return tuple(at)
 
 
-def _gathered(a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = False) -> np.ndarray:
+def _gather_elements(
+    a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = False
+) -> np.ndarray:
     d = wrap_dim(dim, a.ndim)
     if not index.size:
         return np.empty(index.shape, a.dtype)
     if index.dtype not in _INDICES:
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     x, i = np.atleast_1d(a), np.atleast_1d(index)
-    _check_shapes(x, d, i, None)
-    _in_range(x, d, i)
-    return result_layout(x[_points(i, d)]).reshape(index.shape)
+    _check_index_shape(x, d, i, None)
+    _check_index_range(x, d, i)
+    return result_layout(x[_cells_of_index(i, d)]).reshape(index.shape)
 
 
 gather = op(
-    "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)", _gathered, writes=1,
-    self=lambda grad, self, dim, index, sparse_grad: scatter_add_(new_zeros(grad, self.shape), dim, index, grad))  # fmt: skip
+    "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)",
+    _gather_elements,
+    writes=1,
+    self=lambda grad, self, dim, index, sparse_grad: scatter_add_(
+        new_zeros(grad, self.shape), dim, index, grad
+    ),
+)
 
 # writing --------------------------------------------------------------------------------------------------------------
 
 
-def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
+def _check_index_shape(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
     """Raise torch's error unless `index` lies within the tensor, but for dimension `d`, and within the source."""
     for x, name in ((a, "input" if src is None else "self"), (src, "src")):
         if isinstance(x, np.ndarray) and max(x.ndim, 1) != max(index.ndim, 1):
@@ -169,10 +208,13 @@ def _check_shapes(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
     )
     for k, n in enumerate(index.shape):
         if (k != d and a.ndim and n > a.shape[k]) or (more and n > (src.shape or (1,))[k]):
-            raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart from dimension {d}{more}")  # fmt: skip
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than self "
+                f"{list(a.shape)} apart from dimension {d}{more}"
+            )
 
 
-def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
+def _scatter_elements(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
     """Write the source's elements, or one number, where `index` points."""
     d = wrap_dim(dim, a.ndim)
     if index.size and index.dtype not in _INDICES:
@@ -180,34 +222,55 @@ def _scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
     if isinstance(src, np.ndarray) and src.dtype != a.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if index.size:
-        _check_shapes(a, d, index, src)
+        _check_index_shape(a, d, index, src)
     check_overlap(a)
     check_no_overlap(a, index, src)
     if not index.size:
         return
     x, i = np.atleast_1d(a), np.atleast_1d(index)
-    _in_range(x, d, i)
+    _check_index_range(x, d, i)
     if isinstance(src, np.ndarray):
         src = np.atleast_1d(src)[tuple([slice(n) for n in i.shape])]
     else:
         src = number_array(src, dtypes.BY_NUM[a.dtype.num])
-    x[_points(i, d)] = src
+    x[_cells_of_index(i, d)] = src
 
 
-_ZERO = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
-_GATHER = {"src": lambda grad, dim, index: gather(grad, dim, index)}
-_, scatter_from_ = _both("scatter", "int dim, Tensor index, Tensor src", _scattered, backward="ScatterBackward0", **_ZERO, **_GATHER)  # fmt: skip
-scatter, _ = _both(
+_ZERO_AT_INDEX = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
+_GATHER_SOURCE = {"src": lambda grad, dim, index: gather(grad, dim, index)}
+_, scatter_from_ = _declare_with_in_place(
+    "scatter",
+    "int dim, Tensor index, Tensor src",
+    _scatter_elements,
+    backward="ScatterBackward0",
+    **_ZERO_AT_INDEX,
+    **_GATHER_SOURCE,
+)
+scatter, _ = _declare_with_in_place(
     "scatter",
     "int dim, Tensor index, Scalar value",
-    _scattered,
+    _scatter_elements,
     backward="ScatterBackward1",
-    **_ZERO,
+    **_ZERO_AT_INDEX,
 )
 # what gradients are added up by
-_HIDDEN: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}
-scatter_add_ = op("scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)", write(
-    lambda a, dim, index, src: np.add.at(np.atleast_1d(a), _points(np.atleast_1d(index), dim), src)), **_HIDDEN, **_GATHER)  # fmt: skip
-index_add_ = op("index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)", write(
-    lambda a, dim, index, source, alpha: np.add.at(a, (slice(None),) * dim + (index,), source)), **_HIDDEN,
-    backward="IndexAddBackward0", source=lambda grad, dim, index: gather(grad, dim, index))  # fmt: skip
+_FORMULA_ONLY: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}
+scatter_add_ = op(
+    "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)",
+    write(
+        lambda a, dim, index, src: np.add.at(
+            np.atleast_1d(a), _cells_of_index(np.atleast_1d(index), dim), src
+        )
+    ),
+    **_FORMULA_ONLY,
+    **_GATHER_SOURCE,
+)
+index_add_ = op(
+    "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)",
+    write(
+        lambda a, dim, index, source, alpha: np.add.at(a, (slice(None),) * dim + (index,), source)
+    ),
+    **_FORMULA_ONLY,
+    backward="IndexAddBackward0",
+    source=lambda grad, dim, index: gather(grad, dim, index),
+)

@@ -76,7 +76,9 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
     )
 
 
-def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None) -> np.ndarray:
+def copy_array(
+    a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None
+) -> np.ndarray:
     """The same values in memory of their own, as another dtype if `kind` is given."""
     strides = a.strides
     plain = not strides or (
@@ -90,7 +92,7 @@ def copied(a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = Non
     return out
 
 
-def counted(made: Tensor, source: Tensor) -> Tensor:
+def count_copy_of_inference(made: Tensor, source: Tensor) -> Tensor:
     """A new tensor. torch counts that it was written to, if an inference tensor was copied outside of inference mode."""
     if source._counter.is_inference and not MODES.here.inference:
         made._counter = VersionCounter(1)
@@ -99,8 +101,11 @@ def counted(made: Tensor, source: Tensor) -> Tensor:
 
 # copies that are recorded, and looks that are not ---------------------------------------------------------------------
 
-clone = op("clone(Tensor self, *, MemoryFormat? memory_format=None)", Kernel(copied, copies=True),
-           self=lambda grad: grad)  # fmt: skip
+clone = op(
+    "clone(Tensor self, *, MemoryFormat? memory_format=None)",
+    Kernel(copy_array, copies=True),
+    self=lambda grad: grad,
+)
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
 alias = op(
     "alias(Tensor(a) self)",
@@ -111,8 +116,13 @@ alias = op(
 )
 
 
-op("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)", composite(
-   lambda self, _: self if self._data.flags.c_contiguous else clone(self, contiguous_format)), function=False)  # fmt: skip
+op(
+    "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)",
+    composite(
+        lambda self, _: self if self._data.flags.c_contiguous else clone(self, contiguous_format)
+    ),
+    function=False,
+)
 
 
 class CopyBackwards(Node):
@@ -130,11 +140,11 @@ class CopyBackwards(Node):
         if self._edges[0] is not None:
             found[0] = np.zeros(grad.shape, grad.dtype) if raw else grad.new_zeros(grad.shape)
         if self._edges[1] is not None:
-            found[1] = in_dtype(grad, *self.source)
+            found[1] = convert_grad(grad, *self.source)
         return found
 
 
-def _copy_from(self: Any, src: Any, non_blocking: bool = False) -> Any:
+def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if type(self) is np.ndarray:
         check_overlap(self, src)
         store(self, src)
@@ -147,7 +157,7 @@ def _copy_from(self: Any, src: Any, non_blocking: bool = False) -> Any:
         fn = CopyBackwards((edge_of(self), edge_of(src)))
         fn.source = (src.dtype, device_of(src))
         fn.describe(self)
-    if not (src is self or _is_same_look(a, b)):
+    if not (src is self or _is_same_view(a, b)):
         check_overlap(a, b)
         if a.shape != b.shape:
             check_broadcast_into(a.shape, b.shape)
@@ -161,35 +171,49 @@ def _copy_from(self: Any, src: Any, non_blocking: bool = False) -> Any:
     return self
 
 
-def _is_same_look(a: np.ndarray, b: np.ndarray) -> bool:
+def _is_same_view(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two arrays look at the same memory in the same way: then there is nothing to copy, nor to refuse."""
     return (
-        (a.base is not None or b.base is not None) and a.shape == b.shape and a.strides == b.strides and a.dtype is b.dtype
+        (a.base is not None or b.base is not None)
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.dtype is b.dtype
         and a.__array_interface__["data"] == b.__array_interface__["data"]
-    )  # fmt: skip
+    )
 
 
-copy_ = op("copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)", composite(_copy_from), numbers=True,
-           function=False, older=True)  # fmt: skip
+copy_ = op(
+    "copy_(Tensor(a!) self, Tensor other, bool non_blocking=False)",
+    composite(_copy_into),
+    numbers=True,
+    function=False,
+    older=True,
+)
 
 # conversions: the tensor itself if it is of this dtype and on this device already, else a recorded copy ---------------
 
 
-def in_dtype(x: Any, d: dtypes.dtype, where: device | None = None) -> Any:
+def convert_grad(x: Any, d: dtypes.dtype, where: device | None = None) -> Any:
     """What a formula was given, an array or a tensor, in another dtype, and a tensor on another device."""
-    return x.astype(d.np, copy=False) if type(x) is np.ndarray else converted(x, d, where)
+    return x.astype(d.np, copy=False) if type(x) is np.ndarray else convert_tensor(x, d, where)
 
 
 to_copy = op(
-    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None)",
-    Kernel(lambda a, dtype, _, device, pin, block, form: copied(a, form, dtype and dtype.np), copies=True), method=False,
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
+    "memory_format=None)",
+    Kernel(
+        lambda a, dtype, _, device, pin, block, form: copy_array(a, form, dtype and dtype.np),
+        copies=True,
+    ),
+    method=False,
     backward="ToCopyBackward0",
     keeps={"_self_device": lambda values: device_of(values[0])},
-    self=lambda grad, _self_dtype, _self_device: in_dtype(grad, _self_dtype, _self_device),
-)  # fmt: skip
+    self=lambda grad, _self_dtype, _self_device: convert_grad(grad, _self_dtype, _self_device),
+)
 
 
-def converted(
+def convert_tensor(
     self: Tensor, d: Any = None, where: Any = None, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
     """The tensor as this dtype, on this device, in this format: itself if it is so already and no copy is asked for."""
@@ -197,7 +221,7 @@ def converted(
     if not copy and (d is None or d.np == a.dtype) and (where is None or where is here):
         return self
     out = over(
-        run_silenced(copied, a, memory_format, None if d is None else d.np),
+        run_silenced(copy_array, a, memory_format, None if d is None else d.np),
         here if where is None else where,
     )
     if (
@@ -207,47 +231,83 @@ def converted(
         and needs_grad(self)
     ):
         to_copy.end_recording(to_copy.make_node((self,)), out)
-    return counted(out, self)
+    return count_copy_of_inference(out, self)
 
 
-def _options_of(other: Any) -> tuple[dtypes.dtype, device]:
+def _dtype_and_device_of(other: Any) -> tuple[dtypes.dtype, device]:
     """The dtype and device of a tensor, or of a number in its place."""
     return (other.dtype, device_of(other)) if isinstance(other, Tensor) else (dtypes.float64, CPU)
 
 
 _REST = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None"
-op(f"to(Tensor(a) self, Device? device=None, ScalarType? dtype=None, {_REST})", composite(
-    lambda self, where, d, non_blocking, copy, format: converted(self, d, where and as_device(where), copy, format)),
-    function=False)  # fmt: skip
-op(f"to(Tensor(a) self, ScalarType dtype, {_REST})", composite(
-    lambda self, d, non_blocking, copy, format: converted(self, d, None, copy, format)), function=False)  # fmt: skip
-op(f"to(Tensor(a) self, Tensor tensor, {_REST})", composite(
-    lambda self, other, non_blocking, copy, format: converted(self, *_options_of(other), copy, format)),
-    function=False, numbers=True)  # fmt: skip
+op(
+    f"to(Tensor(a) self, Device? device=None, ScalarType? dtype=None, {_REST})",
+    composite(
+        lambda self, where, d, non_blocking, copy, format: convert_tensor(
+            self, d, where and as_device(where), copy, format
+        )
+    ),
+    function=False,
+)
+op(
+    f"to(Tensor(a) self, ScalarType dtype, {_REST})",
+    composite(
+        lambda self, d, non_blocking, copy, format: convert_tensor(self, d, None, copy, format)
+    ),
+    function=False,
+)
+op(
+    f"to(Tensor(a) self, Tensor tensor, {_REST})",
+    composite(
+        lambda self, other, non_blocking, copy, format: convert_tensor(
+            self, *_dtype_and_device_of(other), copy, format
+        )
+    ),
+    function=False,
+    numbers=True,
+)
 
 _FORMAT = "(Tensor(a) self, *, MemoryFormat? memory_format=None)"
 for _name, _d in {
-    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "int": dtypes.int32,
-    "long": dtypes.int64, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
-}.items():  # fmt: skip
+    "float": dtypes.float32,
+    "double": dtypes.float64,
+    "half": dtypes.float16,
+    "int": dtypes.int32,
+    "long": dtypes.int64,
+    "short": dtypes.int16,
+    "char": dtypes.int8,
+    "byte": dtypes.uint8,
+    "bool": dtypes.bool_,
+}.items():
     op(
         _name + _FORMAT,
-        composite(lambda self, format, d=_d: converted(self, d, memory_format=format)),
+        composite(lambda self, format, d=_d: convert_tensor(self, d, memory_format=format)),
         function=False,
     )
 op(
     "cpu" + _FORMAT,
-    composite(lambda self, format: converted(self, None, CPU, False, format)),
+    composite(lambda self, format: convert_tensor(self, None, CPU, False, format)),
     function=False,
 )
-op("cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)", composite(
-    lambda self, device, non_blocking, format: converted(self, None, as_device(device or "cuda"), False, format)),
-    function=False, older=True)  # fmt: skip
-op("type_as(Tensor self, Tensor other)", composite(lambda self, other: converted(self, other.dtype, device_of(other))),
-   function=False)  # fmt: skip
+op(
+    "cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? "
+    "memory_format=None)",
+    composite(
+        lambda self, device, non_blocking, format: convert_tensor(
+            self, None, as_device(device or "cuda"), False, format
+        )
+    ),
+    function=False,
+    older=True,
+)
+op(
+    "type_as(Tensor self, Tensor other)",
+    composite(lambda self, other: convert_tensor(self, other.dtype, device_of(other))),
+    function=False,
+)
 
 
-def _to_type(self: Tensor, dtype: Any, non_blocking: bool, memory_format: Any) -> Any:
+def _convert_by_type_name(self: Tensor, dtype: Any, non_blocking: bool, memory_format: Any) -> Any:
     """The legacy type name, or with a dtype (a class, or the name of one) the tensor converted to it."""
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
@@ -255,15 +315,20 @@ def _to_type(self: Tensor, dtype: Any, non_blocking: bool, memory_format: Any) -
         found = next((d for d in dtypes.ALL if d.tensor_type == dtype.rpartition(".")[2]), None)
         if found is None:
             raise ValueError(f"invalid type: '{dtype}'")
-        return converted(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
+        return convert_tensor(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
     kind = getattr(dtype, "dtype", dtype)
     if not isinstance(kind, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")
-    return converted(self, kind)
+    return convert_tensor(self, kind)
 
 
-op("type(Tensor self, PyObject dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)",
-   composite(_to_type), function=False, older=True)  # fmt: skip
+op(
+    "type(Tensor self, PyObject dtype=None, bool non_blocking=False, *, MemoryFormat? "
+    "memory_format=None)",
+    composite(_convert_by_type_name),
+    function=False,
+    older=True,
+)
 
 # NumPy ------------------------------------------------------------------------------------------------------------------
 
@@ -271,13 +336,16 @@ op("type(Tensor self, PyObject dtype=None, bool non_blocking=False, *, MemoryFor
 def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
     """The memory as a NumPy array, shared. RuntimeError if the tensor requires grad; TypeError on the cuda device."""
     if force:
-        self = converted(detach(self), None, CPU)
+        self = convert_tensor(detach(self), None, CPU)
     if MODES.here.grad and needs_grad(self):
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
     if device_of(self) is not CPU:
-        raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")  # fmt: skip
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the "
+            "tensor to host memory first."
+        )
     self._own_storage()._resizable = False
     a = self._data
     if not a.size:
@@ -303,7 +371,7 @@ python("__array__", to_array, function=False)
 # Python's copy and pickle -----------------------------------------------------------------------------------------------
 
 
-def over_storage(
+def tensor_over_storage(
     storage: Any, like: tuple, requires_grad: bool, kind: Any = Tensor, state: Any = ()
 ) -> Tensor:
     """A leaf over a storage; `like`: its dtype (NumPy's), shape, strides and offset in bytes."""
@@ -320,20 +388,25 @@ def over_storage(
     return out
 
 
-def _place(self: Tensor) -> tuple:
+def _geometry_in_bytes(self: Tensor) -> tuple:
     a = self._data
     return a.dtype, a.shape, a.strides, self.storage_offset() * a.itemsize
 
 
-def deepcopied(self: Tensor, memo: dict) -> Tensor:
+def deepcopy_tensor(self: Tensor, memo: dict) -> Tensor:
     """`copy.deepcopy`: a leaf on a copy of the whole storage, which tensors that share one keep sharing."""
     if self.grad_fn is not None:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")  # fmt: skip
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment.  If you were attempting to deepcopy a module, this may "
+            "be because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
     if id(self) in memo:
         return memo[id(self)]
     with no_grad():
-        out = over_storage(
-            _copy.deepcopy(self._own_storage(), memo), _place(self), self.requires_grad
+        out = tensor_over_storage(
+            _copy.deepcopy(self._own_storage(), memo), _geometry_in_bytes(self), self.requires_grad
         )
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._meta is not None and self._meta.grad is not None:
@@ -342,27 +415,38 @@ def deepcopied(self: Tensor, memo: dict) -> Tensor:
     return out
 
 
-def shallow_copied(self: Tensor) -> Tensor:
+def copy_tensor(self: Tensor) -> Tensor:
     """`copy.copy`: a leaf that looks at the same memory, with a version counter of its own."""
     warn_of_hooks(self)
-    return over_storage(
-        self._own_storage(), _place(self), self.requires_grad, _type(self), self.__dict__
+    return tensor_over_storage(
+        self._own_storage(),
+        _geometry_in_bytes(self),
+        self.requires_grad,
+        _type(self),
+        self.__dict__,
     )
 
 
-def rebuilt(data: bytes, where: device, *rest: Any) -> Tensor:
-    """A tensor from the bytes of its storage, and what else `over_storage` takes."""
-    return over_storage(UntypedStorage(np.frombuffer(data, np.uint8).copy(), where), *rest)
+def rebuild_tensor(data: bytes, where: device, *rest: Any) -> Tensor:
+    """A tensor from the bytes of its storage, and what else `tensor_over_storage` takes."""
+    return tensor_over_storage(UntypedStorage(np.frombuffer(data, np.uint8).copy(), where), *rest)
 
 
-def reduced(self: Tensor, protocol: Any) -> tuple:
+def reduce_tensor(self: Tensor, protocol: Any) -> tuple:
     """What `pickle` writes: each tensor with a storage of its own, so that what two of them share is lost, as in torch."""
     warn_of_hooks(self)
     storage, state = self._own_storage(), dict(self.__dict__)
     data = storage._bytes().tobytes()
-    return rebuilt, (data, storage.device, _place(self), self.requires_grad, _type(self), state)
+    return rebuild_tensor, (
+        data,
+        storage.device,
+        _geometry_in_bytes(self),
+        self.requires_grad,
+        _type(self),
+        state,
+    )
 
 
-python("__deepcopy__", deepcopied, function=False)
-python("__copy__", shallow_copied, function=False)
-python("__reduce_ex__", reduced, function=False)
+python("__deepcopy__", deepcopy_tensor, function=False)
+python("__copy__", copy_tensor, function=False)
+python("__reduce_ex__", reduce_tensor, function=False)

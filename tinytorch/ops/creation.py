@@ -18,7 +18,7 @@ from ..random import fma64
 from ..tensor import Tensor, device_of
 from .copies import strides_of_copy
 from .define import op
-from .from_data import check_size, finish
+from .from_data import check_size, make_leaf
 from .kernels import composite, number_array
 from .resizing import resize_out
 
@@ -29,7 +29,10 @@ OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
 # what all creations have in common --------------------------------------------------------------------------------------
 
 
-PINNED = "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system."
+PINNED = (
+    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
+    "available on this system."
+)
 
 
 class factory(composite):
@@ -39,12 +42,12 @@ class factory(composite):
         super().__init__(make)
         self.default = default
 
-    def bind(self, schema: Any) -> None:
+    def bind_schema(self, schema: Any) -> None:
         """See where the options stand: dtype, layout, device and whether memory is to be pinned."""
         self.at = schema.names.index("dtype") - schema.has_self
         self.name = schema.name
 
-    def split(self, args: tuple) -> tuple[tuple, Any, Any]:
+    def split_options(self, args: tuple) -> tuple[tuple, Any, Any]:
         """The arguments without the options, the dtype and the device that were asked for. RuntimeError for pinned memory."""
         at = self.at
         dtype, _, device, pin = args[at : at + 4]
@@ -54,17 +57,20 @@ class factory(composite):
 
     def __call__(self, *args: Any) -> Any:
         """The new tensor."""
-        given, dtype, device = self.split(args)
+        given, dtype, device = self.split_options(args)
         if not isinstance(dtype, dtypes.dtype):
             default = self.default(*given) if callable(self.default) else self.default
             dtype = default or dtypes.get_default_dtype()
-        return finish(self.function(dtype, *given), as_device(device))
+        return make_leaf(self.function(dtype, *given), as_device(device))
 
     def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
         """`out`, resized if need be, with the numbers."""
         if MODES.here.grad and needs_grad(out):
-            raise RuntimeError(f"{self.name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")  # fmt: skip
-        data = self.function(out.dtype, *self.split(args)[0])
+            raise RuntimeError(
+                f"{self.name}(): functions with out=... arguments don't support automatic "
+                "differentiation, but one of the arguments requires grad."
+            )
+        data = self.function(out.dtype, *self.split_options(args)[0])
         resize_out(out, data.shape)
         store(out._data, data)
         count_write(out)
@@ -76,16 +82,16 @@ class factory_new(factory):
 
     def __call__(self, like: Any, *args: Any) -> Any:
         """The new tensor, or for an array a new array."""
-        given, dtype, device = self.split(args)
+        given, dtype, device = self.split_options(args)
         a = like if type(like) is np.ndarray else like._data
-        made = self.made(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
+        make_array = self.make_array(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
         return (
-            made
+            make_array
             if a is like
-            else finish(made, device_of(like) if device is None else as_device(device))
+            else make_leaf(make_array, device_of(like) if device is None else as_device(device))
         )
 
-    def made(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
+    def make_array(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
         """The new array."""
         return self.function(d, *given)
 
@@ -93,11 +99,11 @@ class factory_new(factory):
 class factory_like(factory_new):
     """A kernel for `name_like(self, ...)`: `fill(array, ...)` fills an array with the shape and layout of `self`."""
 
-    def made(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
+    def make_array(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
         """The new array."""
-        made = empty_like_strides(a.shape, d.np, strides_of_copy(a, given[-1], d.itemsize))
-        self.function(made, *given[:-1])
-        return made
+        make_array = empty_like_strides(a.shape, d.np, strides_of_copy(a, given[-1], d.itemsize))
+        self.function(make_array, *given[:-1])
+        return make_array
 
 
 # one value --------------------------------------------------------------------------------------------------------------
@@ -126,29 +132,45 @@ def _full(d: dtypes.dtype, size: tuple, fill_value: Any) -> np.ndarray:
 
 def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
     if len(size) != len(stride):
-        raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")  # fmt: skip
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
     check_size(size)
     return empty_like_strides(size, d.np, tuple([s * d.itemsize for s in stride]))
 
 
-_zero = lambda a: a.fill(0)  # noqa: E731
+_fill_with_zeros = lambda a: a.fill(0)  # noqa: E731
 
 zeros = op(f"zeros(SymInt[] size, *, {OPTIONS})", factory(_zeros), out=True)
 ones = op(f"ones(SymInt[] size, *, {OPTIONS})", factory(_ones), out=True)
 empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory(_empty), out=True)
-full = op(f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory(
-    _full, lambda size, value: value.dtype if isinstance(value, Tensor) else dtypes.of_number(value)), out=True)  # fmt: skip
+full = op(
+    f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})",
+    factory(
+        _full,
+        lambda size, value: value.dtype if isinstance(value, Tensor) else dtypes.of_number(value),
+    ),
+    out=True,
+)
 empty_strided = op(
     f"empty_strided(SymInt[] size, SymInt[] stride, *, {OPTIONS})", factory(_empty_strided)
 )
 
-zeros_like = op(f"zeros_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_zero), method=False)
+zeros_like = op(
+    f"zeros_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_fill_with_zeros), method=False
+)
 ones_like = op(
     f"ones_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(lambda a: a.fill(1)), method=False
 )
-empty_like = op(f"empty_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_zero), method=False)
-full_like = op(f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS_LIKE})", factory_like(
-    lambda a, value: a.fill(number_array(value, dtypes.BY_NUM[a.dtype.num]))), method=False)  # fmt: skip
+empty_like = op(
+    f"empty_like(Tensor self, *, {OPTIONS_LIKE})", factory_like(_fill_with_zeros), method=False
+)
+full_like = op(
+    f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS_LIKE})",
+    factory_like(lambda a, value: a.fill(number_array(value, dtypes.BY_NUM[a.dtype.num]))),
+    method=False,
+)
 
 new_zeros = op(
     f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False
@@ -159,9 +181,16 @@ new_ones = op(
 new_empty = op(
     f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False
 )
-new_full = op(f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})", factory_new(_full), function=False)  # fmt: skip
-new_empty_strided = op(f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS})",
-                       factory_new(_empty_strided), function=False)  # fmt: skip
+new_full = op(
+    f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})",
+    factory_new(_full),
+    function=False,
+)
+new_empty_strided = op(
+    f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS})",
+    factory_new(_empty_strided),
+    function=False,
+)
 
 # evenly spaced numbers --------------------------------------------------------------------------------------------------
 
@@ -171,7 +200,7 @@ def _refuse_bool(name: str, d: dtypes.dtype) -> None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
 
 
-def _bounds(start: Any, end: Any = None, step: Any = 1) -> tuple[Any, Any, Any]:
+def _bounds_as_numbers(start: Any, end: Any = None, step: Any = 1) -> tuple[Any, Any, Any]:
     start, end = (0, start) if end is None else (start, end)
     return tuple([x.item() if isinstance(x, Tensor) else x for x in (start, end, step)])  # type: ignore[return-value]
 
@@ -179,12 +208,12 @@ def _bounds(start: Any, end: Any = None, step: Any = 1) -> tuple[Any, Any, Any]:
 def _dtype_of_range(*bounds: Any) -> dtypes.dtype:
     if {*map(type, bounds)} <= {int, type(None)}:
         return dtypes.int64
-    whole = all(isinstance(x, (int, np.integer)) for x in _bounds(*bounds))
+    whole = all(isinstance(x, (int, np.integer)) for x in _bounds_as_numbers(*bounds))
     return dtypes.int64 if whole else dtypes.get_default_dtype()
 
 
 def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
-    start, end, step = _bounds(*bounds)
+    start, end, step = _bounds_as_numbers(*bounds)
     _refuse_bool("arange", d)
     if d is dtypes.int64:  # torch counts the elements of every other dtype in floating point
         if 0 < abs(step) < 1:
@@ -203,21 +232,25 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
 
 op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)
 op(f"arange(Scalar start, Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range))
-arange = op(f"arange(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)  # fmt: skip
+arange = op(
+    f"arange(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS})",
+    factory(_arange, _dtype_of_range),
+    out=True,
+)
 
 
 def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     _refuse_bool("linspace", d)
-    start, end, _ = _bounds(start, end)
+    start, end, _ = _bounds_as_numbers(start, end)
     if steps == 1 or (steps == 0 and d.is_floating_point):
         return run_silenced(np.full, steps, start, d.np)
     first, last = (x.item() for x in (number_array(start, d), number_array(end, d)))
-    return run_silenced(_evenly, first, last, steps, d)
+    return run_silenced(_space_evenly, first, last, steps, d)
 
 
-def _evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndarray:
+def _space_evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndarray:
     """Counted from the start in the first half, back from the end in the second."""
     i, step = np.arange(float(steps)), (last - first) / max(steps - 1, 1)
     step = float(d.np.type(step)) if d.is_floating_point else step

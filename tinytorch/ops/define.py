@@ -75,8 +75,16 @@ OUT_DTYPE_ERRORS = {
     "exact": "Expected out tensor to have dtype {2}, but got {3} instead",
     "found": "Found dtype {1} but expected {0}",
 }
-_OUT_RECORDED = "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
-_OUT_RESIZED = "An output with one or more elements was resized since it had shape {}, which does not match the required output shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+_OUT_RECORDED = (
+    "{}(): functions with out=... arguments don't support automatic differentiation, but one of "
+    "the arguments requires grad."
+)
+_OUT_RESIZED = (
+    "An output with one or more elements was resized since it had shape {}, which does not match "
+    "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
+    "outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
+    "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+)
 _TWO_DEVICES = (
     "Expected all tensors to be on the same device, but found at least two devices, {} and {}!"
 )
@@ -537,7 +545,7 @@ def op(
     """
     parsed = Schema(schema)
     kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
-    kernel.bind(parsed)
+    kernel.bind_schema(parsed)
     inputs = [parsed.names.index(n) for n in formulas]
     number = _nodes_declared.setdefault(parsed.name, 0)
     if formulas and node is None:

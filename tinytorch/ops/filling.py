@@ -25,12 +25,12 @@ from .creation import (
 )
 from .define import op
 from .kernels import composite, number_array, write
-from .reductions import sum_all as total
+from .sums import sum_all
 
 _GENERATOR = "Generator? generator=None"
 
 
-def nothing(grad: Any) -> Any:
+def zero_gradient(grad: Any) -> Any:
     """The gradient for values that were overwritten."""
     return zeros_like(grad)
 
@@ -38,35 +38,44 @@ def nothing(grad: Any) -> Any:
 # one value --------------------------------------------------------------------------------------------------------------
 
 
-def _one_value(a: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _value_of_tensor(a: np.ndarray, value: np.ndarray) -> np.ndarray:
     if value.ndim:
         raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
+            "dimensions."
         )
     check_overlap(a)
     return value
 
 
-def _as_number(a: np.ndarray, value: Any) -> np.ndarray:
+def _value_of_number(a: np.ndarray, value: Any) -> np.ndarray:
     return number_array(value, dtypes.BY_NUM[a.dtype.num])
 
 
-op("fill_(Tensor(a!) self, Tensor value)", write(_one_value), backward="FillBackward3",
-   self=nothing, value=lambda grad: total(grad))  # fmt: skip
+op(
+    "fill_(Tensor(a!) self, Tensor value)",
+    write(_value_of_tensor),
+    backward="FillBackward3",
+    self=zero_gradient,
+    value=lambda grad: sum_all(grad),
+)
 fill_ = op(
     "fill_(Tensor(a!) self, Scalar value)",
-    write(_as_number),
+    write(_value_of_number),
     backward="FillBackward2",
-    self=nothing,
+    self=zero_gradient,
 )
 zero_ = op(
-    "zero_(Tensor(a!) self)", write(lambda a: a.fill(0)), backward="ZeroBackward0", self=nothing
+    "zero_(Tensor(a!) self)",
+    write(lambda a: a.fill(0)),
+    backward="ZeroBackward0",
+    self=zero_gradient,
 )
 
 # random numbers in place --------------------------------------------------------------------------------------------------
 
 
-def _drawn(fill: Callable) -> write:
+def _make_random_kernel(fill: Callable) -> write:
     """A kernel by `fill(array, numbers..., generator)`, one of torch's ways to draw."""
 
     def draw(a: np.ndarray, *args: Any) -> None:
@@ -77,24 +86,43 @@ def _drawn(fill: Callable) -> write:
     return write(draw)
 
 
-def _floats(fill: Callable) -> write:
-    return _drawn(lambda a, *args: fill(a, *map(float, args[:-1]), args[-1]))
+def _make_random_float_kernel(fill: Callable) -> write:
+    return _make_random_kernel(lambda a, *args: fill(a, *map(float, args[:-1]), args[-1]))
 
 
 for _numbers, _node, _kernel in (
-    ("uniform_(Tensor(a!) self, float from=0., float to=1., *,", "UniformBackward0", _floats(random.uniform_)),
-    ("normal_(Tensor(a!) self, float mean=0., float std=1., *,", "NormalBackward0", _floats(random.normal_)),
-    ("random_(Tensor(a!) self, int from, int? to, *,", "RandomBackward0", _drawn(random.random_from_to_)),
-    ("random_(Tensor(a!) self, int to, *,", "RandomBackward1",
-     _drawn(lambda a, to, generator: random.random_from_to_(a, 0, to, generator))),
-    ("bernoulli_(Tensor(a!) self, float p=0.5, *,", "BernoulliBackward2", _floats(random.bernoulli_)),
-):  # fmt: skip
-    op(f"{_numbers} {_GENERATOR})", _kernel, function=False, backward=_node, self=nothing)
+    (
+        "uniform_(Tensor(a!) self, float from=0., float to=1., *,",
+        "UniformBackward0",
+        _make_random_float_kernel(random.uniform_),
+    ),
+    (
+        "normal_(Tensor(a!) self, float mean=0., float std=1., *,",
+        "NormalBackward0",
+        _make_random_float_kernel(random.normal_),
+    ),
+    (
+        "random_(Tensor(a!) self, int from, int? to, *,",
+        "RandomBackward0",
+        _make_random_kernel(random.random_from_to_),
+    ),
+    (
+        "random_(Tensor(a!) self, int to, *,",
+        "RandomBackward1",
+        _make_random_kernel(lambda a, to, generator: random.random_from_to_(a, 0, to, generator)),
+    ),
+    (
+        "bernoulli_(Tensor(a!) self, float p=0.5, *,",
+        "BernoulliBackward2",
+        _make_random_float_kernel(random.bernoulli_),
+    ),
+):
+    op(f"{_numbers} {_GENERATOR})", _kernel, function=False, backward=_node, self=zero_gradient)
 
 # new tensors of random numbers ----------------------------------------------------------------------------------------------
 
 
-def _room(d: dtypes.dtype, size: tuple) -> np.ndarray:
+def _make_empty(d: dtypes.dtype, size: tuple) -> np.ndarray:
     check_size(size)
     return np.empty(size, d.np)
 
@@ -112,26 +140,54 @@ _WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's typ
 _GIVEN = ("Generator? generator, ", "")
 for _g in _GIVEN:
     for _name, _fill in (("rand", random.uniform_), ("randn", random.normal_)):
-        op(f"{_name}(SymInt[] size, *, {_g}{OPTIONS})", factory(
-            lambda d, size, g=None, f=_fill: f(_room(d, size), 0.0, 1.0, random.generator_or_default(g))), out=True)  # fmt: skip
-        op(f"{_name}_like(Tensor self, *, {_g}{OPTIONS_LIKE})", factory_like(
-            lambda a, g=None, f=_fill: f(a, 0.0, 1.0, random.generator_or_default(g))), method=False)  # fmt: skip
+        op(
+            f"{_name}(SymInt[] size, *, {_g}{OPTIONS})",
+            factory(
+                lambda d, size, g=None, f=_fill: f(
+                    _make_empty(d, size), 0.0, 1.0, random.generator_or_default(g)
+                )
+            ),
+            out=True,
+        )
+        op(
+            f"{_name}_like(Tensor self, *, {_g}{OPTIONS_LIKE})",
+            factory_like(lambda a, g=None, f=_fill: f(a, 0.0, 1.0, random.generator_or_default(g))),
+            method=False,
+        )
     op(f"randperm(SymInt n, *, {_g}{_WHOLE})", factory(_randperm, dtypes.int64), out=True)
 for _g in _GIVEN:
-    op(f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
-        lambda d, high, size, g=None: _randint(_room(d, size), 0, high, g), dtypes.int64), out=True)  # fmt: skip
+    op(
+        f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})",
+        factory(
+            lambda d, high, size, g=None: _randint(_make_empty(d, size), 0, high, g), dtypes.int64
+        ),
+        out=True,
+    )
 for _g in _GIVEN:
-    op(f"randint(SymInt low, SymInt high, SymInt[] size, *, {_g}{_WHOLE})", factory(
-        lambda d, low, high, size, g=None: _randint(_room(d, size), low, high, g), dtypes.int64), out=True)  # fmt: skip
+    op(
+        f"randint(SymInt low, SymInt high, SymInt[] size, *, {_g}{_WHOLE})",
+        factory(
+            lambda d, low, high, size, g=None: _randint(_make_empty(d, size), low, high, g),
+            dtypes.int64,
+        ),
+        out=True,
+    )
 
-op(f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})", factory(
-    lambda d, mean, std, size, generator: random.normal_(
-        _room(d, size), float(mean), float(std), random.generator_or_default(generator))), out=True, method=False)  # fmt: skip
+op(
+    f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})",
+    factory(
+        lambda d, mean, std, size, generator: random.normal_(
+            _make_empty(d, size), float(mean), float(std), random.generator_or_default(generator)
+        )
+    ),
+    out=True,
+    method=False,
+)
 
 # dropout ----------------------------------------------------------------------------------------------------------------
 
 
-def _dropped(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor:
+def _drop_elements(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor:
     if p == 0 or not train or not input.numel():
         return input
     if p == 1:
@@ -139,6 +195,9 @@ def _dropped(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor
     return getattr(input, times)(empty_like(input).bernoulli_(1 - p).div_(1 - p))
 
 
-dropout = op("dropout(Tensor input, float p, bool train)", composite(_dropped), method=False)
-dropout_ = op("dropout_(Tensor(a!) self, float p, bool train)",
-              composite(lambda self, p, train: _dropped(self, p, train, "mul_")), method=False)  # fmt: skip
+dropout = op("dropout(Tensor input, float p, bool train)", composite(_drop_elements), method=False)
+dropout_ = op(
+    "dropout_(Tensor(a!) self, float p, bool train)",
+    composite(lambda self, p, train: _drop_elements(self, p, train, "mul_")),
+    method=False,
+)

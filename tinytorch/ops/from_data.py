@@ -27,16 +27,20 @@ from ..base import (
 )
 from ..graph import meta, needs_grad, run_silenced
 from ..tensor import Size, Tensor, device_of, fresh, over
-from .copies import alias, clone, converted, copied, counted, detach
+from .copies import alias, clone, convert_tensor, copy_array, count_copy_of_inference, detach
 from .define import op, python
 from .kernels import composite
 from .schema import Schema, Signature, is_number, mismatch
 
 # reading data -----------------------------------------------------------------------------------------------------------
 
-_SLOW = "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a tensor."
+_SLOW_WARNING = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
+    "converting the list to a single numpy.ndarray with numpy.array() before converting to a "
+    "tensor."
+)
 _MOST_DIMENSIONS = 128
-_PLAIN = {int, float, bool}
+_NUMBER_TYPES = {int, float, bool}
 
 
 def is_sequence(x: Any) -> bool:
@@ -48,7 +52,7 @@ def is_sequence(x: Any) -> bool:
     return hasattr(x, "__len__") and hasattr(x, "__getitem__")
 
 
-def _shape_of(data: Any) -> tuple[int, ...]:
+def _shape_of_data(data: Any) -> tuple[int, ...]:
     shape = []
     while is_sequence(data):
         shape.append(len(data))
@@ -62,7 +66,7 @@ def _shape_of(data: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
+def _flatten_data(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
     if level == len(shape):
         into.append(data)
         return
@@ -76,11 +80,11 @@ def _flatten(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
         raise ValueError(f"expected sequence of length {shape[level]} at dim {level} (got {n})")
     for item in data:
         if isinstance(item, np.ndarray):
-            warn_in_torch(_SLOW, "torch/csrc/utils/tensor_new.cpp:252", once=True)
-        _flatten(item, shape, level + 1, into)
+            warn_in_torch(_SLOW_WARNING, "torch/csrc/utils/tensor_new.cpp:252", once=True)
+        _flatten_data(item, shape, level + 1, into)
 
 
-def _dtype_of(values: Sequence) -> dtypes.dtype:
+def _infer_dtype(values: Sequence) -> dtypes.dtype:
     found: dtypes.dtype | None = None
     for v in values:
         if isinstance(v, Tensor):
@@ -90,7 +94,7 @@ def _dtype_of(values: Sequence) -> dtypes.dtype:
         elif isinstance(v, (int, float)):
             d = dtypes.of_number(v)
         elif isinstance(v, (list, tuple)):
-            d = _dtype_of(v)
+            d = _infer_dtype(v)
         elif isinstance(v, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type_name(v)}'")
         else:
@@ -99,7 +103,7 @@ def _dtype_of(values: Sequence) -> dtypes.dtype:
     return found or dtypes.get_default_dtype()
 
 
-def _plain(v: Any, d: dtypes.dtype) -> Any:
+def _number_of(v: Any, d: dtypes.dtype) -> Any:
     """A value as the Python number that it is read as."""
     if d.np.kind in "iu" and isinstance(v, (Tensor, list, tuple)):
         return operator.index(v)
@@ -108,43 +112,43 @@ def _plain(v: Any, d: dtypes.dtype) -> Any:
     return v.item() if isinstance(v, (np.generic, np.ndarray)) else v
 
 
-def _values_of(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any, dtypes.dtype]:
+def _read_data(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any, dtypes.dtype]:
     """The shape of data, its elements one after the other, and the dtype: the one given, else theirs."""
     kind = type(data)
-    if kind in _PLAIN:
+    if kind in _NUMBER_TYPES:
         shape, values = (), [data]
-    elif kind is list and {*map(type, data)} <= _PLAIN:
+    elif kind is list and {*map(type, data)} <= _NUMBER_TYPES:
         shape, values = (len(data),), data
     else:
-        shape, values = _shape_of(data), []
+        shape, values = _shape_of_data(data), []
         if isinstance(data, (str, bytes)) or not (
             shape or is_number(data) or isinstance(data, Tensor)
         ):
-            _dtype_of([data])
-        _flatten(data, shape, 0, values)
+            _infer_dtype([data])
+        _flatten_data(data, shape, 0, values)
     kinds = {*map(type, values)}
-    if kinds <= _PLAIN:
+    if kinds <= _NUMBER_TYPES:
         own = dtypes.int64 if int in kinds else dtypes.bool_
         return (
             shape,
             values,
             d or (dtypes.get_default_dtype() if float in kinds or not kinds else own),
         )
-    found = d or _dtype_of(values)
-    values = [_plain(v, found) for v in values]
+    found = d or _infer_dtype(values)
+    values = [_number_of(v, found) for v in values]
     for v in values:
         if not isinstance(v, (int, float)):
             raise TypeError(f"must be real number, not {type_name(v)}")
     return shape, values, found
 
 
-def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
+def array_from_data(data: Any, d: dtypes.dtype | None) -> np.ndarray:
     """Data as a new array, with torch's inference of dtype and torch's errors."""
     if isinstance(data, (np.ndarray, np.generic)):
         a = np.asarray(data)
         found = _check_array(a)
-        return run_silenced(copied, a, None, (d or found).np)
-    shape, values, found = _values_of(data, d)
+        return run_silenced(copy_array, a, None, (d or found).np)
+    shape, values, found = _read_data(data, d)
     if found.np.kind in "iu":
         for v in values:
             if isinstance(v, int) and not -(1 << 63) <= v < 1 << 63:
@@ -160,12 +164,19 @@ def array_of(data: Any, d: dtypes.dtype | None) -> np.ndarray:
 def _check_array(a: np.ndarray) -> dtypes.dtype:
     """The dtype of an array's elements. TypeError and ValueError for arrays that torch does not take."""
     if not a.dtype.isnative:
-        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.")  # fmt: skip
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. "
+            "Conversion between byte orders is currently not supported."
+        )
     found = dtypes.from_numpy_dtype(a.dtype)
     if a.flags.c_contiguous:
         return found
     if any(s < 0 for s in a.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ")  # fmt: skip
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with "
+            "negative strides are not currently supported. (You can probably work around this "
+            "by making a copy of your array  with array.copy().) "
+        )
     return found
 
 
@@ -178,7 +189,7 @@ def check_size(shape: tuple[int, ...]) -> None:
             )
 
 
-def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
+def make_leaf(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
     """A new leaf over an array of its own."""
     t = (
         over(a, where) if a.size or a.base is not None else fresh(a, where)
@@ -194,41 +205,55 @@ def finish(a: np.ndarray, where: device, requires_grad: bool | None = False) -> 
 
 # copies -----------------------------------------------------------------------------------------------------------------
 
-_CLEARER = "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+_COPY_CONSTRUCT_WARNING = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+)
 
 
-def _from_data(
+def _copy_data(
     call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool
 ) -> Tensor:
     """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
     if isinstance(data, Tensor):
-        warn_user(_CLEARER.format(call))
-        a = run_silenced(copied, data._data, None, d and d.np)
-        return counted(finish(a, where or device_of(data), requires_grad), data)
-    return finish(array_of(data, d), where or as_device(None), requires_grad)
+        warn_user(_COPY_CONSTRUCT_WARNING.format(call))
+        a = run_silenced(copy_array, data._data, None, d and d.np)
+        return count_copy_of_inference(make_leaf(a, where or device_of(data), requires_grad), data)
+    return make_leaf(array_from_data(data, d), where or as_device(None), requires_grad)
 
 
 def _tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Tensor:
     if pin_memory:
-        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.")  # fmt: skip
-    return _from_data(
+        raise RuntimeError(
+            "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory "
+            "allocator is available on this system."
+        )
+    return _copy_data(
         "torch.tensor", data, dtype, None if device is None else as_device(device), requires_grad
     )
 
 
-tensor = op("tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool requires_grad=False)",
-   composite(_tensor), method=False)  # fmt: skip
+tensor = op(
+    "tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None, bool "
+    "pin_memory=False, bool requires_grad=False)",
+    composite(_tensor),
+    method=False,
+)
 
 
 def _new_tensor(self: Tensor, data: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     if data is None:
         raise TypeError("must be real number, not NoneType")
     where = device_of(self) if device is None else as_device(device)
-    return _from_data("tensor.new_tensor", data, dtype or self.dtype, where, requires_grad)
+    return _copy_data("tensor.new_tensor", data, dtype or self.dtype, where, requires_grad)
 
 
-new_tensor = op("new_tensor(Tensor self, PyObject data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False)",
-                composite(_new_tensor), function=False)  # fmt: skip
+new_tensor = op(
+    "new_tensor(Tensor self, PyObject data, *, ScalarType? dtype=None, Device? device=None, "
+    "bool requires_grad=False)",
+    composite(_new_tensor),
+    function=False,
+)
 
 # shared memory where that is possible -------------------------------------------------------------------------------------
 
@@ -242,7 +267,15 @@ def from_numpy(a: Any) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type_name(a)})")
     _check_array(a)
     if not a.flags.writeable:
-        warn_in_torch("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.", "torch/csrc/utils/tensor_numpy.cpp:213", once=True)  # fmt: skip
+        warn_in_torch(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable "
+            "tensors. This means writing to this tensor will result in undefined behavior. "
+            "You may want to copy the array to protect its data or make it writable before "
+            "converting it to a tensor. This type of warning will be suppressed for the rest "
+            "of this program.",
+            "torch/csrc/utils/tensor_numpy.cpp:213",
+            once=True,
+        )
     a = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
     if a.size and a.flags.c_contiguous:
         flat = np.frombuffer(memoryview(a), a.dtype)  # which does not know what lies around it
@@ -251,7 +284,7 @@ def from_numpy(a: Any) -> Tensor:
         flat = np.lib.stride_tricks.as_strided(
             a, (room,), (a.itemsize,), writeable=a.flags.writeable
         )
-    t = finish(np.ndarray(a.shape, a.dtype, flat, 0, a.strides), CPU)
+    t = make_leaf(np.ndarray(a.shape, a.dtype, flat, 0, a.strides), CPU)
     t._storage = UntypedStorage(flat, resizable=False)
     return t
 
@@ -267,11 +300,15 @@ python(
 def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     where = None if device is None else as_device(device)
     if isinstance(data, (Tensor, np.ndarray)):
-        return converted(data if isinstance(data, Tensor) else from_numpy(data), dtype, where)
-    return finish(array_of(data, dtype), where or as_device(None))
+        return convert_tensor(data if isinstance(data, Tensor) else from_numpy(data), dtype, where)
+    return make_leaf(array_from_data(data, dtype), where or as_device(None))
 
 
-as_tensor = op("as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)", composite(_as_tensor), method=False)  # fmt: skip
+as_tensor = op(
+    "as_tensor(PyObject data, *, ScalarType? dtype=None, Device? device=None)",
+    composite(_as_tensor),
+    method=False,
+)
 
 
 def _asarray(
@@ -291,22 +328,36 @@ def _asarray(
     if copy is False and where not in (None, device_of(source)):
         raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
     if copy is False and dtype not in (None, source.dtype):
-        raise ValueError(f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{dtype.scalar_name}'.")  # fmt: skip
-    out = converted(source, dtype, where)
+        raise ValueError(
+            f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype "
+            f"'{dtype.scalar_name}'."
+        )
+    out = convert_tensor(source, dtype, where)
     out = clone(out) if copy and shared and out is source else out
     if requires_grad is False and needs_grad(out):  # of `obj` itself it is taken away, as in torch
         return detach(out) if out.grad_fn is not None else out.requires_grad_(False)
     return out.requires_grad_() if requires_grad and out._edge is None else out
 
 
-op("asarray(PyObject obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool? requires_grad=None)",
-   composite(_asarray), method=False)  # fmt: skip
+op(
+    "asarray(PyObject obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, "
+    "bool? requires_grad=None)",
+    composite(_asarray),
+    method=False,
+)
 
 # the old constructors -----------------------------------------------------------------------------------------------------
 
-_WAYS = [Signature(Schema(line), "new", False, False, False) for line in (
-    "new(*, Device? device=None)", "new(Storage storage)", "new(Tensor other)", "new(SymInt[] size, *, Device? device=None)",
-    "new(PyObject data, *, Device? device=None)")]  # fmt: skip
+_LEGACY_SIGNATURES = [
+    Signature(Schema(line), "new", False, False, False)
+    for line in (
+        "new(*, Device? device=None)",
+        "new(Storage storage)",
+        "new(Tensor other)",
+        "new(SymInt[] size, *, Device? device=None)",
+        "new(PyObject data, *, Device? device=None)",
+    )
+]
 
 
 def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **named: Any) -> Any:
@@ -314,7 +365,7 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **n
 
     TypeError for what no old constructor takes.
     """
-    found = _read_old(args, named)
+    found = _parse_legacy_call(args, named)
     default = d or dtypes.get_default_dtype()
     if "other" in found:
         if d not in (None, found["other"].dtype):
@@ -323,26 +374,26 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **n
     elif "data" in found:
         if not is_sequence(found["data"]) and not isinstance(found["data"], (str, bytes)):
             raise TypeError(f"new(): data must be a sequence (got {type_name(found['data'])})")
-        made = finish(array_of(found["data"], default), CPU)
+        made = make_leaf(array_from_data(found["data"], default), CPU)
     else:
         check_size(found.get("size", ()))
-        made = finish(np.zeros(found.get("size", 0), default.np), CPU)
+        made = make_leaf(np.zeros(found.get("size", 0), default.np), CPU)
         made = made.set_(found["storage"]) if "storage" in found else made
     if cls is not Tensor:
         made.__class__ = cls
     return made
 
 
-def _read_old(args: tuple, named: dict) -> dict[str, Any]:
+def _parse_legacy_call(args: tuple, named: dict) -> dict[str, Any]:
     """The arguments by name, by the first of torch's ways to read them that fits."""
-    for way in _WAYS:
+    for way in _LEGACY_SIGNATURES:
         found = way.match(args, named)
         if isinstance(found, str):
             continue
         if args and found.get("size") is args[0] and not isinstance(args[0], Size):
             return {"data": args[0]}  # only a Size alone gives sizes
         return {p.name: p.read(found[p.name], "new") for p in way.params if p.name in found}
-    raise mismatch("new", _WAYS, args, named)
+    raise mismatch("new", _LEGACY_SIGNATURES, args, named)
 
 
 class TensorType(ShownAs, type, metaclass=ShownAs):

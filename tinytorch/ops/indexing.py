@@ -24,19 +24,20 @@ from ..base import (
     warn_in_torch,
 )
 from ..tensor import Tensor, device_of, fresh
-from .choosing import fill_where, in_copy
+from .choosing import fill_where, write_into_copy
 from .copies import alias, copy_
 from .creation import new_zeros, number_array
 from .define import op, python
-from .from_data import array_of as array_from
+from .from_data import array_from_data as array_from
 from .kernels import write
 from .parts import END, select, slice_
-from .views import expand, unsqueeze, view
+from .sums import expand
+from .views import unsqueeze, view
 
 # index tensors --------------------------------------------------------------------------------------------------------
 
 
-def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
+def _read_index_arrays(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
     """Index tensors as int64 arrays: masks replaced by where they are true. IndexError in torch's words."""
     out: list[np.ndarray | None] = []
     for i in indices:
@@ -61,10 +62,13 @@ def _places(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
 def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
     for j, n in enumerate(mask):
         if at + j >= len(shape) or n != shape[at + j]:
-            raise IndexError(f"The shape of the mask {list(mask)} at index {j} does not match the shape of the indexed tensor {list(shape)} at index {at + j}")  # fmt: skip
+            raise IndexError(
+                f"The shape of the mask {list(mask)} at index {j} does not match the shape of "
+                f"the indexed tensor {list(shape)} at index {at + j}"
+            )
 
 
-def _broadcast(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple]:
+def _broadcast_indices(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple]:
     """The shape in which indices meet, the dimensions that have any, where theirs come in the result, its shape."""
     used = [d for d, i in enumerate(places) if i is not None]
     try:
@@ -84,7 +88,9 @@ def _broadcast(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple
     return together, used, at, (*rest[:at], *together, *rest[at:])
 
 
-def _out_of_bounds(shape: tuple, places: list, used: list[int], together: tuple) -> IndexError:
+def _out_of_bounds_error(
+    shape: tuple, places: list, used: list[int], together: tuple
+) -> IndexError:
     """torch's error for an index that lies outside its dimension; torch goes from element to element, then by dimension."""
     every = [(np.broadcast_to(places[d], together).reshape(-1), shape[d]) for d in used]
     k, where = next(
@@ -94,21 +100,22 @@ def _out_of_bounds(shape: tuple, places: list, used: list[int], together: tuple)
         if not -n <= i[k] < n
     )
     return IndexError(
-        f"index {every[where][0][k]} is out of bounds for dimension {where} with size {every[where][1]}"
+        f"index {every[where][0][k]} is out of bounds for dimension {where} with size "
+        f"{every[where][1]}"
     )
 
 
-def _whole(places: list) -> tuple:
+def _as_numpy_index(places: list) -> tuple:
     return tuple([slice(None) if i is None else i for i in places])
 
 
-def _indexed(a: np.ndarray, indices: list) -> np.ndarray:
-    places = _places(a, indices)
-    together, used, at, shape = _broadcast(a.shape, places)
+def _read_at_indices(a: np.ndarray, indices: list) -> np.ndarray:
+    places = _read_index_arrays(a, indices)
+    together, used, at, shape = _broadcast_indices(a.shape, places)
     try:
-        data = a[_whole(places)] if 0 not in shape else np.empty(shape, a.dtype)
+        data = a[_as_numpy_index(places)] if 0 not in shape else np.empty(shape, a.dtype)
     except IndexError:
-        raise _out_of_bounds(a.shape, places, used, together) from None
+        raise _out_of_bounds_error(a.shape, places, used, together) from None
     if data.ndim < 2:
         return data if data.size else np.empty(shape, a.dtype)
     if (
@@ -134,7 +141,7 @@ def _indexed(a: np.ndarray, indices: list) -> np.ndarray:
     return laid_out(data, torch_strides(shape, a.itemsize, tuple(looks)))
 
 
-def _as_one_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray | None:
+def _find_single_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray | None:
     """The mask, if the indices are one mask and the value is one number: torch then fills instead of indexing."""
     masks = [n for n, i in enumerate(indices) if i is not None]
     if value.size != 1 or len(masks) != 1 or indices[masks[0]].dtype != bool:
@@ -144,63 +151,100 @@ def _as_one_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray 
     return mask.reshape(mask.shape + (1,) * (a.ndim - before - mask.ndim))
 
 
-def _put(
+def _write_at_indices(
     a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = False, unsafe: bool = False
 ) -> None:
     if is_expanded(a):
         warn_in_torch(
-            "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
+            "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor "
+            "before performing this operation. This also applies to advanced indexing e.g. "
+            "tensor[indices] = tensor",
             "aten/src/ATen/native/TensorAdvancedIndexing.cpp:976",
         )
     if len(indices) > a.ndim:
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
-    if not (accumulate or unsafe) and (mask := _as_one_mask(a, indices, values)) is not None:
+    if not (accumulate or unsafe) and (mask := _find_single_mask(a, indices, values)) is not None:
         fill_where(a, mask, values.item())
         return
     check_no_overlap(a, values, *indices)
-    places = _places(a, indices)
-    together, used, _, want = _broadcast(a.shape, places)
+    places = _read_index_arrays(a, indices)
+    together, used, _, want = _broadcast_indices(a.shape, places)
     lead = len(want) - values.ndim
     if lead < 0 or any(n not in (1, want[i + lead]) for i, n in enumerate(values.shape)):
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape {list(want)}")  # fmt: skip
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast "
+            f"to indexing result of shape {list(want)}"
+        )
     if values.dtype != a.dtype:
         ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, values))
-        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.")  # fmt: skip
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {ours} for the "
+            f"destination and {theirs} for the source."
+        )
     if 0 in want:
         return
     try:
         if accumulate:
             if np.shares_memory(a, values):  # of which torch reads what it wrote before
-                raise NotImplementedError("tinytorch does not add elements of a tensor to the tensor itself by index. Please clone() the values first.")  # fmt: skip
-            np.add.at(a, _whole(places), values)
+                raise NotImplementedError(
+                    "tinytorch does not add elements of a tensor to the tensor itself by "
+                    "index. Please clone() the values first."
+                )
+            np.add.at(a, _as_numpy_index(places), values)
         else:
-            a[_whole(places)] = values
+            a[_as_numpy_index(places)] = values
     except IndexError:
-        raise _out_of_bounds(a.shape, places, used, together) from None
+        raise _out_of_bounds_error(a.shape, places, used, together) from None
 
 
-index = op("index(Tensor self, Tensor?[] indices)", _indexed, method=False, function=False, out=False, writes=1,
-           self=lambda grad, self_sym_sizes, indices: _put_impl(
-               new_zeros(grad, self_sym_sizes), list(indices), grad, True, True))  # fmt: skip
-_put_impl = op(
-    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False)",
-    write(_put), method=False, function=False, backward="IndexPutImplBackward0", self=lambda grad: grad,
-    values=lambda grad, indices: index(grad, list(indices)), also=("accumulate",),
-)  # fmt: skip
-_PUT = {"self": lambda grad, indices, accumulate: grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ())),
-        "values": lambda grad, indices: index(grad, list(indices))}  # fmt: skip
+index = op(
+    "index(Tensor self, Tensor?[] indices)",
+    _read_at_indices,
+    method=False,
+    function=False,
+    out=False,
+    writes=1,
+    self=lambda grad, self_sym_sizes, indices: _index_put_impl(
+        new_zeros(grad, self_sym_sizes), list(indices), grad, True, True
+    ),
+)
+_index_put_impl = op(
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool "
+    "accumulate=False, bool unsafe=False)",
+    write(_write_at_indices),
+    method=False,
+    function=False,
+    backward="IndexPutImplBackward0",
+    self=lambda grad: grad,
+    values=lambda grad, indices: index(grad, list(indices)),
+    also=("accumulate",),
+)
+_INDEX_PUT_FORMULAS = {
+    "self": lambda grad, indices, accumulate: (
+        grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ()))
+    ),
+    "values": lambda grad, indices: index(grad, list(indices)),
+}
 _put_schema = "Tensor?[] indices, Tensor values, bool accumulate=False)"
-index_put = op(f"index_put(Tensor self, {_put_schema}", in_copy(_put, None), out=False, **_PUT)
+index_put = op(
+    f"index_put(Tensor self, {_put_schema}",
+    write_into_copy(_write_at_indices, None),
+    out=False,
+    **_INDEX_PUT_FORMULAS,
+)
 index_put_ = op(
-    f"index_put_(Tensor(a!) self, {_put_schema}", write(_put), backward="IndexPutBackward0", **_PUT
+    f"index_put_(Tensor(a!) self, {_put_schema}",
+    write(_write_at_indices),
+    backward="IndexPutBackward0",
+    **_INDEX_PUT_FORMULAS,
 )
 
 # reading and writing with any index -----------------------------------------------------------------------------------
 
-_plain_select = select.on_tensors
+_select_on_tensors = select.on_tensors
 
 
-def _check_device(self: Tensor, indices: list) -> None:
+def _check_index_device(self: Tensor, indices: list) -> None:
     where = device_of(self)
     if any(i is not None and device_of(i) not in (CPU, where) for i in indices):
         raise RuntimeError(
@@ -212,47 +256,47 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
     kind = type(item)
     if kind is int:
         try:
-            return _plain_select(self, 0, item)
+            return _select_on_tensors(self, 0, item)
         except (
             IndexError,
             RuntimeError,
         ):  # the index is looked at before the history is, and in other words
-            return _select(self, 0, item, 0)
+            return _select_index(self, 0, item, 0)
     if kind is slice:
-        return _slice(self, 0, item, keep=False)
+        return _slice_dim(self, 0, item, keep=False)
     if item is None or item is Ellipsis:
         return unsqueeze(self, 0) if item is None else alias(self)
     if isinstance(item, np.integer):
-        return _select(self, 0, int(item), 0)
-    out, indices = _worked_off(self, _as_tuple(item))
+        return _select_index(self, 0, int(item), 0)
+    out, indices = _apply_basic_indices(self, _index_as_tuple(item))
     if indices:
-        _check_device(out, indices)
+        _check_index_device(out, indices)
         return index(out, indices)
     return alias(out) if out is self else out
 
 
 def _setitem(self: Tensor, item: Any, value: Any) -> None:
-    value = _as_value(self, value)
+    value = _value_as_tensor(self, value)
     if item is False:
         return
     indices: list = []
     if type(item) is int:
-        part = _select(self, 0, item, 0)
+        part = _select_index(self, 0, item, 0)
     elif type(item) is slice:
-        part = _slice(self, 0, item, keep=True)
+        part = _slice_dim(self, 0, item, keep=True)
     elif item is Ellipsis:
         part = self
     elif item is None or item is True:
         part = unsqueeze(self, 0)
     else:
-        part, indices = _worked_off(self, _as_tuple(item))
+        part, indices = _apply_basic_indices(self, _index_as_tuple(item))
     if not indices:
-        _assign(part, value)
+        _assign_value(part, value)
         return
     if value._data.ndim > part._data.ndim or value._data.shape[:1] == (1,):
         shape = _without_leading_ones(value)
         value = view(value, shape) if shape != value._data.shape else value
-    _check_device(part, indices)
+    _check_index_device(part, indices)
     index_put_(part, indices, value)
 
 
@@ -260,7 +304,7 @@ python("__getitem__", _getitem, function=False)
 python("__setitem__", _setitem, function=False)
 
 
-def _as_value(self: Tensor, value: Any) -> Tensor:
+def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (bool, int, float, np.integer)):
@@ -274,7 +318,7 @@ def _without_leading_ones(value: Tensor) -> tuple:
     return shape[first:]
 
 
-def _assign(part: Tensor, value: Tensor) -> None:
+def _assign_value(part: Tensor, value: Tensor) -> None:
     shape = part._data.shape
     if value._data.shape == shape:
         copy_(part, value)
@@ -285,38 +329,45 @@ def _assign(part: Tensor, value: Tensor) -> None:
         copy_(part, value if value._data.shape == shape else expand(value, shape))
 
 
-def _as_tuple(item: Any) -> tuple:
+def _index_as_tuple(item: Any) -> tuple:
     """The items of an index; torch takes a short list that holds more than numbers for a tuple, and warns."""
     if isinstance(item, tuple):
         return item
-    if isinstance(item, (Tensor, np.ndarray)) or not _is_sequence(item):
+    if isinstance(item, (Tensor, np.ndarray)) or not _is_index_sequence(item):
         return (item,)
     if len(item) < 32 and any(
-        x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in item
+        x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_index_sequence(x)
+        for x in item
     ):
         warn_in_torch(
-            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a different result",
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will "
+            "be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 "
+            "this will be interpreted as tensor index, x[torch.tensor(seq)], which will "
+            "result either in an error or a different result",
             "torch/csrc/autograd/python_variable_indexing.cpp:349",
         )
         return tuple(item)
     return (item,)
 
 
-def _is_sequence(x: Any) -> bool:
+def _is_index_sequence(x: Any) -> bool:
     return hasattr(type(x), "__getitem__") and not isinstance(x, (dict, np.generic))
 
 
-def _select(self: Tensor, d: int, i: int, position: int) -> Tensor:
+def _select_index(self: Tensor, d: int, i: int, position: int) -> Tensor:
     shape = self._data.shape
     n = shape[d] if d < len(shape) else 0
     if -n <= i < n:
         return select(self, d, i)
     if not shape and i == 0:
-        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")  # fmt: skip
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+        )
     raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
 
 
-def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
+def _slice_dim(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
     try:
         step = 1 if s.step is None else operator.index(s.step)
@@ -335,7 +386,7 @@ def _slice(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     return slice_(self, d, start, end, step)
 
 
-def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:
+def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:
     """What is left of an index after selects, slices and new dimensions: a view, and tensors to index it with."""
     named = 0
     for item in items:
@@ -355,9 +406,9 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
 
     for position, item in enumerate(items):
         if isinstance(item, (list, range, np.ndarray, str, bytes, tuple)):
-            item = _as_index_tensor(item)  # noqa: PLW2901
+            item = _index_from_sequence(item)  # noqa: PLW2901
         if isinstance(item, slice):
-            out = _slice(out, d, item, keep=True)
+            out = _slice_dim(out, d, item, keep=True)
             d += 1
         elif item is Ellipsis:
             d += ndim - named
@@ -376,17 +427,20 @@ def _worked_off(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]
             use(item)
             d += item._data.ndim if item._data.dtype == bool else 1
         else:
-            out = _select(out, d, _as_int(item), position)
+            out = _select_index(out, d, _index_as_int(item), position)
     return out, indices
 
 
-def _as_int(item: Any) -> int:
+def _index_as_int(item: Any) -> int:
     if isinstance(item, np.bool_) or not hasattr(item, "__index__"):
-        raise IndexError(f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type_name(item)})")  # fmt: skip
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+            f"are valid indices (got {type_name(item)})"
+        )
     return operator.index(item)
 
 
-def _as_index_tensor(item: Any) -> Tensor:
+def _index_from_sequence(item: Any) -> Tensor:
     """A list as an index: booleans make a mask, all other numbers become int64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")

@@ -24,13 +24,13 @@ LETTER = {n: d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
 # operands ----------------------------------------------------------------------------------------------------------------
 
 
-def result_dtype(*operands: Any) -> dtypes.dtype:
+def result_dtype(*convert_operands: Any) -> dtypes.dtype:
     """The dtype that operands meet in: arrays with dimensions, then 0-d arrays, then numbers, by category.
 
     Source: torch's `result_type`.
     """
     best: dict[int, dtypes.dtype] = {}
-    for x in operands:
+    for x in convert_operands:
         if isinstance(x, (ndarray, np.generic)) and not (x.ndim == 0 and type(x) is np.bool_):
             level, d = (0 if x.ndim else 1), dtypes.BY_NUM[x.dtype.num]
         else:
@@ -93,7 +93,7 @@ class Kernel:
         self.function = function
         self.copies = copies  # whether the result is no more than a copy
 
-    def bind(self, schema: Any) -> None:
+    def bind_schema(self, schema: Any) -> None:
         """Look at the schema of the operation that this is the kernel of."""
 
     def __call__(self, *values: Any) -> Any:
@@ -114,7 +114,12 @@ class row_major(Kernel):
         return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
 
 
-_OPERANDS = ("other", "exponent", "min", "max")  # what may be a number among the operands, by name
+_OPERANDS = (
+    "other",
+    "exponent",
+    "min",
+    "max",
+)  # what may be a number among the operands, by name
 
 
 class pointwise(Kernel):
@@ -129,16 +134,23 @@ class pointwise(Kernel):
     count, shapes_layout, direct_dtypes = 2, [True, True], set()  # type: ignore[var-annotated] # until an operation has it
 
     def __init__(
-        self, function: Callable, to: str = "keep", *, takes: str = EVERY, stub: str = "", check: Callable | None = None,
-        by_default: Callable | None = None, in_c: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        function: Callable,
+        to: str = "keep",
+        *,
+        takes: str = EVERY,
+        stub: str = "",
+        check: Callable | None = None,
+        by_default: Callable | None = None,
+        in_c: bool = False,
+    ) -> None:
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
         self.function_by_default = (
             by_default  # what the function is where further arguments have their defaults
         )
 
-    def bind(self, schema: Any) -> None:
+    def bind_schema(self, schema: Any) -> None:
         """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
         self.count = max(
             [i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS]
@@ -169,7 +181,7 @@ class pointwise(Kernel):
                 return None
         return [x if x is None or type(x) is ndarray else np.array(x, kind) for x in given]
 
-    def operands(self, values: tuple, target: ndarray | None = None) -> list:
+    def convert_operands(self, values: tuple, target: ndarray | None = None) -> list:
         """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel.
 
         `target`: what the result is to be written into, for which there are checks that come first.
@@ -201,7 +213,7 @@ class pointwise(Kernel):
             check_kernel(asked.np, self.takes, self.stub)
         return [x if x is None else as_array(x, d) for x in given]
 
-    def compute(self, arrays: list[ndarray], rest: tuple) -> Any:
+    def compute_in_one_dtype(self, arrays: list[ndarray], rest: tuple) -> Any:
         """What the function gives for operands of one dtype; float16 is computed in float32."""
         try:
             if arrays[0].dtype == HALF:
@@ -215,15 +227,21 @@ class pointwise(Kernel):
             raise
 
     def __call__(self, *values: Any) -> ndarray:
-        """The result for operands as they were given."""
-        arrays = self.operands(values)
-        tensors = [y for x, y, n in zip(values, arrays, self.shapes_layout) if isinstance(x, ndarray) or (n and y is not None)]  # noqa: B905 - the rest are no operands  # fmt: skip
-        return result_layout(self.compute(arrays, values[self.count :]), *tensors)
+        """Return the result for operands as they were given."""
+        arrays = self.convert_operands(values)
+        tensors = [
+            y
+            for x, y, is_tensor in zip(
+                values[: self.count], arrays, self.shapes_layout, strict=True
+            )
+            if isinstance(x, ndarray) or (is_tensor and y is not None)
+        ]
+        return result_layout(self.compute_in_one_dtype(arrays, values[self.count :]), *tensors)
 
     def values_to_write(self, a: ndarray, *values: Any) -> ndarray:
         """The values to write into `a`."""
-        arrays = self.operands((a, *values), a)
-        return np.asarray(self.compute(arrays, values[self.count - 1 :]))
+        arrays = self.convert_operands((a, *values), a)
+        return np.asarray(self.compute_in_one_dtype(arrays, values[self.count - 1 :]))
 
 
 def shape_of_all(*arrays: ndarray) -> tuple:

@@ -9,11 +9,12 @@ from ..base import BY_NUM, broadcast_shape, cpp_name, not_taken
 from ..tensor import Tensor
 from .define import op, python
 from .kernels import composite
-from .pointwise import mul, scaled
-from .views import expand, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
+from .pointwise import mul, scale_grad
+from .sums import expand
+from .views import reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
 
-def product(a: Any, b: Any, kernel: Any) -> Any:
+def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     """`a @ b` of what fits; float16 goes through float32, bool is refused in the name of torch's kernel."""
     if a.dtype is not b.dtype:
         x, y = (cpp_name(BY_NUM[c.dtype.num]) for c in (a, b))
@@ -35,26 +36,34 @@ def _mm(a: Any, b: Any) -> Any:
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
     _check_mm(a, b)
-    return product(a, b, "addmm_impl_cpu_")
+    return multiply_matrices(a, b, "addmm_impl_cpu_")
 
 
-def _in_columns(sizes: Any, strides: Any) -> Any:
+def _is_column_major(sizes: Any, strides: Any) -> Any:
     return len(strides) == 2 and strides[0] == 1 and strides[1] == sizes[0]
 
 
-def _to_left(grad: Any, right: Any, sizes: Any, strides: Any) -> Any:
+def _grad_of_left_factor(grad: Any, right: Any, sizes: Any, strides: Any) -> Any:
     """The gradient of a product's left factor, in the layout of that factor."""
-    return t(mm(right, t(grad))) if _in_columns(sizes, strides) else mm(grad, t(right))
+    return t(mm(right, t(grad))) if _is_column_major(sizes, strides) else mm(grad, t(right))
 
 
-def _to_right(grad: Any, left: Any, sizes: Any, strides: Any) -> Any:
+def _grad_of_right_factor(grad: Any, left: Any, sizes: Any, strides: Any) -> Any:
     """The gradient of a product's right factor, in the layout of that factor."""
-    return t(mm(t(grad), left)) if _in_columns(sizes, strides) else mm(t(left), grad)
+    return t(mm(t(grad), left)) if _is_column_major(sizes, strides) else mm(t(left), grad)
 
 
-mm = op("mm(Tensor self, Tensor mat2)", _mm, out="exact",
-        self=lambda grad, mat2, self_sym_sizes, self_sym_strides: _to_left(grad, mat2, self_sym_sizes, self_sym_strides),
-        mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _to_right(grad, self, mat2_sym_sizes, mat2_sym_strides))  # fmt: skip
+mm = op(
+    "mm(Tensor self, Tensor mat2)",
+    _mm,
+    out="exact",
+    self=lambda grad, mat2, self_sym_sizes, self_sym_strides: _grad_of_left_factor(
+        grad, mat2, self_sym_sizes, self_sym_strides
+    ),
+    mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: _grad_of_right_factor(
+        grad, self, mat2_sym_sizes, mat2_sym_strides
+    ),
+)
 
 
 def _mv(mat: Any, vec: Any) -> Any:
@@ -63,15 +72,18 @@ def _mv(mat: Any, vec: Any) -> Any:
     (m, k), n = mat.shape, vec.shape[0]
     if k != n:
         raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({n})")
-    return product(mat, vec, "addmv_impl_cpu")
+    return multiply_matrices(mat, vec, "addmv_impl_cpu")
 
 
 def _dot(a: Any, b: Any) -> Any:
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.size != b.size:
-        raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of elements, but got {a.size} and {b.size} elements respectively")  # fmt: skip
-    return product(a, b, "dot")
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have "
+            f"the same number of elements, but got {a.size} and {b.size} elements respectively"
+        )
+    return multiply_matrices(a, b, "dot")
 
 
 def _bmm(a: Any, b: Any) -> Any:
@@ -83,7 +95,7 @@ def _bmm(a: Any, b: Any) -> Any:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {got}."
         )
-    return product(a, b, "bmm")
+    return multiply_matrices(a, b, "bmm")
 
 
 def _outer(self: Any, vec2: Any) -> Any:
@@ -93,13 +105,27 @@ def _outer(self: Any, vec2: Any) -> Any:
     return mul(reshape(self, (self.shape[0], 1)), vec2)
 
 
-mv = op("mv(Tensor self, Tensor vec)", _mv, out="exact",
-        self=lambda grad, vec: outer(grad, vec), vec=lambda grad, self: mv(t(self), grad))  # fmt: skip
-dot = op("dot(Tensor self, Tensor tensor)", _dot, out="result dtype {1} does not match input dtype {0}",
-         self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)  # fmt: skip
-bmm = op("bmm(Tensor self, Tensor mat2)", _bmm, out="exact",
-         self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
-         mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad))  # fmt: skip
+mv = op(
+    "mv(Tensor self, Tensor vec)",
+    _mv,
+    out="exact",
+    self=lambda grad, vec: outer(grad, vec),
+    vec=lambda grad, self: mv(t(self), grad),
+)
+dot = op(
+    "dot(Tensor self, Tensor tensor)",
+    _dot,
+    out="result dtype {1} does not match input dtype {0}",
+    self=lambda grad, tensor: grad * tensor,
+    tensor=lambda grad, self: grad * self,
+)
+bmm = op(
+    "bmm(Tensor self, Tensor mat2)",
+    _bmm,
+    out="exact",
+    self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
+    mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
+)
 outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
 
 
@@ -112,7 +138,7 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     _check_mm(a, b)
-    made = product(a, b, "addmm_impl_cpu_")
+    made = multiply_matrices(a, b, "addmm_impl_cpu_")
     if alpha != 1:
         made = made * made.dtype.type(alpha)
     if self.shape != made.shape and self.shape != made.shape[1:]:
@@ -121,17 +147,22 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
 
 
 addmm = op(
-    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)", _addmm, out="exact",
-    self=lambda grad, beta: scaled(grad, beta),
-    mat1=lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides:
-        scaled(_to_left(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha),
-    mat2=lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides:
-        scaled(_to_right(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha))  # fmt: skip
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)",
+    _addmm,
+    out="exact",
+    self=lambda grad, beta: scale_grad(grad, beta),
+    mat1=lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides: scale_grad(
+        _grad_of_left_factor(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha
+    ),
+    mat2=lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides: scale_grad(
+        _grad_of_right_factor(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha
+    ),
+)
 
 # matmul ---------------------------------------------------------------------------------------------------------------
 
 
-def _are_rows(batch: Any) -> bool:
+def _has_even_rows(batch: Any) -> bool:
     """Whether the rows of several matrices lie at even steps, as those of one do."""
     steps, shape = batch.stride(), batch.shape
     return not batch.numel() or all(
@@ -139,7 +170,7 @@ def _are_rows(batch: Any) -> bool:
     )
 
 
-def _in_rows(batch: Any, other: Any) -> Any:
+def _multiply_as_rows(batch: Any, other: Any) -> Any:
     """Several matrices as the rows of one, times a matrix or vector."""
     rows = reshape(batch, (math.prod(batch.shape[:-1]), batch.shape[-1]))
     return unsafe_view(
@@ -163,10 +194,10 @@ def _matmul(self: Any, other: Any) -> Any:
         return _matmul(squeeze_dim(self, 0), other)
     if n == m == 3 and other.shape[0] == 1 != self.shape[0] and other.requires_grad:
         return _matmul(self, squeeze_dim(other, 0))
-    if m <= 2 and (other.requires_grad or _are_rows(self)):
-        return _in_rows(self, other)
-    if n <= 2 and (self.requires_grad or (n == 1 and _are_rows(transpose(other, -2, -1)))):
-        out = _in_rows(transpose(other, -2, -1), t(self) if n == 2 else self)
+    if m <= 2 and (other.requires_grad or _has_even_rows(self)):
+        return _multiply_as_rows(self, other)
+    if n <= 2 and (self.requires_grad or (n == 1 and _has_even_rows(transpose(other, -2, -1)))):
+        out = _multiply_as_rows(transpose(other, -2, -1), t(self) if n == 2 else self)
         return out if n == 1 else transpose(out, -2, -1).contiguous()
     left, right = unsqueeze(self, 0) if n == 1 else self, unsqueeze(other, 1) if m == 1 else other
     (height, inner), (wanted, width) = left.shape[-2:], right.shape[-2:]
@@ -178,8 +209,13 @@ def _matmul(self: Any, other: Any) -> Any:
 
 
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
-python("__matmul__", lambda self, other: _matmul(self, other) if isinstance(other, Tensor) else not_taken(self, other),
-       function=False)  # fmt: skip
+python(
+    "__matmul__",
+    lambda self, other: (
+        _matmul(self, other) if isinstance(other, Tensor) else not_taken(self, other)
+    ),
+    function=False,
+)
 python(
     "__rmatmul__", lambda self, other: not_taken(self, other), function=False
 )  # of what is no tensor

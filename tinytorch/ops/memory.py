@@ -40,8 +40,12 @@ op(
     composite(_resize),
     function=False,
 )
-op("resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None)", composite(
-    lambda self, other, memory_format: _resize(self, other._data.shape, memory_format, other)))  # fmt: skip
+op(
+    "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None)",
+    composite(
+        lambda self, other, memory_format: _resize(self, other._data.shape, memory_format, other)
+    ),
+)
 
 # another storage ----------------------------------------------------------------------------------------------------------
 
@@ -53,7 +57,10 @@ def _set(
 ) -> Tensor:
     tensor = isinstance(source, Tensor)
     if tensor and source.dtype is not self.dtype:
-        raise RuntimeError(f"Could not set tensor of type {cpp_name(source.dtype)} to a tensor of type {cpp_name(self.dtype)}")  # fmt: skip
+        raise RuntimeError(
+            f"Could not set tensor of type {cpp_name(source.dtype)} to a tensor of type "
+            f"{cpp_name(self.dtype)}"
+        )
     fn = None
     if MODES.here.grad and (needs_grad(self) or (tensor and needs_grad(source))):
         check_inplace(self)
@@ -93,7 +100,8 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
         raise RuntimeError("numel: integer multiplication overflow")
     if any(s < 0 for s in steps):
         raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}"
+            f"Storage size calculation overflowed with sizes={list(shape)} and "
+            f"strides={list(steps)}"
         )
     if len(shape) != len(steps):
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
@@ -102,7 +110,11 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     room = storage_offset * n + need
     if need and room > storage.nbytes():
         if same and tuple(steps) == self.stride():
-            raise RuntimeError(f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset}, and itemsize {n} requiring a storage size of {room} are out of bounds for storage of size {storage.nbytes()}")  # fmt: skip
+            raise RuntimeError(
+                f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset "
+                f"{storage_offset}, and itemsize {n} requiring a storage size of {room} are "
+                f"out of bounds for storage of size {storage.nbytes()}"
+            )
         storage.resize_(room)
     look_at_storage(self, storage, shape, strides, storage_offset * n)
 

@@ -12,21 +12,22 @@ from ..tensor import Tensor
 from .creation import new_zeros
 from .define import op, python
 from .kernels import as_array, composite, result_dtype
-from .kernels import view as looking
+from .kernels import view as view_kernel
+from .sums import sum_dims
 from .views import array_of, reshape
 
 END = (1 << 63) - 1  # what a slice without an end saves
-_hidden = {"method": False, "function": False}
+_FORMULA_ONLY = {"method": False, "function": False}
 
 
 # a part of the elements -----------------------------------------------------------------------------------------------
 
 
-def _at(ndim: int, dim: int, index: Any) -> tuple:
+def _index_at_dim(ndim: int, dim: int, index: Any) -> tuple:
     return (slice(None),) * (dim % ndim) + (index, ...)
 
 
-def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
+def _select_array(a: np.ndarray, dim: int, index: int) -> np.ndarray:
     if dim == 0:
         try:
             return a[index, ...]
@@ -39,12 +40,13 @@ def _selected(a: np.ndarray, dim: int, index: int) -> np.ndarray:
     d = dim if 0 <= dim < n else wrap_dim(dim, n)
     if not -shape[d] <= index < shape[d]:
         raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {d}"
+            f"select(): index {index} out of range for tensor of size {list(shape)} at "
+            f"dimension {d}"
         )
-    return a[_at(n, d, index)]
+    return a[_index_at_dim(n, d, index)]
 
 
-def _sliced(
+def _slice_array(
     a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> np.ndarray:
     shape = a.shape
@@ -56,13 +58,17 @@ def _sliced(
     first = start if 0 <= start <= n else min(max(start + n if start < 0 else start, 0), n)
     last = n if end >= n else min(max(end + n if end < 0 else end, first), n)
     if first < last:
-        return a[first:last:step] if d == 0 else a[_at(ndim, d, slice(first, last, step))]
+        return a[first:last:step] if d == 0 else a[_index_at_dim(ndim, d, slice(first, last, step))]
     strides = a.strides  # of an empty slice NumPy forgets where it lies
-    return restride(a, (*shape[:d], 0, *shape[d + 1 :]), (*strides[:d], strides[d] * step, *strides[d + 1 :]),
-                    first * strides[d])  # fmt: skip
+    return restride(
+        a,
+        (*shape[:d], 0, *shape[d + 1 :]),
+        (*strides[:d], strides[d] * step, *strides[d + 1 :]),
+        first * strides[d],
+    )
 
 
-def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
+def _narrow_checked(self: Any, dim: int, start: Any, length: int) -> Any:
     shape = array_of(self).shape
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
@@ -79,7 +85,7 @@ def _narrowed(self: Any, dim: int, start: Any, length: int) -> Any:
     return slice_(self, dim, start, start + length, 1)
 
 
-def _diagonal(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> np.ndarray:
+def _diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> np.ndarray:
     d1, d2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -91,11 +97,15 @@ def _diagonal(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> n
     )
     start = 0 if not n else offset * a.strides[d2] if offset >= 0 else -offset * a.strides[d1]
     rest = [i for i in range(a.ndim) if i not in (d1, d2)]
-    return restride(a, (*[a.shape[i] for i in rest], n), (*[a.strides[i] for i in rest], a.strides[d1] + a.strides[d2]),
-                    start)  # fmt: skip
+    return restride(
+        a,
+        (*[a.shape[i] for i in rest], n),
+        (*[a.strides[i] for i in rest], a.strides[d1] + a.strides[d2]),
+        start,
+    )
 
 
-def _placed(look: Callable) -> Callable:
+def _make_view_backward(look: Callable) -> Callable:
     """The gradient of a partial view: zeros, with the gradient where the view lies."""
 
     def kernel(grad: np.ndarray, sizes: tuple, *where: Any) -> np.ndarray:
@@ -107,30 +117,54 @@ def _placed(look: Callable) -> Callable:
 
 
 _select_backward = op(
-    "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index)", _placed(_selected), **_hidden,
-    grad_output=lambda grad, dim, index: select(grad, dim, index))  # fmt: skip
+    "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index)",
+    _make_view_backward(_select_array),
+    **_FORMULA_ONLY,
+    grad_output=lambda grad, dim, index: select(grad, dim, index),
+)
 _slice_backward = op(
-    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step)",
-    _placed(_sliced), **_hidden,
-    grad_output=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step))  # fmt: skip
+    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt "
+    "end, SymInt step)",
+    _make_view_backward(_slice_array),
+    **_FORMULA_ONLY,
+    grad_output=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
+)
 _diagonal_backward = op(
-    "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2)", _placed(_diagonal),
-    **_hidden, grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))  # fmt: skip
-select = op("select(Tensor(a) self, int dim, SymInt index)", looking(_selected),
-            self=lambda grad, self_sym_sizes, dim, index: _select_backward(grad, self_sym_sizes, dim, index))  # fmt: skip
+    "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2)",
+    _make_view_backward(_diagonal_of_array),
+    **_FORMULA_ONLY,
+    grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
+)
+select = op(
+    "select(Tensor(a) self, int dim, SymInt index)",
+    view_kernel(_select_array),
+    self=lambda grad, self_sym_sizes, dim, index: _select_backward(
+        grad, self_sym_sizes, dim, index
+    ),
+)
 _slice = op(
-    "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)", looking(_sliced), **_hidden,
+    "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)",
+    view_kernel(_slice_array),
+    **_FORMULA_ONLY,
     self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(
-        grad, self_sym_sizes, dim, start or 0, END if end is None else end, step))  # fmt: skip
+        grad, self_sym_sizes, dim, start or 0, END if end is None else end, step
+    ),
+)
 slice_ = _slice.on_tensors
-narrow = op("narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrowed))
-diagonal = op("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)", looking(_diagonal),
-              self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(
-                  grad, self_sym_sizes, offset, dim1, dim2))  # fmt: skip
+narrow = op(
+    "narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrow_checked)
+)
+diagonal = op(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)",
+    view_kernel(_diagonal_of_array),
+    self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(
+        grad, self_sym_sizes, offset, dim1, dim2
+    ),
+)
 # several views at once ------------------------------------------------------------------------------------------------
 
 
-def _joined(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
+def _join_grads(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
     d, like = dim % len(sizes), next(g for g in grads if g is not None)
     shapes = [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]
     return cat(
@@ -138,34 +172,34 @@ def _joined(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
     )
 
 
-def _stacked(grads: tuple, dim: int) -> Any:
+def _stack_grads(grads: tuple, dim: int) -> Any:
     like = next(g for g in grads if g is not None)
     return stack([new_zeros(like, tuple(like.shape)) if g is None else g for g in grads], dim)
 
 
-def _lengths(n: int, split_size: int) -> list[int]:
+def _lengths_of_parts(n: int, split_size: int) -> list[int]:
     if not split_size:
         return [n]
     count = max(-(-n // split_size), 1)
     return [split_size] * (count - 1) + [n - split_size * (count - 1)]
 
 
-def _cut(a: np.ndarray, lengths: Any, d: int) -> list[np.ndarray]:
+def _cut_array(a: np.ndarray, lengths: Any, d: int) -> list[np.ndarray]:
     out, at = [], 0
     for n in lengths:
-        out.append(_sliced(a, d, at, at + n, 1))
+        out.append(_slice_array(a, d, at, at + n, 1))
         at += n
     return out
 
 
-def _unbound(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
+def _unbind_array(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
     d = wrap_dim(dim, a.ndim)
     if not a.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return [a[_at(a.ndim, d, i)] for i in range(a.shape[d])]
+    return [a[_index_at_dim(a.ndim, d, i)] for i in range(a.shape[d])]
 
 
-def _split(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
+def _split_array(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
     if not a.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if split_size < 0:
@@ -178,21 +212,27 @@ def _split(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
         raise RuntimeError(
             f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
         )
-    return _cut(a, _lengths(n, split_size), d)
+    return _cut_array(a, _lengths_of_parts(n, split_size), d)
 
 
-def _split_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[np.ndarray]:
+def _split_array_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[np.ndarray]:
     if not a.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
     if min(split_sizes, default=0) < 0:
-        raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(split_sizes)}")  # fmt: skip
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            f"split_sizes={list(split_sizes)}"
+        )
     if sum(split_sizes) != a.shape[d]:
-        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's size at dimension {dim}), but got split_sizes={list(split_sizes)}")  # fmt: skip
-    return _cut(a, split_sizes, d)
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input "
+            f"tensor's size at dimension {dim}), but got split_sizes={list(split_sizes)}"
+        )
+    return _cut_array(a, split_sizes, d)
 
 
-def _chunk(self: Any, chunks: int, dim: int) -> tuple:
+def _chunk_tensor(self: Any, chunks: int, dim: int) -> tuple:
     shape = array_of(self).shape
     if not shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
@@ -203,17 +243,34 @@ def _chunk(self: Any, chunks: int, dim: int) -> tuple:
 
 
 unbind = op(
-    "unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", looking(_unbound), self=_stacked
+    "unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+    view_kernel(_unbind_array),
+    self=_stack_grads,
 )
 _split_by_size = op(
-    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", looking(_split), function=False,
-    self=lambda grads, self_sym_sizes, split_size, dim: _joined(
-        grads, self_sym_sizes, _lengths(self_sym_sizes[dim % len(self_sym_sizes)], split_size), dim))  # fmt: skip
+    "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+    view_kernel(_split_array),
+    function=False,
+    self=lambda grads, self_sym_sizes, split_size, dim: _join_grads(
+        grads,
+        self_sym_sizes,
+        _lengths_of_parts(self_sym_sizes[dim % len(self_sym_sizes)], split_size),
+        dim,
+    ),
+)
 _split_by_sizes = op(
-    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", looking(_split_with_sizes),
-    **_hidden, self=lambda grads, self_sym_sizes, split_sizes, dim: _joined(grads, self_sym_sizes, split_sizes, dim))  # fmt: skip
-op("split(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
-   composite(lambda self, split_size, dim: _split_by_sizes(self, split_size, dim)), function=False)  # fmt: skip
+    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+    view_kernel(_split_array_with_sizes),
+    **_FORMULA_ONLY,
+    self=lambda grads, self_sym_sizes, split_sizes, dim: _join_grads(
+        grads, self_sym_sizes, split_sizes, dim
+    ),
+)
+op(
+    "split(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
+    composite(lambda self, split_size, dim: _split_by_sizes(self, split_size, dim)),
+    function=False,
+)
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
@@ -222,12 +279,14 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
 
 
 python("split", split, method=False)
-chunk = op("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk))
+chunk = op(
+    "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk_tensor)
+)
 
 # put together ---------------------------------------------------------------------------------------------------------
 
 
-def _meeting(arrays: list[np.ndarray]) -> list[np.ndarray]:
+def _convert_to_common_dtype(arrays: list[np.ndarray]) -> list[np.ndarray]:
     """The arrays in the dtype in which all of them meet."""
     if all(a.dtype is arrays[0].dtype for a in arrays):
         return arrays
@@ -235,17 +294,17 @@ def _meeting(arrays: list[np.ndarray]) -> list[np.ndarray]:
     return [as_array(a, d) for a in arrays]
 
 
-def _cat(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
+def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    used, shape = _meeting(tensors), tensors[0].shape
+    used, shape = _convert_to_common_dtype(tensors), tensors[0].shape
     if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
-        used = _that_can_be_joined(used, dim)
+        used = _check_joinable(used, dim)
     d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
     return result_layout(np.concatenate(used, d))
 
 
-def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
+def _check_joinable(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
     """All but vectors without elements, which are passed over. RuntimeError in torch's words if shapes do not fit."""
     for i, a in enumerate(tensors):
         if not a.ndim:
@@ -262,11 +321,15 @@ def _that_can_be_joined(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]
             )
         for k in range(a.ndim):
             if k != d and a.shape[k] != first.shape[k]:
-                raise RuntimeError(f"Sizes of tensors must match except in dimension {d}. Expected size {first.shape[k]} but got size {a.shape[k]} for tensor number {i} in the list.")  # fmt: skip
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {d}. Expected size "
+                    f"{first.shape[k]} but got size {a.shape[k]} for tensor number {i} in the "
+                    "list."
+                )
     return used
 
 
-def _cat_back(grad: Any, dim: int, _tensors_sizes: list) -> list:
+def _cat_backward(grad: Any, dim: int, _tensors_sizes: list) -> list:
     at, parts = 0, []
     for shape in _tensors_sizes:
         if shape == (0,):
@@ -278,33 +341,47 @@ def _cat_back(grad: Any, dim: int, _tensors_sizes: list) -> list:
     return parts
 
 
-def _stack(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
+def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0].shape
     d = wrap_dim(dim, len(first) + 1)
     for i, a in enumerate(tensors):
         if a.shape != first:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(a.shape)} at entry {i}")  # fmt: skip
-    arrays = _meeting(tensors)
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry "
+                f"0 and {list(a.shape)} at entry {i}"
+            )
+    arrays = _convert_to_common_dtype(tensors)
     if d < len(first):  # torch joins along the next dimension, which it splits then
         return result_layout(np.concatenate(arrays, d)).reshape(*first[:d], len(arrays), *first[d:])
     return result_layout(np.stack(arrays, d))
 
 
-cat = op("cat(Tensor[] tensors, int dim=0)", _cat, method=False, aka=("concat", "concatenate"), writes=1,
-         tensors=_cat_back)  # fmt: skip
-stack = op("stack(Tensor[] tensors, int dim=0)", _stack, method=False,
-           tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])])  # fmt: skip
+cat = op(
+    "cat(Tensor[] tensors, int dim=0)",
+    _concatenate_arrays,
+    method=False,
+    aka=("concat", "concatenate"),
+    writes=1,
+    tensors=_cat_backward,
+)
+stack = op(
+    "stack(Tensor[] tensors, int dim=0)",
+    _stack_arrays,
+    method=False,
+    tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])],
+)
 
 
 # repeated and turned ----------------------------------------------------------------------------------------------------
 
 
-def _repeated(a: np.ndarray, repeats: tuple) -> np.ndarray:
+def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
     if len(repeats) < a.ndim:
         raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+            "of tensor"
         )
     shape = (1,) * (len(repeats) - a.ndim) + a.shape
     sizes = [t * n for t, n in zip(repeats, shape, strict=True)]
@@ -318,9 +395,7 @@ def _repeated(a: np.ndarray, repeats: tuple) -> np.ndarray:
     )
 
 
-def _repeat_back(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
-    from .reductions import sum_dims
-
+def _repeat_backward(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
     if 0 in repeats:
         return new_zeros(grad, self_sym_sizes)
     lead = len(repeats) - len(self_sym_sizes)
@@ -335,17 +410,19 @@ def _repeat_back(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
     return sum_dims(reshape(grad, tuple(shape)), tuple(dims)) if dims else grad
 
 
-repeat = op("repeat(Tensor self, SymInt[] repeats)", _repeated, function=False, self=_repeat_back)
+repeat = op(
+    "repeat(Tensor self, SymInt[] repeats)", _repeat_array, function=False, self=_repeat_backward
+)
 
 
-def _flipped(a: np.ndarray, dims: tuple) -> np.ndarray:
+def _flip_array(a: np.ndarray, dims: tuple) -> np.ndarray:
     at = wrap_dims(dims, a.ndim) if dims else ()
     out = empty_like_strides(a.shape, a.dtype, dense_strides(a))
     out[...] = np.flip(a, at)
     return out
 
 
-def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
+def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
@@ -354,7 +431,16 @@ def _rolled(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
 
 
 flip = op(
-    "flip(Tensor self, int[] dims)", _flipped, out=False, self=lambda grad, dims: flip(grad, dims)
+    "flip(Tensor self, int[] dims)",
+    _flip_array,
+    out=False,
+    self=lambda grad, dims: flip(grad, dims),
 )
-roll = op("roll(Tensor self, SymInt[1] shifts, int[1] dims=[])", _rolled, out=False,
-          self=lambda grad, shifts, dims: roll(grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))))  # fmt: skip
+roll = op(
+    "roll(Tensor self, SymInt[1] shifts, int[1] dims=[])",
+    _roll_array,
+    out=False,
+    self=lambda grad, shifts, dims: roll(
+        grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))
+    ),
+)

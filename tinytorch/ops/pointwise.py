@@ -2,7 +2,7 @@
 
 A row is torch's schema, the NumPy function and the derivative. Derivatives follow torch's `derivatives.yaml`. Where
 that has a Python number beside a tensor, it calls the overload for numbers, which saves the number and no tensor:
-`plus`, `minus`, `times` and `over`. Source: `torch.mul` and so on, by name.
+`plus`, `minus`, `times` and `divide`. Source: `torch.mul` and so on, by name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..base import dtypes, not_taken, result_layout
 from ..graph import not_differentiable
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
-from .copies import in_dtype
+from .copies import convert_grad
 from .creation import new_zeros, zeros_like
 from .define import op, python
 from .from_data import from_numpy
@@ -24,7 +24,7 @@ from .kernels import Kernel, composite, pointwise, result_dtype, row_major, shap
 from .schema import is_number
 
 
-def reflected(symbol: str, function: Any) -> None:
+def offer_reflected(symbol: str, function: Any) -> None:
     """Offer Python's operator for a number on the left, where it does not commute: `function(number, tensor)`."""
 
     def method(self: Tensor, other: Any) -> Any:
@@ -39,13 +39,19 @@ def reflected(symbol: str, function: Any) -> None:
 
 # comparisons ----------------------------------------------------------------------------------------------------------
 
-for _name, _ufunc in (("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
-                      ("ge", np.greater_equal)):  # fmt: skip
+for _name, _ufunc in (
+    ("eq", np.equal),
+    ("ne", np.not_equal),
+    ("lt", np.less),
+    ("le", np.less_equal),
+    ("gt", np.greater),
+    ("ge", np.greater_equal),
+):
     op(f"{_name}(Tensor self, Tensor other)", pointwise(_ufunc, "bool"), operator=_name)
     op(f"{_name}(Tensor self, Scalar other)", pointwise(_ufunc, "bool"))
 
 
-def _contains(self: Tensor, element: Any) -> bool:
+def _contains_element(self: Tensor, element: Any) -> bool:
     if isinstance(element, Tensor) or is_number(element):
         return bool((self == element)._data.any())
     raise RuntimeError(
@@ -53,7 +59,7 @@ def _contains(self: Tensor, element: Any) -> bool:
     )
 
 
-def _equals(self: Tensor, other: Any) -> Any:
+def _equals_tensor_or_array(self: Tensor, other: Any) -> Any:
     found = _equals_tensor(self, other)
     if found is NotImplemented and isinstance(other, np.ndarray):  # here alone torch takes an array
         return self == from_numpy(other)
@@ -61,8 +67,8 @@ def _equals(self: Tensor, other: Any) -> Any:
 
 
 _equals_tensor = Tensor.__eq__
-python("__eq__", _equals, function=False)
-python("__contains__", _contains, function=False)
+python("__eq__", _equals_tensor_or_array, function=False)
+python("__contains__", _contains_element, function=False)
 isnan = op("isnan(Tensor self)", pointwise(np.isnan, "bool"), out=False)
 isinf = op("isinf(Tensor self)", pointwise(np.isinf, "bool"), out=False)
 isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False)
@@ -71,9 +77,15 @@ isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False
 
 logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool"), in_place=True)
 logical_and, logical_or, logical_xor = [
-    op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool"), in_place=True) for _f in (np.logical_and, np.logical_or, np.logical_xor)]  # fmt: skip
-bitwise_not = op("bitwise_not(Tensor self)", pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"), out="found",
-                 node=not_differentiable("aten::bitwise_not"))  # fmt: skip
+    op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool"), in_place=True)
+    for _f in (np.logical_and, np.logical_or, np.logical_xor)
+]
+bitwise_not = op(
+    "bitwise_not(Tensor self)",
+    pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"),
+    out="found",
+    node=not_differentiable("aten::bitwise_not"),
+)
 
 
 def _invert(self: Tensor) -> Tensor:
@@ -89,8 +101,13 @@ python("__invert__", _invert, function=False)
 
 for _symbol in ("and", "or", "xor"):
     _name = f"bitwise_{_symbol}"
-    op(f"{_name}(Tensor self, Tensor other)", pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu"),
-       numbers=True, operator=_symbol, node=not_differentiable(f"aten::{_name}"))  # fmt: skip
+    op(
+        f"{_name}(Tensor self, Tensor other)",
+        pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu"),
+        numbers=True,
+        operator=_symbol,
+        node=not_differentiable(f"aten::{_name}"),
+    )
 
 # whole tensors --------------------------------------------------------------------------------------------------------
 
@@ -102,10 +119,17 @@ def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: 
     return bool(np.allclose(self._data, other._data, rtol, atol, equal_nan))
 
 
-op("allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
-   composite(_allclose))  # fmt: skip
-op("equal(Tensor self, Tensor other) -> bool", composite(
-    lambda self, other: self.shape == other.shape and bool((self._data == other._data).all())))  # fmt: skip
+op(
+    "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
+    "bool equal_nan=False) -> bool",
+    composite(_allclose),
+)
+op(
+    "equal(Tensor self, Tensor other) -> bool",
+    composite(
+        lambda self, other: self.shape == other.shape and bool((self._data == other._data).all())
+    ),
+)
 
 # what dtype operands meet in ------------------------------------------------------------------------------------------
 
@@ -114,8 +138,12 @@ def _result_type(one: Any, other: Any) -> dtypes.dtype:
     return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (one, other)])
 
 
-for _operands in ("Tensor tensor, Tensor other", "Scalar scalar, Tensor tensor", "Tensor tensor, Scalar other",
-                  "Scalar scalar1, Scalar scalar2"):  # fmt: skip
+for _operands in (
+    "Tensor tensor, Tensor other",
+    "Scalar scalar, Tensor tensor",
+    "Tensor tensor, Scalar other",
+    "Scalar scalar1, Scalar scalar2",
+):
     op(f"result_type({_operands}) -> ScalarType", composite(_result_type), method=False)
 op(
     "promote_types(ScalarType type1, ScalarType type2) -> ScalarType",
@@ -136,21 +164,27 @@ tanh = op(
     pointwise(np.tanh, "float"),
     self=lambda grad, result: tanh_backward(grad, result),
 )
-sigmoid = op("sigmoid(Tensor self)", pointwise(lambda a: np.reciprocal(1 + np.exp(-a)), "float"),
-             self=lambda grad, result: sigmoid_backward(grad, result))  # fmt: skip
+sigmoid = op(
+    "sigmoid(Tensor self)",
+    pointwise(lambda a: np.reciprocal(1 + np.exp(-a)), "float"),
+    self=lambda grad, result: sigmoid_backward(grad, result),
+)
 sqrt = op(
     "sqrt(Tensor self)",
     pointwise(np.sqrt, "float"),
     self=lambda grad, result: grad / times(result, 2),
 )
-reciprocal = op("reciprocal(Tensor self)", pointwise(np.reciprocal, "float"),
-                self=lambda grad, result: -grad * (result * result))  # fmt: skip
+reciprocal = op(
+    "reciprocal(Tensor self)",
+    pointwise(np.reciprocal, "float"),
+    self=lambda grad, result: -grad * (result * result),
+)
 
 _INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 _NO = "{}, the `-` operator, {} not supported. {}"
 
 
-def _no_bools(one: str, all_: str = "") -> Any:
+def _make_bool_check(one: str, all_: str = "") -> Any:
     """A check that raises torch's RuntimeError where an operand is bool, or all are."""
 
     def check(*given: Any) -> None:
@@ -164,22 +198,53 @@ def _no_bools(one: str, all_: str = "") -> Any:
     return check
 
 
-def _sign(a: Any) -> Any:
+def _sign_of_array(a: Any) -> Any:
     return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
 
 
-neg = op("neg(Tensor self)", pointwise(np.negative, takes="if", stub="neg_cpu", check=_no_bools(
-             _NO.format("Negation", "on a bool tensor is", _INVERT))), out="found", operator="neg",
-         self=lambda grad: -grad)  # fmt: skip
-absolute = op("abs(Tensor self)", pointwise(np.abs, takes="if", stub="abs_cpu"), out="found", operator="abs",
-              self=lambda grad, self: grad * sgn(self))  # fmt: skip
-sgn = op("sgn(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found", also=("self", "result"),
-         self=lambda grad: zeros_like(grad))  # fmt: skip
-sign = op("sign(Tensor self)", pointwise(_sign, takes="bif", stub="sign_cpu"), out="found",
-          self=lambda grad: zeros_like(grad))  # fmt: skip
-relu = op("relu(Tensor self)", pointwise(lambda a: np.maximum(a.dtype.type(0), a), takes="if",
-                                         stub="clamp_min_scalar_cpu", check=_no_bools("Boolean inputs not supported for relu")), out=False,
-          self=lambda grad, result: threshold_backward(grad, result, 0))  # fmt: skip
+neg = op(
+    "neg(Tensor self)",
+    pointwise(
+        np.negative,
+        takes="if",
+        stub="neg_cpu",
+        check=_make_bool_check(_NO.format("Negation", "on a bool tensor is", _INVERT)),
+    ),
+    out="found",
+    operator="neg",
+    self=lambda grad: -grad,
+)
+absolute = op(
+    "abs(Tensor self)",
+    pointwise(np.abs, takes="if", stub="abs_cpu"),
+    out="found",
+    operator="abs",
+    self=lambda grad, self: grad * sgn(self),
+)
+sgn = op(
+    "sgn(Tensor self)",
+    pointwise(_sign_of_array, takes="bif", stub="sign_cpu"),
+    out="found",
+    also=("self", "result"),
+    self=lambda grad: zeros_like(grad),
+)
+sign = op(
+    "sign(Tensor self)",
+    pointwise(_sign_of_array, takes="bif", stub="sign_cpu"),
+    out="found",
+    self=lambda grad: zeros_like(grad),
+)
+relu = op(
+    "relu(Tensor self)",
+    pointwise(
+        lambda a: np.maximum(a.dtype.type(0), a),
+        takes="if",
+        stub="clamp_min_scalar_cpu",
+        check=_make_bool_check("Boolean inputs not supported for relu"),
+    ),
+    out=False,
+    self=lambda grad, result: threshold_backward(grad, result, 0),
+)
 
 
 for _name, _ufunc in (
@@ -188,9 +253,16 @@ for _name, _ufunc in (
     ("trunc", np.trunc),
     ("round", np.rint),
 ):
-    op(f"{_name}(Tensor self)", pointwise(
-       lambda a, f=_ufunc: f(a) if a.dtype.kind == "f" else a.copy(), takes="if", stub=f"{_name}_vml_cpu"), out="found",
-       self=lambda grad: zeros_like(grad))  # fmt: skip
+    op(
+        f"{_name}(Tensor self)",
+        pointwise(
+            lambda a, f=_ufunc: f(a) if a.dtype.kind == "f" else a.copy(),
+            takes="if",
+            stub=f"{_name}_vml_cpu",
+        ),
+        out="found",
+        self=lambda grad: zeros_like(grad),
+    )
 
 
 def _positive(self: Tensor) -> Tensor:
@@ -202,7 +274,7 @@ def _positive(self: Tensor) -> Tensor:
 op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 
 
-def _cut_off(g: Any, a: Any, threshold: Any) -> Any:
+def _threshold_array(g: Any, a: Any, threshold: Any) -> Any:
     # the bits of the gradient times 0 or 1: several times faster than np.where, and no inf becomes nan
     bits = np.multiply(np.asarray(g).view(f"i{g.itemsize}"), ~(a <= threshold))
     return result_layout(np.asarray(bits).view(g.dtype), a, g)
@@ -211,25 +283,42 @@ def _cut_off(g: Any, a: Any, threshold: Any) -> Any:
 # gradients that are operations of their own: differentiated again they show as one node
 threshold_backward = op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold)",
-    _cut_off, function=False, method=False,
+    _threshold_array,
+    function=False,
+    method=False,
     grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
-    self=lambda grad: zeros_like(grad))  # fmt: skip
+    self=lambda grad: zeros_like(grad),
+)
 sigmoid_backward = op(
-    "sigmoid_backward(Tensor grad_output, Tensor output)", pointwise(lambda g, a: g * (1 - a) * a), function=False,
-    method=False, grad_output=lambda grad, output: sigmoid_backward(grad, output),
-    output=lambda grad, grad_output, output: grad * grad_output * plus(times(output, -2), 1))  # fmt: skip
+    "sigmoid_backward(Tensor grad_output, Tensor output)",
+    pointwise(lambda g, a: g * (1 - a) * a),
+    function=False,
+    method=False,
+    grad_output=lambda grad, output: sigmoid_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * grad_output * plus(times(output, -2), 1),
+)
 tanh_backward = op(
-    "tanh_backward(Tensor grad_output, Tensor output)", pointwise(lambda g, a: g * (1 - a * a)), function=False,
-    method=False, grad_output=lambda grad, output: tanh_backward(grad, output),
-    output=lambda grad, grad_output, output: grad * (times(output, -2) * grad_output))  # fmt: skip
+    "tanh_backward(Tensor grad_output, Tensor output)",
+    pointwise(lambda g, a: g * (1 - a * a)),
+    function=False,
+    method=False,
+    grad_output=lambda grad, output: tanh_backward(grad, output),
+    output=lambda grad, grad_output, output: grad * (times(output, -2) * grad_output),
+)
 
 # sum and difference, whose second operand is scaled -------------------------------------------------------------------
 
-_SUB = _no_bools(_NO.format("Subtraction", "with a bool tensor is", _INVERT),
-                 _NO.format("Subtraction", "with two bool tensors is", "Use the `^` or `logical_xor()` operator instead."))  # fmt: skip
+_SUB = _make_bool_check(
+    _NO.format("Subtraction", "with a bool tensor is", _INVERT),
+    _NO.format(
+        "Subtraction",
+        "with two bool tensors is",
+        "Use the `^` or `logical_xor()` operator instead.",
+    ),
+)
 
 
-def _addend(a: Any, b: Any, alpha: Any) -> Any:
+def _scale_addend(a: Any, b: Any, alpha: Any) -> Any:
     """`alpha * b`, to be added to `a`."""
     if type(alpha) is int and alpha == 1:
         return b
@@ -243,38 +332,72 @@ def _addend(a: Any, b: Any, alpha: Any) -> Any:
     return np.multiply(b, np.array(alpha).astype(b.dtype))
 
 
-def scaled(grad: Any, alpha: Any) -> Any:
+def scale_grad(grad: Any, alpha: Any) -> Any:
     """A gradient times a number that is mostly 1, and then makes no node."""
     return grad if alpha == 1 else times(grad, alpha)
 
 
 _add = pointwise(
-    lambda a, b, alpha: np.add(a, _addend(a, b, alpha)),
+    lambda a, b, alpha: np.add(a, _scale_addend(a, b, alpha)),
     takes="bif",
     stub="add_stub",
     by_default=np.add,
 )
-_sub = pointwise(lambda a, b, alpha: np.subtract(a, _addend(a, b, alpha)), takes="if", stub="add_stub", check=_SUB,
-                 by_default=np.subtract)  # fmt: skip
+_sub = pointwise(
+    lambda a, b, alpha: np.subtract(a, _scale_addend(a, b, alpha)),
+    takes="if",
+    stub="add_stub",
+    check=_SUB,
+    by_default=np.subtract,
+)
 _rsub = Kernel(
     lambda a, b, alpha: _sub(b, a, alpha)
 )  # whose layout goes by the operands in that order
-add = op("add(Tensor self, Tensor other, *, Scalar alpha=1)", _add, numbers=True, older=True, operator="add",
-         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, alpha))  # fmt: skip
-sub = op("sub(Tensor self, Tensor other, *, Scalar alpha=1)", _sub, numbers=True, older=True, operator="sub",
-         also=("alpha",), self=lambda grad: grad, other=lambda grad, alpha: scaled(-grad, alpha))  # fmt: skip
-rsub = op("rsub(Tensor self, Tensor other, *, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
-          self=lambda grad, alpha: scaled(-grad, alpha), other=lambda grad: grad)  # fmt: skip
-_from_number = op("rsub(Tensor self, Scalar other, Scalar alpha=1)", _rsub, method=False, in_place=False, out=False,
-                  self=lambda grad, alpha: scaled(-grad, alpha))  # fmt: skip
-reflected(
-    "sub", lambda other, self: (rsub if isinstance(other, Tensor) else _from_number)(self, other)
+add = op(
+    "add(Tensor self, Tensor other, *, Scalar alpha=1)",
+    _add,
+    numbers=True,
+    older=True,
+    operator="add",
+    also=("alpha",),
+    self=lambda grad: grad,
+    other=lambda grad, alpha: scale_grad(grad, alpha),
+)
+sub = op(
+    "sub(Tensor self, Tensor other, *, Scalar alpha=1)",
+    _sub,
+    numbers=True,
+    older=True,
+    operator="sub",
+    also=("alpha",),
+    self=lambda grad: grad,
+    other=lambda grad, alpha: scale_grad(-grad, alpha),
+)
+rsub = op(
+    "rsub(Tensor self, Tensor other, *, Scalar alpha=1)",
+    _rsub,
+    method=False,
+    in_place=False,
+    out=False,
+    self=lambda grad, alpha: scale_grad(-grad, alpha),
+    other=lambda grad: grad,
+)
+_rsub_of_number = op(
+    "rsub(Tensor self, Scalar other, Scalar alpha=1)",
+    _rsub,
+    method=False,
+    in_place=False,
+    out=False,
+    self=lambda grad, alpha: scale_grad(-grad, alpha),
+)
+offer_reflected(
+    "sub", lambda other, self: (rsub if isinstance(other, Tensor) else _rsub_of_number)(self, other)
 )
 
 # product and quotients ------------------------------------------------------------------------------------------------
 
 
-def _by_no_zero(kernel: Any) -> Any:
+def _check_zero_division(kernel: Any) -> Any:
     """A quotient that integers have not for 0."""
 
     def divide(a: Any, b: Any) -> Any:
@@ -292,7 +415,7 @@ def _remainder(a: Any, b: Any) -> Any:
     return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
 
 
-def _divided_from_the_right(self: Tensor, other: Any) -> Any:
+def _divide_number_by(self: Tensor, other: Any) -> Any:
     try:
         return reciprocal(self) * other
     except TypeError:
@@ -300,34 +423,75 @@ def _divided_from_the_right(self: Tensor, other: Any) -> Any:
 
 
 _quotient = pointwise(np.true_divide, "float")
-_floor = pointwise(_by_no_zero(np.floor_divide), takes="if", stub="div_floor_cpu")
-_modulo = pointwise(_by_no_zero(_remainder), takes="if", stub="remainder_cpu")
-mul = op("mul(Tensor self, Tensor other)", pointwise(np.multiply), numbers=True, operator="mul",
-         self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)  # fmt: skip
-div = op("div(Tensor self, Tensor other)", _quotient, numbers=True, operator="truediv",
-         self=lambda grad, other: grad / other,
-         other=lambda grad, self, other: -grad * ((self / other) / other))  # fmt: skip
-floor_divide = op("floor_divide(Tensor self, Tensor other)", _floor, numbers=True, operator="floordiv",
-                  in_place=False, node=not_differentiable("aten::floor_divide"))  # fmt: skip
-op("floor_divide_(Tensor(a!) self, Tensor other)", write(_floor.values_to_write), numbers=True, function=False,
-   node=not_differentiable("aten::floor_divide_"))  # fmt: skip
-remainder = op("remainder(Tensor self, Tensor other)", _modulo, operator="mod", backward="RemainderBackward1",
-               self=lambda grad: grad,
-               other=lambda grad, self, other: -grad * floored(self, other, "floor"))  # fmt: skip
-remainder_of_number = op("remainder(Scalar self, Tensor other)", _modulo, method=False, in_place=False, out=False,
-                         node=not_differentiable("aten::remainder"))  # fmt: skip
+_floor = pointwise(_check_zero_division(np.floor_divide), takes="if", stub="div_floor_cpu")
+_modulo = pointwise(_check_zero_division(_remainder), takes="if", stub="remainder_cpu")
+mul = op(
+    "mul(Tensor self, Tensor other)",
+    pointwise(np.multiply),
+    numbers=True,
+    operator="mul",
+    self=lambda grad, other: grad * other,
+    other=lambda grad, self: grad * self,
+)
+div = op(
+    "div(Tensor self, Tensor other)",
+    _quotient,
+    numbers=True,
+    operator="truediv",
+    self=lambda grad, other: grad / other,
+    other=lambda grad, self, other: -grad * ((self / other) / other),
+)
+floor_divide = op(
+    "floor_divide(Tensor self, Tensor other)",
+    _floor,
+    numbers=True,
+    operator="floordiv",
+    in_place=False,
+    node=not_differentiable("aten::floor_divide"),
+)
+op(
+    "floor_divide_(Tensor(a!) self, Tensor other)",
+    write(_floor.values_to_write),
+    numbers=True,
+    function=False,
+    node=not_differentiable("aten::floor_divide_"),
+)
+remainder = op(
+    "remainder(Tensor self, Tensor other)",
+    _modulo,
+    operator="mod",
+    backward="RemainderBackward1",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"),
+)
+remainder_of_number = op(
+    "remainder(Scalar self, Tensor other)",
+    _modulo,
+    method=False,
+    in_place=False,
+    out=False,
+    node=not_differentiable("aten::remainder"),
+)
 op(
     "remainder(Tensor self, Scalar other)",
     _modulo,
     backward="RemainderBackward0",
     self=lambda grad: grad,
 )
-python("__rtruediv__", _divided_from_the_right, function=False)
-floored = op("div(Tensor self, Tensor other, *, str? rounding_mode)", pointwise(lambda a, b, _: np.floor_divide(a, b)),
-             function=False, method=False, in_place=False, out=False, backward="DivBackward2",
-             self=lambda grad: zeros_like(grad), other=lambda grad: zeros_like(grad))  # fmt: skip
-reflected("floordiv", floor_divide)
-reflected(
+python("__rtruediv__", _divide_number_by, function=False)
+div_rounded = op(
+    "div(Tensor self, Tensor other, *, str? rounding_mode)",
+    pointwise(lambda a, b, _: np.floor_divide(a, b)),
+    function=False,
+    method=False,
+    in_place=False,
+    out=False,
+    backward="DivBackward2",
+    self=lambda grad: zeros_like(grad),
+    other=lambda grad: zeros_like(grad),
+)
+offer_reflected("floordiv", floor_divide)
+offer_reflected(
     "mod",
     lambda other, self: (remainder if isinstance(other, Tensor) else remainder_of_number)(
         other, self
@@ -335,20 +499,40 @@ reflected(
 )
 
 # the overloads for a tensor and a number, which torch's own formulas call
-_HIDDEN = {"function": False, "method": False, "in_place": False, "out": False}
-plus = op("add(Tensor self, Scalar other, Scalar alpha=1)", _add, **_HIDDEN, backward="AddBackward1",
-          self=lambda grad: grad)  # fmt: skip
-minus = op("sub(Tensor self, Scalar other, Scalar alpha=1)", _sub, **_HIDDEN, backward="SubBackward1",
-           self=lambda grad: grad)  # fmt: skip
-times = op("mul(Tensor self, Scalar other)", pointwise(np.multiply), **_HIDDEN, backward="MulBackward1",
-           self=lambda grad, other: times(grad, other))  # fmt: skip
-over = op("div(Tensor self, Scalar other)", pointwise(np.true_divide, "float"), **_HIDDEN, backward="DivBackward1",
-          self=lambda grad, other: over(grad, other))  # fmt: skip
+_FORMULA_ONLY = {"function": False, "method": False, "in_place": False, "out": False}
+plus = op(
+    "add(Tensor self, Scalar other, Scalar alpha=1)",
+    _add,
+    **_FORMULA_ONLY,
+    backward="AddBackward1",
+    self=lambda grad: grad,
+)
+minus = op(
+    "sub(Tensor self, Scalar other, Scalar alpha=1)",
+    _sub,
+    **_FORMULA_ONLY,
+    backward="SubBackward1",
+    self=lambda grad: grad,
+)
+times = op(
+    "mul(Tensor self, Scalar other)",
+    pointwise(np.multiply),
+    **_FORMULA_ONLY,
+    backward="MulBackward1",
+    self=lambda grad, other: times(grad, other),
+)
+divide = op(
+    "div(Tensor self, Scalar other)",
+    pointwise(np.true_divide, "float"),
+    **_FORMULA_ONLY,
+    backward="DivBackward1",
+    self=lambda grad, other: divide(grad, other),
+)
 
 # powers: a kind of node for each combination of tensor and number -----------------------------------------------------
 
 
-def _power(a: Any, b: Any) -> Any:
+def _power_of_arrays(a: Any, b: Any) -> Any:
     kind, number = a.dtype.kind, b.item() if b.ndim == 0 else None
     if kind == "b":
         return a | ~b
@@ -362,7 +546,7 @@ def _power(a: Any, b: Any) -> Any:
     return np.power(a, b)
 
 
-def _fitting_exponent(a: Any, exponent: Any) -> None:
+def _check_exponent(a: Any, exponent: Any) -> None:
     """Raise torch's RuntimeError for an exponent that is a number and does not fit the base."""
     whole = a.dtype.kind != "f" and type(exponent) is int
     if whole and exponent < 0:
@@ -371,32 +555,65 @@ def _fitting_exponent(a: Any, exponent: Any) -> None:
     dtypes.check_range(exponent, d, in_c=True)
 
 
-def _pow_of_number(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+def _grad_of_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     if self == 0:
         return grad * where(exponent >= 0, 0, times(result, -math.inf))
     return grad * times(result, math.log(self) if self > 0 else math.nan)
 
 
-_powers = pointwise(_power, takes="if", stub="pow")
+_powers = pointwise(_power_of_arrays, takes="if", stub="pow")
 
 
-op("lerp(Tensor self, Tensor end, Scalar weight)", pointwise(
-    lambda a, b, w: a + w * (b - a) if abs(w) < 0.5 else b - (b - a) * (1 - w), takes="f", stub="lerp_kernel_scalar"),
-    in_place=True, self=lambda grad, weight: times(grad, 1.0 - weight), end=lambda grad, weight: times(grad, weight))  # fmt: skip
-power_of = op("pow(Tensor self, Tensor exponent)", _powers, operator="pow",
-              backward="PowBackward1",
-              self=lambda grad, self, exponent: where(
-                  exponent == 0, 0, grad * (exponent * power_of(self, minus(exponent, 1)))),
-              exponent=lambda grad, self, exponent, result: grad * where(
-                  logical_and(self == 0, exponent >= 0), 0, result * log(in_dtype(self, _result_type(self, exponent)))))  # fmt: skip
-of_number = op("pow(Scalar self, Tensor exponent)", row_major(lambda a, b: _powers(a, b)), method=False, backward="PowBackward2",
-               exponent=_pow_of_number)  # fmt: skip
-power = op("pow(Tensor self, Scalar exponent)", pointwise(_power, takes="bif", stub="pow", check=_fitting_exponent),
-           backward="PowBackward0", self=lambda grad, self, exponent: (
-               grad * times(power(self, float(exponent) - 1), float(exponent)) if exponent else new_zeros(self, self.shape)
-           ))  # fmt: skip
-reflected(
-    "pow", lambda other, self: (power_of if isinstance(other, Tensor) else of_number)(other, self)
+op(
+    "lerp(Tensor self, Tensor end, Scalar weight)",
+    pointwise(
+        lambda a, b, w: a + w * (b - a) if abs(w) < 0.5 else b - (b - a) * (1 - w),
+        takes="f",
+        stub="lerp_kernel_scalar",
+    ),
+    in_place=True,
+    self=lambda grad, weight: times(grad, 1.0 - weight),
+    end=lambda grad, weight: times(grad, weight),
+)
+power_of_tensors = op(
+    "pow(Tensor self, Tensor exponent)",
+    _powers,
+    operator="pow",
+    backward="PowBackward1",
+    self=lambda grad, self, exponent: where(
+        exponent == 0, 0, grad * (exponent * power_of_tensors(self, minus(exponent, 1)))
+    ),
+    exponent=lambda grad, self, exponent, result: (
+        grad
+        * where(
+            logical_and(self == 0, exponent >= 0),
+            0,
+            result * log(convert_grad(self, _result_type(self, exponent))),
+        )
+    ),
+)
+power_of_number = op(
+    "pow(Scalar self, Tensor exponent)",
+    row_major(lambda a, b: _powers(a, b)),
+    method=False,
+    backward="PowBackward2",
+    exponent=_grad_of_exponent,
+)
+power = op(
+    "pow(Tensor self, Scalar exponent)",
+    pointwise(_power_of_arrays, takes="bif", stub="pow", check=_check_exponent),
+    backward="PowBackward0",
+    self=lambda grad, self, exponent: (
+        grad * times(power(self, float(exponent) - 1), float(exponent))
+        if exponent
+        else new_zeros(self, self.shape)
+    ),
+)
+offer_reflected(
+    "pow",
+    lambda other, self: (power_of_tensors if isinstance(other, Tensor) else power_of_number)(
+        other, self
+    ),
 )
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2)))
@@ -404,9 +621,9 @@ op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2
 # extremes and bounds --------------------------------------------------------------------------------------------------
 
 
-def _shared(grad: Any, self: Any, other: Any, lost: Any) -> Any:
+def _grad_of_extreme(grad: Any, self: Any, other: Any, lost: Any) -> Any:
     """The gradient of a maximum or minimum: half of it where both are equal, none where the other one was taken."""
-    return masked_fill_(where(self == other, over(grad, 2), grad), lost, 0)
+    return masked_fill_(where(self == other, divide(grad, 2), grad), lost, 0)
 
 
 def _clamp(a: Any, low: Any, high: Any) -> Any:
@@ -416,7 +633,7 @@ def _clamp(a: Any, low: Any, high: Any) -> Any:
     return a if high is None else np.minimum(high, a)
 
 
-def _fitting_bounds(a: Any, *bounds: Any) -> None:
+def _check_bounds(a: Any, *bounds: Any) -> None:
     """Raise torch's RuntimeError for bounds that are numbers and do not fit the dtype."""
     given = [x for x in bounds if x is not None]
     if not given:
@@ -426,7 +643,7 @@ def _fitting_bounds(a: Any, *bounds: Any) -> None:
         dtypes.check_range(x, d, in_c=True)
 
 
-def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
+def _grad_inside_bounds(grad: Any, self: Any, min: Any, max: Any) -> Any:
     inside = None if min is None else self >= min
     if max is not None:
         inside = self <= max if inside is None else logical_and.run_in_place(inside, self <= max)
@@ -436,12 +653,27 @@ def _inside(grad: Any, self: Any, min: Any, max: Any) -> Any:
 _largest, _smallest = (
     pointwise(f, takes="bif", stub=f"{f.__name__}_cpu") for f in (np.maximum, np.minimum)
 )
-maximum = op("maximum(Tensor self, Tensor other)", _largest, in_place=False, writes=1,
-             self=lambda grad, self, other: _shared(grad, self, other, self < other),
-             other=lambda grad, self, other: _shared(grad, self, other, self > other))  # fmt: skip
-minimum = op("minimum(Tensor self, Tensor other)", _smallest, in_place=False, writes=1,
-             self=lambda grad, self, other: _shared(grad, self, other, self > other),
-             other=lambda grad, self, other: _shared(grad, self, other, self < other))  # fmt: skip
-op("clamp(Tensor self, Scalar? min=None, Scalar? max=None)", pointwise(
-    _clamp, takes="if", stub="clamp_scalar_cpu", check=_fitting_bounds, in_c=True), out="found", aka=("clip",),
-   backward="ClampBackward1", self=_inside)  # fmt: skip
+maximum = op(
+    "maximum(Tensor self, Tensor other)",
+    _largest,
+    in_place=False,
+    writes=1,
+    self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
+    other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
+)
+minimum = op(
+    "minimum(Tensor self, Tensor other)",
+    _smallest,
+    in_place=False,
+    writes=1,
+    self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
+    other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
+)
+op(
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None)",
+    pointwise(_clamp, takes="if", stub="clamp_scalar_cpu", check=_check_bounds, in_c=True),
+    out="found",
+    aka=("clip",),
+    backward="ClampBackward1",
+    self=_grad_inside_bounds,
+)

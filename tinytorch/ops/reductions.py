@@ -7,55 +7,31 @@ elements share it. The derivatives are torch's (`FunctionsManual.cpp`), so that 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ..base import BY_NUM, dtypes, wrap_dim, wrap_dims
 from .choosing import masked_fill_, masked_fill_with_, scatter_from_
-from .copies import converted
+from .copies import convert_tensor
 from .creation import new_zeros
 from .define import elsewhere, op, python
-from .kernels import Kernel, check_kernel, composite, row_major
-from .pointwise import exp, isnan, maximum, minimum, mul, over
-from .views import expand, reshape, unsqueeze
+from .filling import zero_
+from .kernels import check_kernel, composite, row_major
+from .pointwise import divide, exp, isnan, maximum, minimum, mul
+from .sums import (
+    count_reduced,
+    expand,
+    expand_grad,
+    numpy_axes,
+    restore_dims,
+    sum_all,
+    sum_array,
+    sum_dims,
+)
+from .views import unsqueeze
 
-# gradients back in the shape that was reduced -------------------------------------------------------------------------
-
-
-def restored(t: Any, dim: Any, keepdim: bool, sizes: tuple) -> Any:
-    """A reduced tensor with its reduced dimensions back, as size 1; none named stands for all."""
-    if keepdim or not sizes or not dim:
-        return t
-    for d in dim if len(dim) == 1 else sorted(wrap_dims(dim, len(sizes))):
-        t = unsqueeze(t, d)
-    return t
-
-
-def spread(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
-    """The gradient of a sum: the same value for every element that was summed."""
-    return expand(restored(grad, dim, keepdim, sizes), sizes)
-
-
-def count(sizes: tuple, dim: Any) -> int:
-    """How many elements go into one."""
-    return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
-
-
-def axes(a: Any, dims: tuple | None) -> tuple | None:
-    """The dimensions as NumPy takes them, which of an array without any reduces none."""
-    return dims if a.ndim else None
-
-
-# sums and means ----------------------------------------------------------------------------------------------------------
-
-
-def _sum(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
-    kind = dtype.np if dtype is not None else a.dtype if a.dtype.kind == "f" else np.dtype(np.int64)
-    wide = np.dtype(np.float32) if kind.char == "e" else kind
-    found = np.add.reduce(a, axes(a, dims), wide, None, keepdim)
-    return found if wide is kind else found.astype(kind)
+# means ----------------------------------------------------------------------------------------------------------
 
 
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
@@ -67,53 +43,46 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
             f"mean(): could not infer output dtype. {whose} {needs}. Got: {d.scalar_name}"
         )
     total, kind = (
-        _sum(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d),
+        sum_array(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d),
         d.np,
     )
-    return np.divide(total, total.dtype.type(count(a.shape, dim))).astype(kind, copy=False)
+    return np.divide(total, total.dtype.type(count_reduced(a.shape, dim))).astype(kind, copy=False)
 
 
-sum_all = op("sum(Tensor self, *, ScalarType? dtype=None)", Kernel(lambda a, dtype: _sum(a, None, False, dtype)), out=False,
-             self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes))  # fmt: skip
-sum_dims = op("sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(
-    lambda a, dim, keepdim, dtype: _sum(a, wrap_dims(dim, a.ndim), keepdim, dtype), True),
-              backward="SumBackward1", self=lambda grad, self_sym_sizes, dim, keepdim: spread(
-                  grad, self_sym_sizes, dim, keepdim))  # fmt: skip
-mean_all = op("mean(Tensor self, *, ScalarType? dtype=None)", row_major(lambda a, dtype: _mean(a, None, False, dtype)),
-              self=lambda grad, self_sym_sizes, self_sym_numel: over(
-                  expand(grad, self_sym_sizes), self_sym_numel))  # fmt: skip
-mean_dims = op("mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)", row_major(_mean),
-               backward="MeanBackward1", also=("self_sym_numel",), self=lambda grad, self_sym_sizes, dim, keepdim: over(
-                   spread(grad, self_sym_sizes, dim, keepdim), count(self_sym_sizes, dim)))  # fmt: skip
+mean_all = op(
+    "mean(Tensor self, *, ScalarType? dtype=None)",
+    row_major(lambda a, dtype: _mean(a, None, False, dtype)),
+    self=lambda grad, self_sym_sizes, self_sym_numel: divide(
+        expand(grad, self_sym_sizes), self_sym_numel
+    ),
+)
+mean_dims = op(
+    "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)",
+    row_major(_mean),
+    backward="MeanBackward1",
+    also=("self_sym_numel",),
+    self=lambda grad, self_sym_sizes, dim, keepdim: divide(
+        expand_grad(grad, self_sym_sizes, dim, keepdim), count_reduced(self_sym_sizes, dim)
+    ),
+)
 
-
-def _sum_to_size(self: Any, size: tuple) -> Any:
-    lead = self.ndim - len(size)
-    if not size:
-        return sum_all(self)
-    dims = (
-        *range(lead),
-        *(d for d in range(lead, self.ndim) if size[d - lead] == 1 != self.shape[d]),
-    )
-    out = sum_dims(self, dims, True) if dims else self
-    return reshape(out, size) if lead else out
-
-
-sum_to_size = op("sum_to_size(Tensor self, SymInt[] size)", composite(_sum_to_size), function=False)
 
 # truth ----------------------------------------------------------------------------------------------------------------
 
 
-def _truth(ufunc: Any) -> Any:
+def _make_truth_kernel(ufunc: Any) -> Any:
     def reduce(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
         dims = dim if dim == () else wrap_dims(dim, a.ndim)  # no dimensions are none here, not all
-        found = np.asarray(ufunc.reduce(a, axes(a, dims), np.bool_, None, keepdim))
+        found = np.asarray(ufunc.reduce(a, numpy_axes(a, dims), np.bool_, None, keepdim))
         return found.astype(np.uint8) if a.dtype.char == "B" else found
 
     return row_major(reduce)
 
 
-for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logical_or))):
+for _name, _kernel in (
+    ("all", _make_truth_kernel(np.logical_and)),
+    ("any", _make_truth_kernel(np.logical_or)),
+):
     _words = _name + " only supports bool tensor for result, got: {1}"
     op(f"{_name}(Tensor self)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel, out=_words)
@@ -122,26 +91,26 @@ for _name, _kernel in (("all", _truth(np.logical_and)), ("any", _truth(np.logica
 # extremes -------------------------------------------------------------------------------------------------------------
 
 
-def _to_chosen(grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool) -> Any:
+def _grad_to_chosen(
+    grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool
+) -> Any:
     """Each gradient goes to the element that was chosen."""
-    from .filling import zero_
-
     grad = grads[0]
     if not keepdim and self_sym_sizes:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
     return scatter_from_(zero_(new_zeros(grad, self_sym_sizes)), dim, indices, grad)
 
 
-def _shared(grad: Any, self: Any, result: Any) -> Any:
+def _grad_shared_by_equals(grad: Any, self: Any, result: Any) -> Any:
     """The gradient of the one value of a whole tensor, shared among the elements that have it."""
     mask = isnan(self) if (result != result).any() else self == result
     return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
-def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
+def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     """`max` and `argmax`, or the same for the smallest."""
 
-    def along(a: Any, dim: int, keepdim: bool) -> tuple:
+    def find_along_dim(a: Any, dim: int, keepdim: bool) -> tuple:
         d = wrap_dim(dim, a.ndim)
         if not a.ndim:
             return a.copy(), np.zeros((), np.int64)
@@ -149,26 +118,37 @@ def _extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         values = np.take_along_axis(a, indices, d)
         return (values, indices) if keepdim else (values.squeeze(d), indices.squeeze(d))
 
-    def position(a: Any, dim: int | None, keepdim: bool) -> Any:
+    def find_position(a: Any, dim: int | None, keepdim: bool) -> Any:
         if a.dtype.kind == "b":
             raise RuntimeError(f"arg{name}(): does not support bool input")
         d = None if dim is None else wrap_dim(dim, a.ndim)
         return np.asarray(arg(a, d, keepdims=keepdim) if a.ndim else 0, np.int64)
 
-    op(f"{name}(Tensor self)", lambda a: np.asarray(ufunc.reduce(a, None)), out=True, writes=1,
-       backward=f"{name.title()}Backward1", self=_shared)  # fmt: skip
+    op(
+        f"{name}(Tensor self)",
+        lambda a: np.asarray(ufunc.reduce(a, None)),
+        out=True,
+        writes=1,
+        backward=f"{name.title()}Backward1",
+        self=_grad_shared_by_equals,
+    )
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
-    op(f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", row_major(along), writes=2,
-       backward=f"{name.title()}Backward0", self=_to_chosen)  # fmt: skip
+    op(
+        f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        row_major(find_along_dim),
+        writes=2,
+        backward=f"{name.title()}Backward0",
+        self=_grad_to_chosen,
+    )
     op(
         f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)",
-        row_major(position),
+        row_major(find_position),
         out="exact",
     )
 
 
-_extreme("max", np.maximum, np.argmax, maximum)
-_extreme("min", np.minimum, np.argmin, minimum)
+_declare_extreme("max", np.maximum, np.argmax, maximum)
+_declare_extreme("min", np.minimum, np.argmin, minimum)
 
 # norms ----------------------------------------------------------------------------------------------------------------
 
@@ -176,7 +156,10 @@ _extreme("min", np.minimum, np.argmin, minimum)
 def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
     d = BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
-        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {d.scalar_name}")  # fmt: skip
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{d.scalar_name}"
+        )
     if ord != 2:
         raise NotImplementedError(
             f"tinytorch has no norm of order {ord}; run the program with PyTorch"
@@ -189,14 +172,20 @@ def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
 
 def _vector_norm_grad(grad: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
     """torch's `norm_backward`; where the norm is 0, its subgradient."""
-    grad, result = (restored(t, dim, keepdim, self.shape) for t in (grad, result))
+    grad, result = (restore_dims(t, dim, keepdim, self.shape) for t in (grad, result))
     return mul(grad, masked_fill_(self / result, result == 0, 0))
 
 
 vector_norm = op(
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)",
-    row_major(_vector_norm), method=False, function=False, also=("ord",), self=_vector_norm_grad)  # fmt: skip
-_norm_called = elsewhere(vector_norm, out=True)
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None)",
+    row_major(_vector_norm),
+    method=False,
+    function=False,
+    also=("ord",),
+    self=_vector_norm_grad,
+)
+_call_vector_norm = elsewhere(vector_norm, out=True)
 
 
 def norm(
@@ -208,7 +197,9 @@ def norm(
     dtype: Any = None,
 ) -> Any:
     """The norm of all elements, or along dimensions: the root of the sum of squares. RuntimeError for integers."""
-    return _norm_called(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out)
+    return _call_vector_norm(
+        input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out
+    )
 
 
 python("norm", norm)
@@ -216,7 +207,7 @@ python("norm", norm)
 # softmax ---------------------------------------------------------------------------------------------------------------
 
 
-def _normalised(log: bool) -> Any:
+def _make_softmax_kernel(log: bool) -> Any:
     def kernel(a: Any, dim: int, half_to_float: bool) -> Any:
         d = wrap_dim(dim, a.ndim)
         if a.dtype.kind != "f" and a.size:
@@ -224,41 +215,66 @@ def _normalised(log: bool) -> Any:
                 "softmax_lastdim_kernel_impl" if d == max(a.ndim, 1) - 1 else "softmax_kernel_impl"
             )
             check_kernel(a.dtype, "f", f"log_{which}" if log else which)
-        x, along = a.astype(np.float32) if a.dtype.char == "e" else a, axes(a, (d,))
+        x, find_along_dim = a.astype(np.float32) if a.dtype.char == "e" else a, numpy_axes(a, (d,))
         if a.size:
-            x = x - np.maximum.reduce(x, along, keepdims=True)
+            x = x - np.maximum.reduce(x, find_along_dim, keepdims=True)
             e = np.exp(x)
-            total = np.add.reduce(e, along, keepdims=True)
+            total = np.add.reduce(e, find_along_dim, keepdims=True)
             x = x - np.log(total) if log else e / total
         return np.asarray(x).astype(a.dtype, copy=x is a)
 
     return row_major(kernel)
 
 
-_slope = op(
+_softmax_backward_data = op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
-    lambda g, r, dim, _: (g - np.add.reduce(g * r, axes(g, (dim,)), keepdims=True)) * r, method=False,
-    out=False, grad_output=lambda grad, output, dim, _output_dtype: _slope(grad, output, dim, _output_dtype),
+    lambda g, r, dim, _: (g - np.add.reduce(g * r, numpy_axes(g, (dim,)), keepdims=True)) * r,
+    method=False,
+    out=False,
+    grad_output=lambda grad, output, dim, _output_dtype: _softmax_backward_data(
+        grad, output, dim, _output_dtype
+    ),
     output=lambda grad, grad_output, output, dim: (
-        grad_output * grad - sum_dims(output * grad_output, (dim,), True) * grad
-        - grad_output * sum_dims(output * grad, (dim,), True)))  # fmt: skip
-_log_slope = op(
-    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
-    lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, axes(g, (dim,)), keepdims=True), method=False,
-    out=False, grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
-    output=lambda grad, grad_output, output, dim: -sum_dims(grad_output, (dim,), True) * exp(output) * grad)  # fmt: skip
+        grad_output * grad
+        - sum_dims(output * grad_output, (dim,), True) * grad
+        - grad_output * sum_dims(output * grad, (dim,), True)
+    ),
+)
+_log_softmax_backward_data = op(
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+    "input_dtype)",
+    lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, numpy_axes(g, (dim,)), keepdims=True),
+    method=False,
+    out=False,
+    grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),
+    output=lambda grad, grad_output, output, dim: (
+        -sum_dims(grad_output, (dim,), True) * exp(output) * grad
+    ),
+)
 
 
-def _normalising(name: str, log: bool, slope: Any) -> Any:
+def _declare_softmax(name: str, log: bool, backward_data: Any) -> Any:
     """`softmax` or `log_softmax`, which converts first."""
-    inner = op(f"_{name}(Tensor self, int dim, bool half_to_float)", _normalised(log), method=False, out=False,
-               backward="LogSoftmaxBackward0" if log else "SoftmaxBackward0",
-               self=lambda grad, result, dim, _self_dtype: slope(grad, result, dim, _self_dtype))  # fmt: skip
-    return op(f"{name}(Tensor self, int dim, ScalarType? dtype=None)", composite(
-        lambda self, dim, dtype: inner(self if dtype is None else converted(self, dtype), dim, False)), out="exact")  # fmt: skip
+    inner = op(
+        f"_{name}(Tensor self, int dim, bool half_to_float)",
+        _make_softmax_kernel(log),
+        method=False,
+        out=False,
+        backward="LogSoftmaxBackward0" if log else "SoftmaxBackward0",
+        self=lambda grad, result, dim, _self_dtype: backward_data(grad, result, dim, _self_dtype),
+    )
+    return op(
+        f"{name}(Tensor self, int dim, ScalarType? dtype=None)",
+        composite(
+            lambda self, dim, dtype: inner(
+                self if dtype is None else convert_tensor(self, dtype), dim, False
+            )
+        ),
+        out="exact",
+    )
 
 
 softmax, log_softmax = (
-    _normalising("softmax", False, _slope),
-    _normalising("log_softmax", True, _log_slope),
+    _declare_softmax("softmax", False, _softmax_backward_data),
+    _declare_softmax("log_softmax", True, _log_softmax_backward_data),
 )

@@ -73,7 +73,9 @@ class _Type:
 _INTS = _Type("tuple of ints", is_symint, _int, many=True)
 _TENSORS = _Type("tuple of Tensors", (tuple, list), list)
 _TYPES = {
-    "Tensor": _Type("Tensor", (Tensor,), lambda x: x if isinstance(x, Tensor) else _number(x), (Tensor,)),
+    "Tensor": _Type(
+        "Tensor", (Tensor,), lambda x: x if isinstance(x, Tensor) else _number(x), (Tensor,)
+    ),
     "Scalar": _Type("Number", lambda x: is_number(x) or _is_float(x), _number, (int, float, bool)),
     "int": _Type("int", _is_int, _int, (int,)),
     "SymInt": _Type("int", is_symint, _int, (int,)),
@@ -82,14 +84,23 @@ _TYPES = {
     "str": _Type("str", (str,), plain=(str,)),
     "ScalarType": _Type("torch.dtype", lambda x: x is not None and is_dtype(x), as_dtype, (dtype,)),
     "Layout": _Type("torch.layout", (Layout,), plain=(Layout,)),
-    "MemoryFormat": _Type("torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format")),
-    "Device": _Type("torch.device", lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool), as_device,
-                    (device, str, int)),
+    "MemoryFormat": _Type(
+        "torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format")
+    ),
+    "Device": _Type(
+        "torch.device",
+        lambda x: isinstance(x, (str, int, device)) and not isinstance(x, bool),
+        as_device,
+        (device, str, int),
+    ),
     "Generator": _Type("torch.Generator", lambda x: type(x).__name__ == "Generator"),
     "Storage": _Type("torch.Storage", (UntypedStorage,)),
-    "Tensor[]": _TENSORS, "Tensor?[]": _TENSORS, "int[]": _INTS, "SymInt[]": _INTS,
+    "Tensor[]": _TENSORS,
+    "Tensor?[]": _TENSORS,
+    "int[]": _INTS,
+    "SymInt[]": _INTS,
     "PyObject": _Type("object", (object,)),
-}  # fmt: skip
+}
 
 
 _NUMPY_NAMES = {
@@ -156,7 +167,8 @@ class Param:
             for i, t in enumerate(x):
                 if not isinstance(t, Tensor):
                     raise TypeError(
-                        f"expected Tensor as element {i} in argument {position}, but got {type_name(t)}"
+                        f"expected Tensor as element {i} in argument {position}, but got "
+                        f"{type_name(t)}"
                     )
             return None
         return None if self.type.takes(x) or (numbers and self.is_tensor and is_number(x)) else -1
@@ -170,7 +182,10 @@ class Param:
         default = {"contiguous_format": "torch.contiguous_format", "[]": "None"}.get(
             default, default
         )
-        return f"{text} = {'False' if self.name == 'pin_memory' else 'None' if self.kind == 'ScalarType' else default}"
+        return (
+            f"{text} = "
+            f"{'False' if self.name == 'pin_memory' else 'None' if self.kind == 'ScalarType' else default}"
+        )
 
 
 _param = functools.cache(Param)  # most operations have a `Tensor self`
@@ -288,7 +303,10 @@ class Signature:
                     if bad < 0
                     else f"but found element of type {type_name(x[bad])} at pos {bad}"
                 )
-                return f"{self.name}(): argument '{self.shown[i]}'{place} must be {p.type.shown}, {what}"
+                return (
+                    f"{self.name}(): argument '{self.shown[i]}'{place} must be {p.type.shown}, "
+                    f"{what}"
+                )
         return self._unknown(named, n) if unread else found
 
     def takes_sizes(self, args: tuple) -> bool:
@@ -302,7 +320,10 @@ class Signature:
             f'"{name}"' for p, name in rest if p.default is REQUIRED
         ]  # those given by name, too
         s = "s" * (len(absent) == 1)  # torch's, the wrong way round
-        return f"{self.name}() missing {len(absent)} required positional argument{s}: {', '.join(absent)}"
+        return (
+            f"{self.name}() missing {len(absent)} required positional argument{s}: "
+            f"{', '.join(absent)}"
+        )
 
     def _unknown(self, named: dict, n: int) -> str:
         for k in named:
@@ -315,7 +336,10 @@ class Signature:
     def _too_many(self, n: int) -> str:
         takes, least = self.positional, self.least
         if least != takes:
-            return f"{self.name}() takes from {least} to {takes} positional arguments but {n} were given"
+            return (
+                f"{self.name}() takes from {least} to {takes} positional arguments but {n} were "
+                "given"
+            )
         s, were = "s" * (takes != 1), "was" if n == 1 else "were"
         return f"{self.name}() takes {takes} positional argument{s} but {n} {were} given"
 

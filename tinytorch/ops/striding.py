@@ -1,0 +1,109 @@
+"""`as_strided`: any shape, strides and offset over the memory of a tensor, and its gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import address, overlaps, owner, reach, restride
+from ..graph import Geometry
+from ..tensor import fresh
+from .choosing import index_add_
+from .copies import copy_
+from .creation import new_ones, new_zeros
+from .filling import zero_
+from .sums import expand, sum_dims
+from .views import declare_view_with_in_place, reshape, squeeze_dim
+
+
+def stride_array(
+    a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None
+) -> np.ndarray:
+    """Any shape, strides and offset (in elements) that the memory holds. RuntimeError if it does not."""
+    whole, n = owner(a), a.itemsize
+    room, here = whole.nbytes, 0 if whole is a else address(a) - address(whole)
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            "as_strided: Negative strides are not supported at the moment, got strides: "
+            f"{list(stride)}"
+        )
+    if any(k < 0 for k in size):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and "
+            f"strides={list(stride)}"
+        )
+    offset = here // n if storage_offset is None else storage_offset
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    steps = tuple([s * n for s in stride])
+    need = offset * n + reach(size, steps, n)
+    if 0 not in size and need > room:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
+            f"{offset}, and itemsize {n} requiring a storage size of {need} are out of bounds "
+            f"for storage of size {room}"
+        )
+    return restride(a, size, steps, offset * n - here)
+
+
+def _drop_trivial_dims(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple, tuple]:
+    """Shape and strides without the dimensions of size 1 and, unless `repeats`, of stride 0."""
+    kept = [(n, s) for n, s in zip(shape, stride, strict=True) if n != 1 and (s or repeats)]
+    return tuple([n for n, _ in kept]), tuple([s for _, s in kept])
+
+
+def as_strided_backward(
+    grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None
+) -> Any:
+    """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory.
+
+    The same operations as torch's `as_strided_backward`, so that the graph of a second derivative is the same.
+    """
+    source = _geometry
+    if 0 in source.shape or 0 in size:
+        return zero_(new_zeros(grad, source.shape))
+    for i in range(len(size) - 1, -1, -1):
+        if size[i] == 1:
+            grad = squeeze_dim(grad, i)
+        elif stride[i] == 0:
+            grad = sum_dims(grad, (i,))
+    seen = Geometry(
+        *_drop_trivial_dims(size, stride),
+        source.offset if storage_offset is None else storage_offset,
+    )
+    whole = Geometry(*_drop_trivial_dims(source.shape, source.stride, repeats=True), source.offset)
+    start = min(whole.offset, seen.offset)
+    room = max([g.offset + reach(g.shape, g.stride, 1) for g in (whole, seen)]) - start
+    memory = new_zeros(grad, (room,))
+    into, of = [
+        stride_array(np.arange(room), g.shape, g.stride, g.offset - start) for g in (seen, whole)
+    ]
+
+    def places(cells: np.ndarray) -> Any:
+        return cells.reshape(-1) if isinstance(grad, np.ndarray) else fresh(cells.reshape(-1))
+
+    if overlaps(into):
+        index_add_(memory, 0, places(into), reshape(grad, (-1,)))
+    else:
+        copy_(as_strided(memory, seen.shape, seen.stride, seen.offset - start), grad)
+    if overlaps(of):
+        times = index_add_(
+            new_zeros(grad, (room,)), 0, places(of), expand(new_ones(grad, (1,)), (of.size,))
+        )
+        memory /= times
+    return as_strided(memory, source.shape, source.stride, source.offset - start)
+
+
+as_strided = declare_view_with_in_place(
+    "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None)",
+    stride_array,
+    (0, 1),
+    as_strided_backward,
+    writes=1,
+    keeps={"_geometry": lambda values: Geometry.of(values[0])},
+)
+# PyTorch's formula returns a view of the tensor that it wrote to.
+as_strided.node._new_gradient_state = as_strided.node._new_gradient_state.of_view()

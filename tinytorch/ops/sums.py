@@ -1,0 +1,154 @@
+"""Sums, and `expand`: the gradient of a sum is an expanded gradient, and that of `expand` is a sum."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes, restride, wrap_dims
+from .define import op
+from .kernels import Kernel, composite, row_major
+from .kernels import view as view_kernel
+from .views import array_of, reshape, unsqueeze
+
+# gradients back in the shape that was reduced -------------------------------------------------------------------------
+
+
+def restore_dims(t: Any, dim: Any, keepdim: bool, sizes: tuple) -> Any:
+    """A reduced tensor with its reduced dimensions back, as size 1; none named stands for all."""
+    if keepdim or not sizes or not dim:
+        return t
+    for d in dim if len(dim) == 1 else sorted(wrap_dims(dim, len(sizes))):
+        t = unsqueeze(t, d)
+    return t
+
+
+def expand_grad(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
+    """The gradient of a sum: the same value for every element that was summed."""
+    return expand(restore_dims(grad, dim, keepdim, sizes), sizes)
+
+
+def count_reduced(sizes: tuple, dim: Any) -> int:
+    """How many elements go into one."""
+    return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
+
+
+def numpy_axes(a: Any, dims: tuple | None) -> tuple | None:
+    """The dimensions as NumPy takes them, which of an array without any reduces none."""
+    return dims if a.ndim else None
+
+
+# sums ---------------------------------------------------------------------------------------------
+
+
+def sum_array(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
+    """Return sums along dimensions, of all elements for None. float16 is added up in float32."""
+    kind = dtype.np if dtype is not None else a.dtype if a.dtype.kind == "f" else np.dtype(np.int64)
+    wide = np.dtype(np.float32) if kind.char == "e" else kind
+    found = np.add.reduce(a, numpy_axes(a, dims), wide, None, keepdim)
+    return found if wide is kind else found.astype(kind)
+
+
+sum_all = op(
+    "sum(Tensor self, *, ScalarType? dtype=None)",
+    Kernel(lambda a, dtype: sum_array(a, None, False, dtype)),
+    out=False,
+    self=lambda grad, self_sym_sizes: expand(grad, self_sym_sizes),
+)
+sum_dims = op(
+    "sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)",
+    row_major(
+        lambda a, dim, keepdim, dtype: sum_array(a, wrap_dims(dim, a.ndim), keepdim, dtype), True
+    ),
+    backward="SumBackward1",
+    self=lambda grad, self_sym_sizes, dim, keepdim: expand_grad(grad, self_sym_sizes, dim, keepdim),
+)
+
+
+def _sum_to_size(self: Any, size: tuple) -> Any:
+    lead = self.ndim - len(size)
+    if not size:
+        return sum_all(self)
+    dims = (
+        *range(lead),
+        *(d for d in range(lead, self.ndim) if size[d - lead] == 1 != self.shape[d]),
+    )
+    out = sum_dims(self, dims, True) if dims else self
+    return reshape(out, size) if lead else out
+
+
+sum_to_size = op("sum_to_size(Tensor self, SymInt[] size)", composite(_sum_to_size), function=False)
+
+# expand -------------------------------------------------------------------------------------------
+
+
+def _expand_array(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
+    shape, strides = a.shape, a.strides
+    if not shape and size and min(size) > 0:
+        return np.ndarray(size, a.dtype, a, 0, (0,) * len(size))
+    at, steps = len(shape) - len(size), []
+    if at > 0:
+        return _expand_array_checked(a, size)
+    for k in size:
+        if at >= 0 and k == shape[at]:
+            steps.append(strides[at])
+        elif k > 1 and (at < 0 or shape[at] == 1):
+            steps.append(0)
+        else:
+            return _expand_array_checked(a, size)
+        at += 1
+    return restride(a, size, tuple(steps))
+
+
+def _expand_array_checked(a: np.ndarray, size: tuple) -> np.ndarray:
+    """`expand` with sizes that are kept (-1), or 0, or 1 in front, and with those that do not fit."""
+    n, lead = a.ndim, len(size) - a.ndim
+    if lead < 0:
+        name = (
+            f"torch.{dtypes.BY_NUM[a.dtype.num].tensor_type}" if a.dtype != bool else "CPUBoolType"
+        )
+        raise RuntimeError(
+            f"expand({name}{{{list(a.shape)}}}, size={list(size)}): the number of sizes "
+            f"provided ({len(size)}) must be greater or equal to the number of dimensions in "
+            f"the tensor ({n})"
+        )
+    new, steps = list(size), [0] * len(size)
+    for i in range(len(size) - 1, -1, -1):
+        want, d = size[i], i - lead
+        have, step = (
+            (a.shape[d], a.strides[d]) if d >= 0 else (1, new[i + 1] * steps[i + 1] if n else 0)
+        )
+        if want == -1 and n:
+            if d < 0:
+                raise RuntimeError(
+                    "The expanded size of the tensor (-1) isn't allowed in a leading, "
+                    f"non-existing dimension {i}"
+                )
+            want = new[i] = have
+        if have == want:
+            steps[i] = step
+        elif have != 1:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({want}) must match the existing size "
+                f"({have}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  "
+                f"Tensor sizes: {list(a.shape)}"
+            )
+    if min(new, default=0) < 0:
+        raise RuntimeError("numel: integer multiplication overflow")
+    return restride(a, tuple(new), tuple(steps))
+
+
+expand = op(
+    "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False)",
+    view_kernel(_expand_array),
+    function=False,
+    self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes),
+)
+op(
+    "expand_as(Tensor(a) self, Tensor other)",
+    composite(lambda self, other: expand(self, array_of(other).shape)),
+    function=False,
+)
+op("broadcast_to(Tensor(a) self, SymInt[] size)", composite(lambda self, size: expand(self, size)))
