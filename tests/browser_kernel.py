@@ -102,7 +102,7 @@ def tries() -> dict[str, Callable[[], object]]:
     def laid_out_in_the_browser() -> bool:
         from tinytorch.viz.render import layout
 
-        return layout._wasm() is not None  # where there is no wasmtime
+        return layout._load_wasm() is not None  # where there is no wasmtime
 
     task = copylab.exercise("two", "Make y.", check=is_two, solution="y = 2")
     return {

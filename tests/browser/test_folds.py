@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, expect
 
 import tinytorch
 from tinytorch.viz import graph, memory
-from tinytorch.viz.render.picture import bundle
+from tinytorch.viz.render.picture import make_bundle
 
 pytestmark = pytest.mark.browser
 
@@ -49,7 +49,7 @@ def test_a_large_picture_is_zoomed_with_a_key(browser: Browser) -> None:
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="3000" height="90" viewBox="0 0 3000 90"></svg>'
     context = browser.new_context(java_script_enabled=False, viewport={"width": 800, "height": 600})
     page = context.new_page()
-    page.set_content(bundle(svg, "wide")["text/html"])
+    page.set_content(make_bundle(svg, "wide")["text/html"])
     seen = page.locator("img")
 
     def width() -> float:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as ET
 
-from tinytorch.viz import Snapshot
-from tinytorch.viz.render.picture import Shown
+from tinytorch.viz.read.records import Snapshot
+from tinytorch.viz.render.picture import PictureBase
 
 FURNITURE = {"names", "tensors", "storage (cells)", "version counter"}
 """The headings of a memory picture: they say nothing of this program."""
@@ -206,7 +206,7 @@ Wrong = Callable[[Snapshot, Snapshot | None, str, str], set[str]]
 
 
 def missed_in_picture(
-    wrong: Wrong, now: Snapshot, since: Snapshot | None, made: Shown
+    wrong: Wrong, now: Snapshot, since: Snapshot | None, made: PictureBase
 ) -> list[str]:
     """What can be dropped from a picture without being noticed."""
     assert wrong(now, since, made.svg, made.text) == set()
@@ -218,7 +218,7 @@ def missed_in_picture(
 
 
 def missed_in_text(
-    wrong: Wrong, now: Snapshot, since: Snapshot | None, made: Shown, part: str
+    wrong: Wrong, now: Snapshot, since: Snapshot | None, made: PictureBase, part: str
 ) -> list[str]:
     """The lines of a text, and their parts by a pattern, that can be dropped without being noticed."""
     lines = made.text.split("\n")

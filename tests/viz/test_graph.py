@@ -218,7 +218,7 @@ def test_a_tangle_is_folded_too(engine: ModuleType) -> None:
 def test_text_and_source_need_no_graphviz(
     monkeypatch: pytest.MonkeyPatch, engine: ModuleType
 ) -> None:
-    monkeypatch.setattr(layout, "_wasm", lambda: None)
+    monkeypatch.setattr(layout, "_load_wasm", lambda: None)
     monkeypatch.setenv("PATH", "")
     graph_module.lay_out.cache_clear()  # the same graph may have been laid out before
     picture = graph(run("gradient", engine))
@@ -259,7 +259,7 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
         f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n'
     )
     (tmp_path / "dot").chmod(0o755)
-    monkeypatch.setattr(layout, "_wasm", lambda: None)
+    monkeypatch.setattr(layout, "_load_wasm", lambda: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert graph(snap).svg == drawn
     with pytest.raises(LayoutError, match="Graphviz refused the graph"):

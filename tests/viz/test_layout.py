@@ -27,9 +27,9 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
     for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(tmp_path / "cache"))
-    layout._wasm.cache_clear()
+    layout._load_wasm.cache_clear()
     yield tmp_path / "environment" / "share" / "copylab"
-    layout._wasm.cache_clear()
+    layout._load_wasm.cache_clear()
 
 
 def _files(folder: Path) -> list[str]:
@@ -39,7 +39,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def _render_anew() -> str:
-    layout._wasm.cache_clear()
+    layout._load_wasm.cache_clear()
     return layout.render("digraph{a->b}")
 
 
@@ -111,7 +111,7 @@ def test_a_dot_that_cannot_be_started_is_as_good_as_none(
 ) -> None:
     (tmp_path / "dot").write_bytes(b"\x7fELF for another processor")
     (tmp_path / "dot").chmod(0o755)
-    monkeypatch.setattr(layout, "_wasm", lambda: None)
+    monkeypatch.setattr(layout, "_load_wasm", lambda: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(layout.LayoutError, match="none was found"):
         layout.render("digraph{a}")

@@ -1,9 +1,9 @@
 """The graph picture as an object: a `graphviz.Digraph` that draws itself.
 
-Its source is plain DOT that any Graphviz can render. Its own SVG takes only the
-places from Graphviz and draws the boxes itself, so the picture has the same colours,
-marks and themes as the memory picture. Labels are plain ones: HTML-like labels would
-be dropped without a word by the WebAssembly build. No URL is ever written.
+Its source is plain DOT that any Graphviz can render. Its own SVG takes only the places from Graphviz
+and draws the boxes itself, so the picture has the same colours, signs and themes as the memory
+picture. Labels are plain: the WebAssembly build drops HTML-like labels without an error. No URL is
+ever written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..show import describe_graph, select_nodes
 from ..wording import gettext, gettext_noop
 from . import layout
 from .graph_svg import Card, GraphSheet, draw_sheet, list_folds, make_sheet
-from .picture import FIXED, MISSING, Folded, Shown, convert
+from .picture import FIXED, MISSING, Folded, PictureBase, convert
 from .style import colour, lang, stylesheet
 from .text import graph_text
 
@@ -35,15 +35,17 @@ _DOT_COLOURS = {
 _FLAGS = {"new": gettext_noop("new: {name}"), "found": gettext_noop("found: {name}")}
 _FLAG_COLOURS = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
 _STYLE_OF_GRAPHVIZ = (
-    f".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse{{fill:{colour('card')};stroke:{colour('line')}}}"
-    f".tt-pic .edge path{{stroke:{colour('ink')}}}.tt-pic .edge polygon{{fill:{colour('ink')};stroke:{colour('ink')}}}"
+    ".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse"
+    f"{{fill:{colour('card')};stroke:{colour('line')}}}"
+    f".tt-pic .edge path{{stroke:{colour('ink')}}}"
+    f".tt-pic .edge polygon{{fill:{colour('ink')};stroke:{colour('ink')}}}"
     f".tt-pic .graph>polygon{{fill:{colour('bg')}}}.tt-pic g text{{fill:{colour('ink')}}}"
 )
 _DOT_ENDINGS = (".gv", ".dot", "")
 _SIGNS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
 
 
-class GraphPicture(Shown, graphviz.Digraph):
+class GraphPicture(PictureBase, graphviz.Digraph):
     """The autograd graph of a snapshot: a Digraph with `.svg`, `.text` and a notebook display of its own.
 
     With `since`, an earlier snapshot, what is new or changed is marked.
@@ -131,14 +133,17 @@ class GraphPicture(Shown, graphviz.Digraph):
     def pipe(
         self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any
     ) -> Any:
-        """The rendered bytes (a str with `encoding`), as Digraph.pipe; SVG, PNG and PDF need no `dot`."""
-        made = self._convert_to(format or self.format, args, *options.values())
-        if made is not None:
-            return made.decode(encoding) if encoding else made
-        return _call_graphviz(super().pipe, format, *args, encoding=encoding, **options)
+        """Return the rendered bytes (a str with `encoding`), as Digraph.pipe.
 
-    def _convert_to(self, kind: str, *wishes: Any) -> bytes | None:
-        """The picture as a file; None for a kind or with wishes that Graphviz has to fulfil, or where typst is missing."""
+        SVG, PNG and PDF need no `dot`.
+        """
+        content = self._render_own(format or self.format, args, *options.values())
+        if content is None:
+            return _call_graphviz(super().pipe, format, *args, encoding=encoding, **options)
+        return content.decode(encoding) if encoding else content
+
+    def _render_own(self, kind: str, *wishes: Any) -> bytes | None:
+        """Render without `dot`; None for kinds and wishes that need it, and if typst is missing."""
         if kind not in ("svg", "png", "pdf") or any(wishes):
             return None
         try:
@@ -157,21 +162,23 @@ class GraphPicture(Shown, graphviz.Digraph):
         outfile: Any = None,
         **options: Any,
     ) -> str:
-        """Write the DOT source and the rendered file, as Digraph.render; SVG, PNG and PDF need no `dot`."""
-        kind = (
-            format or (Path(outfile).suffix.removeprefix(".") if outfile else None) or self.format
-        )
-        made = self._convert_to(kind, *options.values())
-        if made is None:
+        """Write the DOT source and the rendered file, as Digraph.render.
+
+        SVG, PNG and PDF need no `dot`.
+        """
+        ending = Path(outfile).suffix.removeprefix(".") if outfile else ""
+        kind = format or ending or self.format
+        content = self._render_own(kind, *options.values())
+        if content is None:
             options |= {"view": view, "cleanup": cleanup, "format": format, "outfile": outfile}
             return str(_call_graphviz(super().render, filename, directory, **options))
         if outfile and filename is None:
             filename = Path(outfile).with_suffix(".gv")
-        saved = super().save(filename, directory=directory)
-        target = str(outfile) if outfile else f"{saved}.{kind}"
-        Path(target).write_bytes(made)
+        source_file = super().save(filename, directory=directory)
+        target = str(outfile) if outfile else f"{source_file}.{kind}"
+        Path(target).write_bytes(content)
         if cleanup:
-            Path(saved).unlink()
+            Path(source_file).unlink()
         if view:
             self._view(target, format=kind, quiet=False)
         return target
@@ -184,33 +191,35 @@ class GraphPicture(Shown, graphviz.Digraph):
         theme: str | None = None,
         **options: Any,
     ) -> str:
-        """Write the picture (.svg, .txt; .png and .pdf with typst) or the DOT source (.gv, .dot, no ending).
+        """Write the picture (.svg, .txt; with typst .png, .pdf) or the DOT source (.gv, .dot, no ending).
 
-        Raises ValueError for another ending, before anything is written; otherwise as Picture.save and Digraph.save.
+        Raises ValueError for another ending, before anything is written; otherwise as Picture.save
+        and Digraph.save.
         """
         path = Path(directory or self.directory or "", filename or self.filename)
-        is_rendering = (
-            options.get("skip_existing", False) is None
-        )  # Digraph.render writes its source by this method
+        # Digraph.render writes its source by this method, under any name.
+        is_rendering = options.get("skip_existing", False) is None
         content = None if is_rendering else self.content(path, theme)
         if content is not None:
             path.write_bytes(content)
             return str(path)
         if not is_rendering and path.suffix.lower() not in _DOT_ENDINGS:
             raise ValueError(
-                f"cannot save a graph as {path.name!r}: the name must end in .svg, .png, .pdf or .txt, or in .gv or .dot "
-                "for its DOT source. Other formats need Graphviz: render(outfile=...)"
+                f"cannot save a graph as {path.name!r}: the name must end in .svg, .png, .pdf or "
+                ".txt, or in .gv or .dot for its DOT source. Other formats need Graphviz: "
+                "render(outfile=...)"
             )
         return str(super().save(filename, directory=directory, **options))
 
     def copy(self) -> GraphPicture:
-        """An independent copy, as Digraph.copy."""
+        """Return an independent copy, as Digraph.copy."""
         other = super().copy()
         other._sheet, other._own_source = self._sheet, self._own_source
         return other
 
 
 def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:
+    """Call a method of Digraph that needs `dot`; raises LayoutError that says how to get it."""
     try:
         return call(*args, **options)
     except graphviz.ExecutableNotFound as error:
@@ -220,9 +229,10 @@ def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:
 
 
 def _restyle(svg: str) -> str:
-    """The <svg> element of `svg` with our stylesheet; what Graphviz escaped stays escaped."""
+    """Return the <svg> element of `svg` with our stylesheet; what Graphviz escaped stays escaped."""
     body = re.sub(r"<!--.*?-->\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     label = escape(gettext("Autograd graph"))
-    head = f'<svg class="tt-pic" {lang()}role="img" aria-label="{label}" style="max-width:100%;height:auto"'
+    described = f'{lang()}role="img" aria-label="{label}"'
+    head = f'<svg class="tt-pic" {described} style="max-width:100%;height:auto"'
     tag, drawn = body.replace("<svg", head, 1).split(">", 1)
     return f"{tag}><style>{stylesheet()}{_STYLE_OF_GRAPHVIZ}</style>{drawn}"

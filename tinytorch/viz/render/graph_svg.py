@@ -89,7 +89,7 @@ def graphs_of(run: Iterable[Changes], wrong: Iterable[frozenset[object]]) -> Ite
         picture = Picture(
             partial(_draw_on_stage, sheet, stage),
             partial(graph_text, sheet.contents),
-            tell_unmarked=partial(_text_of, describe),
+            render_unmarked=partial(_text_of, describe),
         )
         yield GraphStep((*sheet.cards, *sheet.edges), picture)
 

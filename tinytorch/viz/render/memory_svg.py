@@ -77,8 +77,8 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
             partial(_draw_step, place_run, step),
             partial(_render, memory_text, describe),
             partial(_render, _list_folds, describe),
-            title=partial(_render, _title_of, describe),
-            tell_unmarked=partial(_render, memory_text, describe_unmarked),
+            make_title=partial(_render, _title_of, describe),
+            render_unmarked=partial(_render, memory_text, describe_unmarked),
         )
 
 

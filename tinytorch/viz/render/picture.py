@@ -1,8 +1,7 @@
-"""One drawn thing in several forms: SVG, text, what a notebook shows, a file.
+"""A picture in all its forms: SVG, text, what a notebook displays, a file.
 
-PNG, and PDF with text that can be searched and copied, need the `typst` package, one wheel without anything to install
-beside it; nothing else here does. It draws with the fonts of the machine, and brings some of its own for where there
-are none.
+PNG, and PDF with text that can be searched and copied, need the `typst` package: one wheel that
+needs nothing else installed, and that has fonts of its own for machines without any.
 """
 
 from __future__ import annotations
@@ -22,18 +21,19 @@ from ..wording import format_repr, gettext, gettext_noop
 from .layout import LayoutError
 from .style import THEMES, fixed
 
-WIDE = 1_400
-"""In px: what is wider or higher has a choice of sizes. All others scroll where they do not fit: shrunk, none can be read."""
+MOST_UNSCROLLED = 1_400
+"""In px: what is wider or higher has a choice of sizes. All others scroll where they do not fit:
+shrunk, none can be read."""
 LARGEST = 300_000
-"""So many characters a notebook is given of a picture with folds."""
-FRAME = 200
-"""What a fold takes beside its line and what it shows."""
-LINES = 20_000
-"""Kept free for the lines of folds for whose insides there is no room."""
+"""How many characters a notebook gets of a picture with folds."""
+FOLD_FRAME = 200
+"""How many characters a fold takes besides its line and its content."""
+ROOM_FOR_LINES = 20_000
+"""Kept free for the lines of folds for whose contents there is no room."""
 SCALE = 2
 """A PNG has twice the size of the SVG: sharp on today's screens and in print."""
 FIXED = {"png": "light", "pdf": "print"}
-"""The theme of what has to be in a fixed one: light on a screen, the colours of print on paper."""
+"""The theme of files that cannot follow a page: light on a screen, the colours of print on paper."""
 MISSING = gettext_noop(
     "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install copylab[export]`. "
     "Without it: save as .svg, which a browser opens and prints to PDF; .svg, .txt and .dot need nothing"
@@ -46,108 +46,109 @@ _ZOOM = {
 _SIZE = re.compile(r'<svg[^>]* width="(\d+)(?:pt)?" height="(\d+)')
 _PAGE = """#set page(width: {w}pt, height: {h}pt, margin: 0pt, fill: none)
 #image(bytes(sys.inputs.svg), format: "svg", width: 100%)"""
+Position = tuple[int, ...]
+"""Of a fold: its number among the folds, the number of the fold inside of that, and so on."""
 
 
 class Folded(NamedTuple):
-    """What a picture has folded: a line that stands for it, and what opening it shows."""
+    """Something that a picture has folded: a line that stands for it, and what opening it shows."""
 
     summary: str
     open: Callable[[], tuple[str, str, Sequence[Folded]]]
-    """Gives an SVG (or none), the text to it, and what is folded in there again."""
+    """Makes an SVG (or ""), its text, and the folds in it."""
 
 
-def bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, str]:
-    """What a notebook is given: the picture as an <img> whose alternative is the whole text, and that text.
+def make_bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, str]:
+    """Make what a notebook displays: the picture as an <img> with the text as its alternative.
 
-    Below stands what is folded, each to be opened with the mouse or a key, without a script. An <img> and not the SVG
-    itself, which JupyterLab takes out of a notebook that it does not trust.
+    Below it are the folds, each to be opened with the mouse or a key, without a script. An <img>
+    and not the SVG itself: JupyterLab removes an SVG from a notebook that it does not trust.
     """
     if not folds:
-        return {"text/html": _image(svg, text), "text/plain": text}
-    head = _image(svg, text.partition("\n")[0])
-    words = Folded(gettext("all of it in words"), lambda: ("", text, ()))
-    return {
-        "text/html": f"<div>{head}{_opened([*folds, words], LARGEST - LINES - len(head))}</div>",
-        "text/plain": text,
-    }
+        return {"text/html": _image_html(svg, text), "text/plain": text}
+    image = _image_html(svg, text.partition("\n")[0])
+    in_words = Folded(gettext("all of it in words"), lambda: ("", text, ()))
+    details = _folds_html([*folds, in_words], LARGEST - ROOM_FOR_LINES - len(image))
+    return {"text/html": f"<div>{image}{details}</div>", "text/plain": text}
 
 
-def _opened(folds: Sequence[Folded], room: int) -> str:
-    """The folds and the folds in these, level by level, as long as there is room."""
-    waiting: deque[tuple[tuple[int, ...], Folded]] = deque(
-        ((k,), fold) for k, fold in enumerate(folds)
-    )
-    pieces: dict[tuple[int, ...], tuple[str, str]] = {}
+def _folds_html(folds: Sequence[Folded], room: int) -> str:
+    """Return folds as <details> elements, and folds in these, as long as there is room.
+
+    Level by level, so that what is nearest to the picture has the room.
+    """
+    waiting: deque[tuple[Position, Folded]] = deque(((k,), fold) for k, fold in enumerate(folds))
+    bodies: dict[Position, tuple[str, str]] = {}
     while waiting:
-        where, fold = waiting.popleft()
+        position, fold = waiting.popleft()
         svg, text, inner = fold.open()
-        body = _image(svg, text) if svg else f"<pre>{_inline(text)}</pre>" if text else ""
+        body = f"<pre>{_escape_inline(text)}</pre>" if text else ""
+        if svg:
+            body = _image_html(svg, text)
         if len(body) > room:
             left_out = gettext(
                 "Left out, or all would be too large: find=... shows a part, fold=False all of it."
             )
             body, inner = f"<p>{escape(left_out)}</p>", ()
-        room -= len(body) + len(fold.summary) + FRAME
-        pieces[where] = fold.summary, body
-        waiting.extend(((*where, k), one) for k, one in enumerate(inner))
-    inside: dict[tuple[int, ...], str] = {}
-    for where in sorted(pieces, reverse=True):
-        summary, body = pieces[where]
-        line = f'<summary style="cursor:pointer">{_inline(summary)}</summary>'
-        made = (
-            f'<details style="margin:4px 0 4px 1em">{line}{body}{inside.get(where, "")}</details>'
-        )
-        inside[where[:-1]] = made + inside.get(where[:-1], "")
+        room -= len(body) + len(fold.summary) + FOLD_FRAME
+        bodies[position] = fold.summary, body
+        waiting.extend(((*position, k), child) for k, child in enumerate(inner))
+    inside: dict[Position, str] = {}
+    # Backwards: what is inside of a fold is complete before the fold itself.
+    for position in sorted(bodies, reverse=True):
+        summary, body = bodies[position]
+        line = f'<summary style="cursor:pointer">{_escape_inline(summary)}</summary>'
+        content = f"{line}{body}{inside.get(position, '')}"
+        details = f'<details style="margin:4px 0 4px 1em">{content}</details>'
+        inside[position[:-1]] = details + inside.get(position[:-1], "")
     return inside[()]
 
 
-def _image(svg: str, text: str) -> str:
+def _image_html(svg: str, text: str) -> str:
     data = base64.b64encode(svg.encode()).decode()
-    html = (
-        f'<img alt="{_inline(text)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
-    )
-    found = _SIZE.search(svg)
-    return html if found is None else _zoomed(html, int(found[1]), int(found[2]))
+    source = f"data:image/svg+xml;base64,{data}"
+    html = f'<img alt="{_escape_inline(text)}" src="{source}" style="max-width:100%">'
+    size = _SIZE.search(svg)
+    return html if size is None else _scroll_box(html, int(size[1]), int(size[2]))
 
 
-def _zoomed(html: str, width: int, height: int) -> str:
-    """A large picture in a box that scrolls, with a choice of sizes above it, which needs no script."""
-    if max(width, height) <= WIDE:
+def _scroll_box(html: str, width: int, height: int) -> str:
+    """Put a picture into a box that scrolls; a large one with a choice of sizes, without a script."""
+    if max(width, height) <= MOST_UNSCROLLED:
         html = html.replace("max-width:100%", "max-width:none")
         return f'<div style="overflow-x:auto">{html}</div>'
-    # Shrunk to the page a wide one could not be read.
-    full = width
+    # A class of its own: several pictures on one page have different sizes.
     name = f"tt-{zlib.crc32(html.encode()):x}"
-    sizes = {"fit": "100%", "full": f"{full}px", "twice": f"{2 * full}px"}
+    sizes = {"fit": "100%", "full": f"{width}px", "twice": f"{2 * width}px"}
     rules = "".join(
         f".{name}:has([value={key}]:checked) img{{width:{size}!important}}"
         for key, size in sizes.items()
     )
-    choice = "".join(
-        f'<label><input type="radio" name="{name}" value="{key}"{" checked" * (key == "full")}> {escape(gettext(said))}</label> '
-        for key, said in _ZOOM.items()
-    )
-    html = html.replace("max-width:100%", f"max-width:none;width:{full}px")
+    choices = []
+    for key, label in _ZOOM.items():
+        checked = " checked" if key == "full" else ""  # shrunk to the page, it cannot be read
+        button = f'<input type="radio" name="{name}" value="{key}"{checked}>'
+        choices.append(f"<label>{button} {escape(gettext(label))}</label> ")
+    html = html.replace("max-width:100%", f"max-width:none;width:{width}px")
     label = escape(gettext("large picture"))
-    html = (
-        f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{html}</div>'
-    )
-    return f'<div class="{name}"><style>{rules}</style>{choice}{html}</div>'
+    attributes = f'style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}"'
+    box = f"<div {attributes}>{html}</div>"
+    return f'<div class="{name}"><style>{rules}</style>{"".join(choices)}{box}</div>'
 
 
-def _inline(text: str) -> str:
-    """`text` for HTML, without a raw line break: Markdown would end the HTML at a blank line."""
+def _escape_inline(text: str) -> str:
+    """Escape `text` for HTML without a raw line break: Markdown ends the HTML at a blank line."""
     return escape(text).replace("\n", "&#10;")
 
 
-class Shown:
-    """What is drawn (`svg`) and told (`text`), and shows itself in a notebook."""
+class PictureBase:
+    """Something with a drawing (`svg`) and a text, which displays itself in a notebook."""
 
     svg: Any
     text: Any
 
     def themed(self, theme: str | None) -> str:
-        """The SVG in one fixed theme, "light", "dark" or "print"; ValueError for another."""
+        """Return the SVG in a fixed theme ("light", "dark", "print"), or as it is; else ValueError."""
         if theme is not None and theme not in THEMES:
             raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
         return str(self.svg if theme is None else fixed(self.svg, theme))
@@ -160,29 +161,28 @@ class Shown:
 
     @property
     def title(self) -> str:
-        """What it shows, in half a sentence; by default the first line of its words."""
+        """What it shows, in half a sentence; by default the first line of its text."""
         return str(self.text).partition("\n")[0]
 
     def _folds(self) -> Sequence[Folded]:
-        """What the picture has folded."""
+        """Return what the picture has folded."""
         return ()
 
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None, **_: Any
     ) -> dict[str, Any]:
         try:
-            made = bundle(self.themed(None), self.text, self._folds())
-            # Only where it is asked for: a notebook holds the picture once, and nbconvert needs Inkscape for an SVG.
-            return (
-                made | {"image/svg+xml": self.themed("light")}
-                if "image/svg+xml" in (include or ())
-                else made
-            )
+            bundle = make_bundle(self.themed(None), self.text, self._folds())
+            # Only if it is asked for: a notebook has the picture once, and nbconvert needs Inkscape
+            # for an SVG.
+            if "image/svg+xml" in (include or ()):
+                bundle["image/svg+xml"] = self.themed("light")
+            return bundle
         except LayoutError as error:
             return {"text/plain": f"{self.text}\n\n({error})"}
 
     def content(self, path: Path, theme: str | None) -> bytes | None:
-        """What a file of that name holds, by its ending; None for an ending that is not known."""
+        """Return the content of a file of that name, by its ending; None for an unknown ending."""
         match path.suffix.lower():
             case ".svg":
                 return self.themed(theme).encode()
@@ -194,81 +194,88 @@ class Shown:
         return None
 
 
-class Document(Shown):
-    """What is drawn and told, and can be saved as a file of its own."""
+class Document(PictureBase):
+    """A drawing with a text that can be saved as a file."""
 
     def save(self, path: str | PathLike[str], theme: str | None = None) -> Path:
-        """Write the picture to `path`: .svg, .png or .pdf (both need typst), or .txt for its words; give the path back.
+        """Write the picture to `path`: .svg, .png or .pdf (both need typst), or .txt; return the path.
 
-        A file of that name is replaced. `theme` fixes the colours ("light", "dark", "print"); by default a PNG is light
-        and a PDF for print. Raises, before anything is written: ValueError for another ending, ImportError where typst
-        is needed and missing, LayoutError for a picture that cannot be drawn.
+        A file of that name is replaced. `theme` fixes the colours ("light", "dark", "print"); by
+        default a PNG is light and a PDF for print. Raises, before anything is written: ValueError
+        for another ending, ImportError if typst is needed and missing, LayoutError for a picture
+        that cannot be drawn.
         """
         path = Path(path)
         content = self.content(path, theme)
         if content is None:
             raise ValueError(
-                f"cannot save a picture as {path.name!r}: the name must end in .svg, .png, .pdf or .txt"
+                f"cannot save a picture as {path.name!r}: "
+                "the name must end in .svg, .png, .pdf or .txt"
             )
         path.write_bytes(content)
         return path
 
 
 class Picture(Document):
-    """A picture with its text twin. `svg` and `text` say the same; both are made once, when asked for."""
+    """A picture with its text twin. `svg` and `text` say the same; both are made when first used."""
 
     def __init__(
         self,
         draw: Callable[[], str],
-        tell: Callable[[], str],
-        folds: Callable[[], Sequence[Folded]] = lambda: (),
+        render_text: Callable[[], str],
+        list_folds: Callable[[], Sequence[Folded]] = lambda: (),
         *,
-        title: Callable[[], str] | None = None,
-        tell_unmarked: Callable[[], str] | None = None,
+        make_title: Callable[[], str] | None = None,
+        render_unmarked: Callable[[], str] | None = None,
     ) -> None:
-        self._draw, self._tell, self._give, self._title = draw, tell, folds, title
-        self._tell_unmarked = tell_unmarked or tell
+        self._draw = draw
+        self._render_text = render_text
+        self._list_folds = list_folds
+        self._make_title = make_title
+        self._render_unmarked = render_unmarked or render_text
 
     @cached_property
     def svg(self) -> str:
         """The picture as a self-contained SVG document that follows the page's theme.
 
-        Raises LayoutError for a graph where neither the WebAssembly build of Graphviz nor `dot` is found.
+        Raises LayoutError for a graph if neither the WebAssembly build of Graphviz nor `dot` is found.
         """
         return self._draw()
 
     @cached_property
     def text(self) -> str:
         """Everything that the picture says, in words."""
-        return self._tell()
+        return self._render_text()
 
     @property
     def title(self) -> str:
         """What it shows, in half a sentence."""
-        return super().title if self._title is None else self._title()
+        return super().title if self._make_title is None else self._make_title()
 
     def unmarked_text(self) -> str:
-        """The words without the marks of what changed: the next picture of a run is compared with these."""
-        return self._tell_unmarked()
+        """Return the text without marks of what changed, to compare the next step of a run with."""
+        return self._render_unmarked()
 
     def _folds(self) -> Sequence[Folded]:
-        return self._give()
+        return self._list_folds()
 
 
 def convert(svg: str, kind: str) -> bytes:
-    """The picture as bytes of a "png" or "pdf" file; ImportError that says what to install without typst.
+    """Convert an SVG into the bytes of a "png" or "pdf" file.
 
-    `svg` must be in a fixed theme: CSS variables are not known here.
+    `svg` must be in a fixed theme: typst knows no CSS variables. Raises ImportError, which says
+    what to install, without typst.
     """
     try:
         import typst
     except ImportError as error:
         raise ImportError(gettext(MISSING)) from error
     size = _SIZE.search(svg)
-    w, h = (size[1], size[2]) if size else ("800", "600")
-    page = _PAGE.format(w=w, h=h).encode()
+    width, height = (size[1], size[2]) if size else ("800", "600")
+    page = _PAGE.format(w=width, h=height).encode()
     if kind == "pdf":
-        made = typst.compile(page, format="pdf", sys_inputs={"svg": svg}, timestamp=0)
+        # A fixed time, so that the same picture is the same file.
+        content = typst.compile(page, format="pdf", sys_inputs={"svg": svg}, timestamp=0)
     else:
-        made = typst.compile(page, format="png", ppi=72.0 * SCALE, sys_inputs={"svg": svg})
-    return bytes(made)
+        content = typst.compile(page, format="png", ppi=72.0 * SCALE, sys_inputs={"svg": svg})
+    return bytes(content)

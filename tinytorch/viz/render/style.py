@@ -1,20 +1,20 @@
-"""What both pictures share: colours, escaping and a small SVG writer.
+"""What all pictures share: colours, escaping and a small SVG writer.
 
-Every colour is `var(--tt-NAME, ...)`: a page that
-puts the SVG inline may set the variables; alone, as an <img>, the picture follows
-`prefers-color-scheme`. It has its own background, so it is legible on any page.
+Every colour is `var(--tt-NAME, ...)`: a page that has the SVG inline may set the variables; alone,
+as an <img>, the picture follows `prefers-color-scheme`. It has a background of its own, so it is
+legible on any page.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from html import escape
+from typing import NamedTuple
 
 from ..wording import current_language, escape_unseen, shorten_text, text_width
 
-# name: (light, dark, print). Each ink on its ground reaches a contrast of 4.5 or more.
 PALETTE: dict[str, tuple[str, str, str]] = {
     "bg": ("#ffffff", "#0f1419", "#ffffff"),
     "ink": ("#1b2129", "#e8edf3", "#000000"),
@@ -53,10 +53,12 @@ PALETTE: dict[str, tuple[str, str, str]] = {
     "bad-line": ("#c4231c", "#ff7b72", "#000000"),
     "bad-ink": ("#8a0f0a", "#ffd6d2", "#000000"),
 }
+"""Name -> (light, dark, print). Each ink on its ground has a contrast of 4.5 or more, as WCAG asks."""
 HUES = 6
-"""Each tensor has one of so many hues, by its number: people who see few colours can still tell most of them apart."""
+"""Each tensor has one of so many hues, by its number. No more: people who see few colours must
+still be able to distinguish most of them."""
 LARGEST = 4_000
-"""In px: so wide or high a picture is at most."""
+"""The most that a picture is wide or high, in px."""
 THEMES = {"light": 0, "dark": 1, "print": 2}
 
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
@@ -66,7 +68,6 @@ SANS = (
 )
 
 _HUES = tuple(f"h{n}" for n in range(HUES))
-# class -> (property, palette name) pairs; both pictures use these and nothing else for colour.
 _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "page": (("fill", "bg"),),
     "t": (("fill", "ink"),),
@@ -78,20 +79,19 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "tip": (("fill", "ink"),),
     "thin": (("stroke", "line"),),
 }
-# What is called "count" has the colours "count-bg" and "count-line", its lines ("count-l") and texts ("count-t") their own.
+"""Class -> (property, palette name) pairs: pictures use these and nothing else for colour."""
 _PARTS = {
     "": (("fill", "bg"), ("stroke", "line")),
     "-l": (("stroke", "line"),),
     "-t": (("fill", "ink"),),
 }
-_RULES |= {
-    kind + part: tuple(
-        (prop, f"{kind}-{name}") for prop, name in pairs if f"{kind}-{name}" in PALETTE
-    )
-    for kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES)
-    for part, pairs in _PARTS.items()
-}
-# (classes, declarations): what is no colour; rules without a class hold for every picture.
+"""Of the class "count": boxes have the colours "count-bg" and "count-line"; lines are of class
+"count-l" and texts of class "count-t"."""
+for _kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES):
+    for _part, _pairs in _PARTS.items():
+        _RULES[_kind + _part] = tuple(
+            (prop, f"{_kind}-{name}") for prop, name in _pairs if f"{_kind}-{name}" in PALETTE
+        )
 _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("arrow", "thin", "count-l", "leaf-l", "bad-l"), "fill:none;stroke-width:1.5"),
     (("thin",), "stroke-width:1"),
@@ -104,61 +104,77 @@ _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("b",), "font-weight:600"),
     (("c",), "text-anchor:middle"),
     (("e",), "text-anchor:end"),
+    # Browsers leave backgrounds out in print, unless told otherwise.
     ((), "@media print{.tt-pic{print-color-adjust:exact}}"),
 )
+"""(Classes, declarations) for all but colour; rules without a class apply to every picture."""
 
 
-# sign: how far left of its middle and above it the path begins, the path, its class
+class Sign(NamedTuple):
+    """A small sign: a path that starts to the left of its middle and above it."""
+
+    left: int
+    above: int
+    path: str
+    kind: str
+
+
 MARKS = {
-    "check": (4, 0, "l3 3l6 -7", "leaf-l"),
-    "cross": (4, 4, "l8 8m0 -8l-8 8", "bad-l"),
-    "warn": (5, -4, "l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l"),
-    "was": (5, 0, "l5 -5l5 5l-5 5z", "new"),
-    "void": (4, 0, "a4 4 0 1 0 8 0a4 4 0 1 0 -8 0m1.2 2.8l5.6 -5.6", "thin"),
-    "dot": (2, 0, "a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", "tip"),
+    "check": Sign(4, 0, "l3 3l6 -7", "leaf-l"),
+    "cross": Sign(4, 4, "l8 8m0 -8l-8 8", "bad-l"),
+    "warn": Sign(5, -4, "l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l"),
+    "was": Sign(5, 0, "l5 -5l5 5l-5 5z", "new"),
+    "void": Sign(4, 0, "a4 4 0 1 0 8 0a4 4 0 1 0 -8 0m1.2 2.8l5.6 -5.6", "thin"),
+    "dot": Sign(2, 0, "a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", "tip"),
 }
 
 
 @lru_cache(maxsize=256)
 def stylesheet(used: frozenset[str] | None = None) -> str:
-    """The CSS of a picture, which follows the page and the system.
+    """Return the CSS of a picture, which follows the page and the system.
 
-    With `used`, the classes that stand in the picture, only their rules and colours: that is half of a small picture.
+    With `used`, the classes in the picture, only their rules and colours: that is half the size of
+    a small picture.
     """
     kinds = [kind for kind in _RULES if used is None or kind in used]
     needed = {name for kind in kinds for _, name in _RULES[kind]}
-    light, dark, paper = (
-        "".join(
-            f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in needed
-        )
-        for column in range(3)
-    )
-    rules = [
-        f".tt-pic{{{light}}}@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}@media print{{.tt-pic{{{paper}}}}}"
-    ]
+    light, dark, paper = (_declare_colours(needed, column) for column in THEMES.values())
+    on_dark = f"@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}"
+    rules = [f".tt-pic{{{light}}}{on_dark}@media print{{.tt-pic{{{paper}}}}}"]
     for kind in kinds:
         declared = ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind])
-        # A hue counts twice: the sheet of the next picture on the page may not have it, and would colour this one anew.
-        rules.append(f".tt-pic {f'.{kind}' * (1 + (kind in _HUES))}{{{declared}}}")
+        # A hue twice, which makes it more specific: the sheet of the next picture on the page may
+        # have no rule for it, and would colour this one anew.
+        selector = f".{kind}" * (2 if kind in _HUES else 1)
+        rules.append(f".tt-pic {selector}{{{declared}}}")
     for classes, declarations in _SHAPES:
-        there = [f".tt-pic .{one}" for one in classes if used is None or one in used]
-        if there or not classes:
-            rules.append(f"{','.join(there)}{{{declarations}}}" if there else declarations)
+        selectors = [f".tt-pic .{name}" for name in classes if used is None or name in used]
+        if selectors:
+            rules.append(f"{','.join(selectors)}{{{declarations}}}")
+        elif not classes:
+            rules.append(declarations)
     return "".join(rules)
 
 
+def _declare_colours(names: Collection[str], column: int) -> str:
+    declared = (
+        f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in names
+    )
+    return "".join(declared)
+
+
 def colour(name: str) -> str:
-    """A colour of `PALETTE` as the page or the system has it."""
+    """Return a colour of `PALETTE` as the page or the system has it."""
     return f"var(--tt-{name},var(--_{name}))"
 
 
 def fixed(svg: str, theme: str) -> str:
-    """A picture that follows the page's theme, in one of `THEMES`.
+    """Return a picture that follows the page's theme in one of `THEMES`.
 
-    Its class is one of its own: inline on one page, it must not colour the others.
+    Its class is changed, too: inline on one page, its sheet must not colour other pictures.
     """
 
-    def in_theme(found: re.Match[str]) -> str:
+    def fix_stylesheet(found: re.Match[str]) -> str:
         rules = re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", found[0])
         rules = re.sub(
             r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)",
@@ -168,45 +184,53 @@ def fixed(svg: str, theme: str) -> str:
         return rules.replace(".tt-pic", f".tt-pic-{theme}")
 
     svg = svg.replace('class="tt-pic"', f'class="tt-pic-{theme}"', 1)
-    return re.sub("<style>.*?</style>", in_theme, svg, count=1, flags=re.DOTALL)
+    return re.sub("<style>.*?</style>", fix_stylesheet, svg, count=1, flags=re.DOTALL)
 
 
 def lang() -> str:
-    """The attribute by which a font with the right shapes is found: not needed for English."""
+    """Return the attribute `lang`, by which browsers choose a font; nothing for English."""
     return f'lang="{current_language()}" ' if current_language() else ""
 
 
 def number(value: float) -> str:
-    """A coordinate: at most one decimal, no trailing zero, never `-0`."""
+    """Write a coordinate: at most one decimal, no trailing zero, never `-0`."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
 
 class Canvas:
-    """Collects SVG elements. Texts are escaped here and nowhere else."""
+    """A collection of SVG elements. Texts are escaped here and nowhere else."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.kinds = {"page"}
 
     def rect(
-        self, x: float, y: float, w: float, h: float, kind: str, radius: float = 0, of: str = ""
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        kind: str,
+        radius: float = 0,
+        tensor_id: str = "",
     ) -> None:
-        """A box with its upper left corner at x, y; in the hue of the tensor that it is part `of`."""
-        whose = f' data-t="{of}"' if of else ""
-        kind += f" h{int(of[1:]) % HUES}" if of else ""
+        """Add a box with its upper left corner at x, y; in the hue of a tensor, if it has one's id."""
+        owner = f' data-t="{tensor_id}"' if tensor_id else ""
+        if tensor_id:
+            kind += f" h{int(tensor_id[1:]) % HUES}"
         self.kinds.add(kind)
-        rx = f' rx="{number(radius)}"' if radius else ""
-        place = f'x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"'
-        self.parts.append(f'<rect class="{kind}" {place}{rx}{whose}/>')
+        corners = f' rx="{number(radius)}"' if radius else ""
+        place = f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"'
+        self.parts.append(f'<rect class="{kind}" {place}{corners}{owner}/>')
 
     def path(self, d: str, kind: str) -> None:
-        """A path in SVG's own notation."""
+        """Add a path in SVG's own notation."""
         self.kinds.add(kind)
         self.parts.append(f'<path class="{kind}" d="{d}"/>')
 
     def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
-        """Straight lines from point to point."""
+        """Add straight lines from point to point."""
         self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), kind)
 
     def text(
@@ -218,38 +242,39 @@ class Canvas:
         limit: int | None = None,
         whole: str = "",
     ) -> None:
-        """One line of text; with `limit`, cut to that many columns. What is cut stands `whole` in a <title>."""
+        """Add a line of text; with `limit`, cut to that many columns.
+
+        If it is cut, here or by the caller, `whole` is its tooltip.
+        """
         self.kinds.add(kind)
         text = escape_unseen(text)
         shown = text if limit is None else shorten_text(text, limit)
         whole = escape_unseen(whole) or text
         title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
-        # A name that is not ASCII is squeezed or stretched to the room in its box, whatever font draws it.
-        fit = (
-            ""
-            if shown.isascii() or "mono" not in kind
-            else f' textLength="{number(text_width(shown, kind))}" lengthAdjust="spacingAndGlyphs"'
-        )
-        place = f'x="{number(x)}" y="{number(y)}"{fit}'
-        self.parts.append(
-            f'<text class="{kind}" {place}>{title}{escape(shown, quote=False)}</text>'
-        )
+        place = f'x="{number(x)}" y="{number(y)}"'
+        if "mono" in kind and not shown.isascii():
+            # Squeezed or stretched to the room in its box, whichever font draws it.
+            fit = number(text_width(shown, kind))
+            place += f' textLength="{fit}" lengthAdjust="spacingAndGlyphs"'
+        content = escape(shown, quote=False)
+        self.parts.append(f'<text class="{kind}" {place}>{title}{content}</text>')
 
     def mark(self, mark: str, x: float, y: float) -> None:
-        """A small sign: one of `MARKS`."""
-        left, up, path, kind = MARKS[mark]
-        self.path(f"M{number(x - left)} {number(y - up)}{path}", kind)
+        """Add a small sign, one of `MARKS`."""
+        sign = MARKS[mark]
+        self.path(f"M{number(x - sign.left)} {number(y - sign.above)}{sign.path}", sign.kind)
 
-    def svg(self, w: float, h: float, label: str, whole: bool = False) -> str:
-        """The whole document; what is larger than `LARGEST` is shown smaller, unless it is asked for as a `whole`."""
-        w, h = round(w), round(h)
-        scale = 1.0 if whole else min(1.0, LARGEST / max(w, h))
+    def svg(self, width: float, height: float, label: str, is_whole: bool = False) -> str:
+        """Return the document; scaled down to `LARGEST`, unless it was asked for as a whole."""
+        width, height = round(width), round(height)
+        scale = 1.0 if is_whole else min(1.0, LARGEST / max(width, height))
         described = f'{lang()}role="img" aria-label="{escape(escape_unseen(label))}"'
-        page = f'<rect class="page" width="{w}" height="{h}" rx="8"/>'
+        page = f'<rect class="page" width="{width}" height="{height}" rx="8"/>'
         drawn = page + "".join(self.parts)
         used = frozenset(name for kind in self.kinds for name in kind.split())
+        size = f'width="{round(width * scale)}" height="{round(height * scale)}"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="tt-pic" {described} '
-            f'width="{round(w * scale)}" height="{round(h * scale)}" viewBox="0 0 {w} {h}" style="max-width:100%;height:auto">'
+            f'{size} viewBox="0 0 {width} {height}" style="max-width:100%;height:auto">'
             f"<style>{stylesheet(used)}</style>{drawn}</svg>"
         )
