@@ -13,6 +13,7 @@ import pytest
 from programs.transcript import transcript
 
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "engine.md"
+PICTURES = GUIDE.with_name("pictures_inside.md")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)\)")
 _PLACE = re.compile(r"((?:`\w+`(?:, )?)+) in \[[\w/.]+\]\(([^)]+)\)")
 _STEP = re.compile(r"\[`[\w/.]+`\]\((\S+)\)")
@@ -48,7 +49,10 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda r: r.programs[0].s
 def defines(path: Path, name: str) -> bool:
     """Whether a function, a class or a name at the left margin is defined in a file."""
     text = path.read_text(encoding="utf-8")
-    return re.search(rf"^(?: *(?:def|class) {name}\b|{name} = )", text, re.MULTILINE) is not None
+    return (
+        re.search(rf"^(?: *(?:def|class) {name}\b|{name}(?:: .+)? = )", text, re.MULTILINE)
+        is not None
+    )
 
 
 def passed_through(rule: Rule) -> set[tuple[str, Path]]:
@@ -90,30 +94,65 @@ def test_the_program_runs_through_the_rule(rule: Rule) -> None:
     assert {name for name, _ in set(rule.places) - passed_through(rule)} == set()
 
 
-def steps() -> list[tuple[list[Path], set[str]]]:
-    """The steps of the way: their files, and the names that are to be read there."""
-    text = GUIDE.read_text(encoding="utf-8").partition("## In this order")[2].partition("\n## ")[0]
+USERS_NAMES = {"create_graph", "copy_", "to", "memory", "since", "svg", "text"}
+"""What users call: a step may name it without being its place."""
+
+
+class Step(NamedTuple):
+    """A step of a way through the code: its files, and the names that are to be read there."""
+
+    files: list[Path]
+    names: set[str]
+
+
+def steps(text: str) -> list[Step]:
+    """The numbered steps of a page."""
     parts = re.split(r"^\d+\. ", text, flags=re.MULTILINE)[1:]
-    called = {"create_graph", "copy_", "to"}  # what users call
-    return [
-        (
-            [GUIDE.parent / where for where in _STEP.findall(part)],
-            set(re.findall(r"`(\w+)`", part)) - called,
-        )
-        for part in parts
-    ]
+    found = []
+    for part in parts:
+        body = part.partition("\n## ")[0]
+        files = [GUIDE.parent / where for where in _STEP.findall(body)]
+        found.append(Step(files, set(re.findall(r"`(\w+)`", body)) - USERS_NAMES))
+    return found
+
+
+def engine_steps() -> list[Step]:
+    """The steps of the way through the engine."""
+    text = GUIDE.read_text(encoding="utf-8").partition("## In this order")[2]
+    return steps(text.partition("\n## ")[0])
+
+
+def not_in_files(step: Step) -> list[str]:
+    """The names of a step that none of its files defines."""
+    return sorted(n for n in step.names if not any(defines(file, n) for file in step.files))
 
 
 def test_every_step_names_what_is_in_its_files() -> None:
-    assert len(steps()) > 10
-    for files, names in steps():
-        assert files
-        assert [name for name in names if not any(defines(f, name) for f in files)] == []
+    of_pictures = steps(PICTURES.read_text(encoding="utf-8"))
+    assert len(engine_steps()) > 10
+    assert len(of_pictures) > 10
+    for step in (*engine_steps(), *of_pictures):
+        assert step.files
+        assert not_in_files(step) == []
+
+
+def test_a_name_that_is_not_in_the_files_of_its_step_is_noticed() -> None:
+    (step,) = steps("1. [`a.py`](../tinytorch/viz/show/repeats.py): `find_repeats`, `lost_name`.\n")
+    assert not_in_files(step) == ["lost_name"]
+
+
+def test_what_the_page_of_pictures_names_besides_its_steps_is_in_the_files_it_names() -> None:
+    last = PICTURES.read_text(encoding="utf-8").partition("## To say one thing more")[2]
+    viz = GUIDE.parents[1] / "tinytorch" / "viz"
+    files = [viz / name for name in re.findall(r"`((?:show|render)/\w+\.py)`", last)]
+    names = {name for name in re.findall(r"`(\w+)`", last) if name != "Remark"}
+    assert names
+    assert not_in_files(Step(files, names)) == []
 
 
 def test_the_guide_says_how_long_the_way_is() -> None:
     whole, named = 0, 0
-    for files, names in steps():
+    for files, names in engine_steps():
         for source in (f.read_text(encoding="utf-8") for f in files):
             whole += len(source.splitlines())
             found = [

@@ -126,8 +126,8 @@ MUTATIONS = (
     Mutation(
         "text is escaped in SVG",
         "tinytorch/viz/render/style.py",
-        "{title}{escape(shown, quote=False)}</text>",
-        "{title}{shown}</text>",
+        "content = escape(shown, quote=False)",
+        "content = shown",
         "tests/viz/test_escape.py::test_names_stay_text",
     ),
     Mutation(

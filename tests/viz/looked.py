@@ -1,4 +1,4 @@
-"""More programs than those of programs.py, some of them looked at twice; and what the tests of facts need of them."""
+"""More programs than those of programs.py, some of them looked at twice."""
 
 from types import ModuleType
 
@@ -59,25 +59,3 @@ def looked(program: str, engine: ModuleType) -> tuple[Snapshot, Snapshot | None]
     before = snapshot(names)
     exec(second, {"torch": engine}, names)
     return snapshot(names, since=before), before
-
-
-def label(snap: Snapshot, which: str) -> str:
-    """What a tensor is called."""
-    tensor = snap.tensor(which)
-    if tensor.names:
-        return " = ".join(tensor.names)
-    if tensor.grad_of:
-        owner = snap.tensor(tensor.grad_of)
-        return f"{owner.names[0]}.grad" if owner.names else f"{tensor.id}, a gradient"
-    said = snap.label(tensor.id)  # by its place in the memory of a named one, see test_names
-    return said if " (no name)" not in said else f"{tensor.id} (no name)"
-
-
-def listed(words: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def plural(count: int, noun: str, many: str = "") -> str:
-    """`1 cell`, `3 cells`."""
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
