@@ -25,7 +25,7 @@ from .base import (
     get_default_dtype as get_default_dtype,
     set_default_dtype as set_default_dtype,
 )
-from .base import is_warn_always_enabled as is_warn_always_enabled, missing as _missing
+from .base import is_warn_always_enabled as is_warn_always_enabled, make_attribute_error as _missing
 from .base import set_warn_always as set_warn_always
 from .base import set_printoptions as set_printoptions
 from .random import (

@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from .base import HAS_NOT
+from .base import ABSENT_NOTE
 
 _SPECS: dict[
     str, ModuleSpec | None
@@ -36,7 +36,7 @@ class TorchImporter:
             module = importlib.import_module(__package__ + spec.name.removeprefix("torch"))
         except ModuleNotFoundError:
             error = ModuleNotFoundError(f"No module named '{spec.name}'", name=spec.name)
-            error.add_note(HAS_NOT.format(spec.name))
+            error.add_note(ABSENT_NOTE.format(spec.name))
             raise error from None
         _SPECS[spec.name] = module.__spec__
         return module

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .base import lacking
+from .base import make_module_getattr
 
 
 def is_available() -> bool:
@@ -22,5 +22,5 @@ def device_count() -> int:
 
 
 if not TYPE_CHECKING:  # type checkers say so themselves
-    __getattr__ = lacking("torch.cuda")
+    __getattr__ = make_module_getattr("torch.cuda")
 __all__ = ["device_count", "is_available"]

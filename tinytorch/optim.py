@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from .base import ShownAs, check_overlap, lacking, warn_user
+from .base import ShownAs, check_overlap, make_module_getattr, warn_user
 from .graph import count_write, enable_grad, no_grad, run_silenced
 from .nn import forget_grads, typename
 from .ops import zeros_like
-from .tensor import Tensor, fresh
+from .tensor import Tensor, make_tensor
 
 Parameters = Iterable[Tensor] | Iterable[dict[str, Any]]
 _Loss = TypeVar("_Loss")
@@ -218,7 +218,9 @@ class SGD(Optimizer):
             buffer = state.get("momentum_buffer")
             # The first step takes the gradient itself.
             if buffer is None:
-                buffer = state["momentum_buffer"] = fresh(np.array(gradient), parameter.device)
+                buffer = state["momentum_buffer"] = make_tensor(
+                    np.array(gradient), parameter.device
+                )
             else:
                 # PyTorch: `buffer.mul_(momentum).add_(grad)`.
                 np.multiply(buffer._data, group["momentum"], buffer._data)
@@ -266,7 +268,7 @@ class Adam(Optimizer):
         state = self.state[parameter]
         if not state:
             with no_grad():
-                state["step"] = fresh(np.zeros((), np.float32))
+                state["step"] = make_tensor(np.zeros((), np.float32))
                 state["exp_avg"] = zeros_like(parameter)
                 state["exp_avg_sq"] = zeros_like(parameter)
         (beta1, beta2), lr = group["betas"], float(group["lr"])
@@ -286,5 +288,5 @@ class Adam(Optimizer):
 
 
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
-    __getattr__ = lacking("torch.optim")
+    __getattr__ = make_module_getattr("torch.optim")
 __all__ = ["SGD", "Adam", "Optimizer"]

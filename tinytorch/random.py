@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .base import BY_NUM, ShownAs, as_device, cpp_name, type_name
-from .tensor import Tensor, fresh
+from .tensor import Tensor, make_tensor
 
 DEFAULT_SEED = 67280421310721  # of a Generator that nobody seeded
 
@@ -90,7 +90,7 @@ class Generator(metaclass=ShownAs):
         state["next"], state["left"] = (0, 1) if is_unused else (position, _WORDS - position + 1)
         state["normal_y"] = self.spare_normal or 0.0
         state["normal_is_valid"] = self.spare_normal is not None
-        return fresh(np.frombuffer(state.tobytes(), np.uint8).copy())
+        return make_tensor(np.frombuffer(state.tobytes(), np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import nn
-from .base import HAS_NOT, UntypedStorage, as_device, device, dtypes
+from .base import ABSENT_NOTE, UntypedStorage, as_device, device, dtypes
 from .graph import warn_of_hooks
 from .ops import tensor_over_storage
 from .tensor import Size, Tensor
@@ -151,7 +151,7 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) 
         archive.writestr("archive/byteorder", b"little")
         archive.writestr("archive/version", b"3\n")
         for storage, (key, _) in pickler.storages.items():
-            archive.writestr(f"archive/data/{key}", storage._bytes().data)
+            archive.writestr(f"archive/data/{key}", storage._as_bytes().data)
 
 
 _REFUSED = "Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{0}])` or the `torch.serialization.safe_globals([{0}])` context manager to allowlist this global if you trust this class/function.\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
@@ -175,7 +175,7 @@ class TorchUnpickler(pickle.Unpickler):
             return _READABLE[module, name]
         if module == "torch":  # a dtype that PyTorch alone has
             raise pickle.UnpicklingError(
-                f"module 'torch' has no attribute '{name}'. {HAS_NOT.format(name)}"
+                f"module 'torch' has no attribute '{name}'. {ABSENT_NOTE.format(name)}"
             )
         if self.weights_only:
             full = name if module == "builtins" else f"{module}.{name}"

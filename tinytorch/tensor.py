@@ -1,6 +1,6 @@
-"""The Tensor: a strided view of a storage, a version counter, and a place in the autograd graph.
+"""The class Tensor: a strided view of a storage, a version counter, and a place in the autograd graph.
 
-The operations are declared in the modules of `ops`; here stand what a tensor is made of and what can be read off it.
+Here are the parts of a tensor and what can be read from them. Operations are declared in the modules of `ops`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 
 from .base import (
     CPU,
-    Absent,
+    AbsentName,
     ShownAs,
     UntypedStorage,
-    address,
+    address_of,
     contiguous_strides,
     device,
     devices,
     dtypes,
-    memory_of,
     tensor_repr,
     type_name,
     warn_in_torch,
+    whole_memory,
     wrap_dim,
 )
 from .graph import (
@@ -36,44 +36,45 @@ from .graph import (
     Node,
     TensorBase,
     VersionCounter,
-    exchanged,
-    expectation,
+    gradient_spec_of,
     hooks,
-    meta,
+    materialize_meta,
     needs_grad,
     next_number,
-    refresh,
+    note_data_assigned,
+    regenerate_grad_fn,
 )
 
-if TYPE_CHECKING:  # the lists of ops put their methods on the class, which type checkers read in a stub made of them
-    from ._declared import DeclaredOperations as Lacking
+if TYPE_CHECKING:
+    # The lists of operations put their methods on the class. Type checkers read them in a stub that is made of the lists.
+    from ._declared import DeclaredOperations as AbsentNames
 else:
-    from .base import Lacking
+    from .base import AbsentNames
 
 _Read = TypeVar("_Read")
 _new = object.__new__
 _ndarray = np.ndarray
-_sized = tuple.__new__  # for what are ints already
+_make_tuple = tuple.__new__  # `Size` without a check, for a shape of NumPy's
 
 
 class Size(tuple[int, ...], metaclass=ShownAs):  # noqa: SLOT001 - torch's has a __dict__
-    """A shape: a tuple of ints that prints as torch prints shapes. TypeError for anything else than ints."""
+    """A shape: a tuple of ints that prints as in torch. TypeError for anything but ints."""
 
     shown_as = "torch.Size"
 
     def __new__(cls, sizes: Any = ()) -> Self:
         """Make a shape of an iterable of ints."""
-        made = tuple.__new__(cls, sizes)
-        for n in made:
+        shape = tuple.__new__(cls, sizes)
+        for n in shape:
             if type(n) is not int:
-                return tuple.__new__(cls, map(_as_size, range(len(made)), made))
-        return made
+                return tuple.__new__(cls, map(_as_size, range(len(shape)), shape))
+        return shape
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(repr, self))}])"
 
     def numel(self) -> int:
-        """The number of elements of a tensor of this shape."""
+        """Return the number of elements of a tensor of this shape."""
         return math.prod(self)
 
     def __add__(self, other: Any) -> Size:
@@ -106,7 +107,7 @@ def _as_size(position: int, n: Any) -> int:
 
 
 class Layout(metaclass=ShownAs):
-    """How elements are laid out; tinytorch has `torch.strided` alone."""
+    """The layout of a tensor; tinytorch has only `torch.strided`."""
 
     shown_as = "torch.layout"
 
@@ -120,19 +121,19 @@ strided = Layout()
 
 
 class TensorMeta(type):
-    """Prints the class by torch's name, and does not list what it has not."""
+    """Metaclass of Tensor: it prints under torch's name, and `dir` leaves out the names that only raise."""
 
     def __repr__(cls) -> str:
         return type.__repr__(cls).replace("'tinytorch.", "'torch.")
 
     def __dir__(cls) -> list[str]:
-        return [n for n in type.__dir__(cls) if type(getattr_static(cls, n)) is not Absent]
+        return [n for n in type.__dir__(cls) if type(getattr_static(cls, n)) is not AbsentName]
 
 
-class readonly(property, Generic[_Read]):  # stands where `property` does
-    """What can be read off a tensor, and not be set or deleted."""
+class readonly(property, Generic[_Read]):
+    """A property of a tensor that raises torch's error when it is set or deleted."""
 
-    if TYPE_CHECKING:  # by which type checkers know what is read
+    if TYPE_CHECKING:  # the type of what is read
 
         def __init__(self, fget: Callable[[Any], _Read], *, doc: str = "") -> None: ...
         @overload
@@ -154,12 +155,12 @@ class readonly(property, Generic[_Read]):  # stands where `property` does
 
 
 def device_of(t: Any) -> device:
-    """Where the storage of a tensor lies."""
+    """Return the device of a tensor's storage."""
     storage = t._storage
     return CPU if storage is None else storage.device
 
 
-class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
+class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     """A multi-dimensional array of one dtype on one device, with torch's copying, viewing and gradient rules."""
 
     __slots__ = ()
@@ -176,23 +177,22 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     # making tensors from tensors -------------------------------------------------------------------
 
     def _own_storage(self) -> UntypedStorage:
-        """The storage, made now if nobody shared or looked at it before."""
-        s = self._storage
-        if s is None:
-            s = self._storage = _new(UntypedStorage)
-            s.buffer = memory_of(self._data)
-            s.device, s._resizable = CPU, True
-        return s
+        """Return the storage, made now if nobody shared or looked at it before."""
+        storage = self._storage
+        if storage is None:
+            storage = self._storage = _new(UntypedStorage)
+            storage.buffer = whole_memory(self._data)
+            storage.device, storage._resizable = CPU, True
+        return storage
 
     def _alias(self) -> Tensor:
-        """A tensor without history over the same memory, sharing the version counter (what `detach()` returns)."""
-        return self._looking(self._data, self._counter)
+        """Return a tensor without history over the same memory, with the same version counter."""
+        return self._make_alias_of(self._data, self._counter)
 
     def detach(self) -> Tensor:
-        """The same memory and version counter, without history."""
-        t = _new(
-            Tensor
-        )  # as `_looking` does it, written out like `data`: no calls are as common here
+        """Return a tensor over the same memory with the same version counter, without history."""
+        # As in `_make_alias_of`, but without its call: `detach` and `data` are the most frequent of all.
+        t = _new(Tensor)
         t._data = self._data
         storage = self._storage
         t._storage = self._own_storage() if storage is None else storage
@@ -202,8 +202,8 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             t._counter = counter.counter_of_detached()
         return t
 
-    def _looking(self, data: np.ndarray, counter: Any = None) -> Tensor:
-        """A tensor without history by another array over the same memory; shares the version counter if none is given."""
+    def _make_alias_of(self, data: np.ndarray, counter: Any = None) -> Tensor:
+        """Return a tensor without history over `data`, which shares the memory; with the counter of a view if none is given."""
         t = _new(Tensor)
         t._data = data
         storage = self._storage
@@ -218,18 +218,22 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     @readonly
     def shape(self) -> Size:
-        """The size along each dimension."""
-        return _sized(Size, self._data.shape)
+        """The size of each dimension."""
+        return _make_tuple(Size, self._data.shape)
 
     @overload
     def size(self, dim: None = None) -> Size: ...
     @overload
     def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Size | int:
-        """The shape, or the size along one dimension."""
-        return _sized(Size, self._data.shape) if dim is None else self._along(self._data.shape, dim)
+        """Return the shape, or the size of one dimension."""
+        return (
+            _make_tuple(Size, self._data.shape)
+            if dim is None
+            else self._item_of_dim(self._data.shape, dim)
+        )
 
-    def _along(self, numbers: tuple[int, ...], dim: int) -> int:
+    def _item_of_dim(self, numbers: tuple[int, ...], dim: int) -> int:
         if not numbers:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return numbers[wrap_dim(dim, len(numbers))]
@@ -239,17 +243,17 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     @overload
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
-        """The steps in elements from one index to the next, for all dimensions or one."""
+        """Return the steps from one index to the next, in elements, for all dimensions or one."""
         n = self._data.itemsize
         steps = tuple([s // n for s in self._data.strides])
-        return steps if dim is None else self._along(steps, dim)
+        return steps if dim is None else self._item_of_dim(steps, dim)
 
     def storage_offset(self) -> int:
-        """Where in the storage the first element lies, in elements."""
+        """Return the position of the first element in the storage, in elements."""
         a = self._data
         if self._storage is None and a.base is None:
             return 0
-        return (address(a) - address(self._own_storage().buffer)) // a.itemsize
+        return (address_of(a) - address_of(self._own_storage().buffer)) // a.itemsize
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -269,68 +273,68 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     nelement = numel
 
     def element_size(self) -> int:
-        """Bytes an element takes."""
+        """The size of an element in bytes."""
         return self._data.itemsize
 
     @property
     def itemsize(self) -> int:
-        """Bytes an element takes."""
+        """The size of an element in bytes."""
         return self._data.itemsize
 
     nbytes: readonly[int] = readonly(
-        lambda self: self._data.size * self._data.itemsize, doc="Bytes that so many elements take."
+        lambda self: self._data.size * self._data.itemsize,
+        doc="Bytes that the elements take, without gaps.",
     )
 
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
+        """Return True if the elements are in row-major order without gaps."""
         return self._data.flags.c_contiguous
 
     def untyped_storage(self) -> UntypedStorage:
-        """The storage that it looks at."""
+        """Return the storage."""
         return self._own_storage()
 
     def data_ptr(self) -> int:
-        """Where element 0 lies; 0 if empty."""
-        return self._data.size and address(self._data)
+        """Return the address of the first element; 0 for an empty tensor."""
+        return self._data.size and address_of(self._data)
 
     dtype: readonly[dtypes.dtype] = readonly(
         lambda self: dtypes.BY_NUM[self._data.dtype.num], doc="The element type."
     )
 
-    device: readonly[devices.device] = readonly(device_of, doc="Where the storage lies.")
+    device: readonly[devices.device] = readonly(device_of, doc="The device of the storage.")
     is_cuda: readonly[bool] = readonly(
-        lambda self: self.device is not CPU, doc="Whether the storage lies on the cuda device."
+        lambda self: self.device is not CPU,
+        doc="True if the storage is on the simulated cuda device.",
     )
     is_cpu: readonly[bool] = readonly(
-        lambda self: self.device is CPU, doc="Whether the storage lies on the CPU."
+        lambda self: self.device is CPU, doc="True if the storage is on the CPU."
     )
-    is_sparse: readonly[bool] = readonly(lambda self: False, doc="Never.")
-    is_quantized: readonly[bool] = readonly(lambda self: False, doc="Never.")
-    is_meta: readonly[bool] = readonly(lambda self: False, doc="Never.")
-    is_mkldnn: readonly[bool] = readonly(lambda self: False, doc="Never.")
-    is_nested: readonly[bool] = readonly(lambda self: False, doc="Never.")
-    layout: readonly[Layout] = readonly(
-        lambda self: strided, doc="How the elements are laid out: always `torch.strided`."
-    )
+    is_sparse: readonly[bool] = readonly(lambda self: False, doc="Always False.")
+    is_quantized: readonly[bool] = readonly(lambda self: False, doc="Always False.")
+    is_meta: readonly[bool] = readonly(lambda self: False, doc="Always False.")
+    is_mkldnn: readonly[bool] = readonly(lambda self: False, doc="Always False.")
+    is_nested: readonly[bool] = readonly(lambda self: False, doc="Always False.")
+    layout: readonly[Layout] = readonly(lambda self: strided, doc="Always `torch.strided`.")
 
     def get_device(self) -> int:
-        """The device's index, -1 for CPU."""
+        """Return the index of the device, -1 for the CPU."""
         return -1 if self.device is CPU else 0
 
     def is_floating_point(self) -> bool:
-        """Whether of floats."""
+        """Return True if the elements are floats."""
         return self._data.dtype.kind == "f"
 
     def is_complex(self) -> bool:
-        """Whether the dtype is complex; no dtype here is."""
+        """Return False: no dtype here is complex."""
         return False
 
     def is_signed(self) -> bool:
-        """Whether the dtype has negative values."""
+        """Return True if the dtype has negative values."""
         return self._data.dtype.kind in "if"
 
     def is_inference(self) -> bool:
-        """Whether of inference mode."""
+        """Return True for a tensor that was made in inference mode."""
         return self._counter.is_inference
 
     # versions and views ----------------------------------------------------------------------------
@@ -340,37 +344,39 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return self._counter.version_shown()
 
     _base: readonly[Tensor | None] = readonly(
-        lambda self: None if self._view is None else self._view[0], doc="What this is a view of."
+        lambda self: None if self._view is None else self._view[0],
+        doc="The base of a view; None for other tensors.",
     )
 
     def _is_view(self) -> bool:
-        """Whether this tensor is a view of another one."""
+        """Return True if this tensor is a view of another one."""
         return self._view is not None
 
     # autograd --------------------------------------------------------------------------------------
 
     @readonly
     def grad_fn(self) -> Node | None:
-        """The node that this tensor is an output of; None for a leaf."""
+        """The node of which this tensor is an output; None for a leaf."""
         if self._view is not None:
-            refresh(self)
+            regenerate_grad_fn(self)
         edge = self._edge
-        return None if edge is None or edge[0]._leaf else edge[0]
+        return None if edge is None or edge[0]._is_leaf else edge[0]
 
     is_leaf: readonly[bool] = readonly(
-        lambda self: self.grad_fn is None, doc="Whether no recorded operation made this tensor."
+        lambda self: self.grad_fn is None, doc="True if no recorded operation made this tensor."
     )
     output_nr: readonly[int] = readonly(
         lambda self: 0 if self._edge is None else self._edge[1],
-        doc="Which output of its node it is.",
+        doc="The number of the output of `grad_fn` that this is.",
     )
     retains_grad: readonly[bool] = readonly(
-        lambda t: bool(t._meta and t._meta.retains), doc="Whether a non-leaf keeps its grad."
+        lambda t: bool(t._meta and t._meta.retains_grad),
+        doc="True if `retain_grad()` was called on this non-leaf.",
     )
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients are to be computed with respect to this tensor."""
+        """True if gradients are to be computed with respect to this tensor."""
         return needs_grad(self)
 
     @requires_grad.setter
@@ -391,7 +397,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
             )
         if value or self._meta is not None:
-            meta(self).requires_grad = value
+            materialize_meta(self).requires_grad = value
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether this leaf requires grad, and return it."""
@@ -406,9 +412,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient accumulated so far. Reading it on a non-leaf that does not retain it warns, as in torch."""
+        """The gradient accumulated so far. To read it on a non-leaf that does not retain it gives torch's warning."""
         m = self._meta
-        if self._edge is not None and (m is None or (not m.retains and m.grad is None)):
+        if self._edge is not None and (m is None or (not m.retains_grad and m.grad is None)):
             warn_in_torch("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.", "build/aten/src/ATen/core/TensorBody.h:493")  # fmt: skip
         return None if m is None else m.grad
 
@@ -416,7 +422,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             _check_assigned_grad(self, value)
-            meta(self).grad = value
+            materialize_meta(self).grad = value
         elif self._meta is not None:
             self._meta.grad = None
 
@@ -426,7 +432,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without history, with a version counter of its own: autograd does not see its writes."""
+        """The same memory without history, with another version counter: autograd does not see writes to it."""
         if self._counter.is_inference:
             return self.detach()
         t = _new(Tensor)
@@ -445,9 +451,9 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex dtype"
             )
-        before = expectation(self)
+        before = gradient_spec_of(self)
         self._storage, self._data = value._own_storage(), value._data
-        exchanged(self, before)
+        note_data_assigned(self, before)
         if value.is_inference() != self.is_inference():
             self._counter = value._counter if value.is_inference() else VersionCounter()
 
@@ -456,15 +462,14 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
     retain_grad = hooks.retain_grad
 
     def detach_(self) -> Tensor:
-        """Cut this tensor off its history, in place. RuntimeError for a view: detaching it would not detach its base."""
+        """Remove the history of this tensor, in place. RuntimeError for a view: detaching it would not detach its base."""
         if MODES.here.inference:
             return self
         if self._view is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")  # fmt: skip
         if self._edge is not None:
-            meta(
-                self
-            ).detached = next_number()  # nodes made before this may have saved it with its history
+            # Nodes that were made before may have saved this tensor with its history, and may not read it any more.
+            materialize_meta(self).detached_at = next_number()
             self._edge = None
         if self._meta is not None:
             self._meta.requires_grad = False
@@ -472,7 +477,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
 
     # Python's protocols ----------------------------------------------------------------------------
 
-    __hash__ = object.__hash__  # in C: backward keeps leaves in dictionaries
+    __hash__ = object.__hash__  # written in C, as backward keeps leaves in dictionaries
 
     def __len__(self) -> int:
         if self._data.ndim == 0:
@@ -495,7 +500,7 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return bool(self._data)
 
     def item(self) -> int | float | bool:
-        """The one element as a Python number. RuntimeError for any other count of elements."""
+        """Return the only element as a Python number. RuntimeError unless there is exactly one."""
         if self._data.size != 1:
             raise RuntimeError(
                 f"a Tensor with {self._data.size} elements cannot be converted to Scalar"
@@ -503,10 +508,10 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return self._data.item()
 
     def tolist(self) -> Any:
-        """The elements as nested lists, or one number if 0-d."""
+        """Return the elements as nested lists; a number for a 0-d tensor."""
         return self._data.tolist()
 
-    def _number(self, kind: type) -> Any:
+    def _as_number(self, kind: type) -> Any:
         if self._data.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self.requires_grad and kind is not int:
@@ -514,12 +519,12 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return kind(self._data.item())
 
     def __float__(self) -> float:
-        """The one element as a float."""
-        return self._number(float)
+        """Return the only element as a float."""
+        return self._as_number(float)
 
     def __int__(self) -> int:
-        """The one element as an int."""
-        return self._number(int)
+        """Return the only element as an int."""
+        return self._as_number(int)
 
     def __index__(self) -> int:
         if self._data.size != 1 or self._data.dtype.kind not in "iub":
@@ -530,13 +535,13 @@ class Tensor(TensorBase, Lacking, metaclass=TensorMeta):
         return tensor_repr(self)
 
     def __format__(self, spec: str) -> str:
-        number = type(self) is Tensor and self._data.ndim == 0
-        return format(self._data.item(), spec) if number else object.__format__(self, spec)
+        is_number = type(self) is Tensor and self._data.ndim == 0
+        return format(self._data.item(), spec) if is_number else object.__format__(self, spec)
 
     def __dir__(self) -> list[str]:
-        # torch does not list its own either
-        ours = (*TensorBase.__slots__, "_edges", "_seq", "_leaf", "_several", "_outputs")
-        return sorted({*dir(type(self)), *self.__dict__}.difference(ours))
+        # torch does not list the engine's own attributes either.
+        hidden = (*TensorBase.__slots__, "_edges", "_seq", "_leaf", "_several", "_outputs")
+        return sorted({*dir(type(self)), *self.__dict__}.difference(hidden))
 
 
 def _check_assigned_grad(t: Any, grad: Any) -> None:
@@ -553,26 +558,24 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
         raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size")  # fmt: skip
 
 
-def fresh(data: Any, device: device = CPU) -> Tensor:
-    """A leaf tensor over what a kernel gave, which nothing else uses."""
-    return over(as_result(data), device)
+def make_tensor(data: Any, device: device = CPU) -> Tensor:
+    """Return a leaf over the result of a kernel, which nothing else uses."""
+    return make_leaf_over(as_array_of_torch(data), device)
 
 
-def as_result(data: Any) -> np.ndarray:
-    """What a kernel gave as an array; an empty one of its own gets torch's strides."""
+def as_array_of_torch(data: Any) -> np.ndarray:
+    """Return the result of a kernel as an array, with torch's strides if it is empty and no view."""
     if type(data) is not _ndarray:
         data = np.asarray(data)
-    if (
-        not data.size and data.base is None
-    ):  # NumPy gives empty arrays strides of 0, torch those of the shape
-        data = _ndarray(
-            data.shape, data.dtype, data, 0, contiguous_strides(data.shape, data.itemsize)
-        )
+    if not data.size and data.base is None:
+        # NumPy gives empty arrays strides of 0.
+        strides = contiguous_strides(data.shape, data.itemsize)
+        data = _ndarray(data.shape, data.dtype, data, 0, strides)
     return data
 
 
-def over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
-    """A leaf tensor over an array as it is, of which no other tensor knows."""
+def make_leaf_over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
+    """Return a leaf over an array as it is, whose memory no other tensor has."""
     t = _new(Tensor)
     t._data = data
     t._counter = InferenceCounter() if MODES.here.inference else VersionCounter(version)
@@ -582,5 +585,16 @@ def over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
     return t
 
 
-__all__ = ["CPU", "Layout", "Size", "Tensor", "TensorMeta", "device_of", "fresh", "over", "strided",
-           "type_name", "wrap_dim"]  # fmt: skip
+__all__ = [
+    "CPU",
+    "Layout",
+    "Size",
+    "Tensor",
+    "TensorMeta",
+    "device_of",
+    "make_leaf_over",
+    "make_tensor",
+    "strided",
+    "type_name",
+    "wrap_dim",
+]  # fmt: skip

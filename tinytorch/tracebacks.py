@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-from .base import HERE
+from .base import PACKAGE_FOLDER
 
 
 def shorten() -> None:
@@ -44,7 +44,7 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    kept = [one for one in frames if not one.tb_frame.f_code.co_filename.startswith(HERE)]
+    kept = [one for one in frames if not one.tb_frame.f_code.co_filename.startswith(PACKAGE_FOLDER)]
     for one, following in zip(
         kept, [*kept[1:], None], strict=False
     ):  # of none there is no following either

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tinytorch
-from tinytorch.base.errors import OF_TENSOR
+from tinytorch.base.errors import ABSENT_FROM_TENSOR
 
 
 @pytest.mark.torch
@@ -15,9 +15,11 @@ def test_the_list_is_current() -> None:
     theirs = {name for name in dir(torch.Tensor) if not name.startswith("_")}
     theirs -= set(dir(tinytorch.Tensor))
     assert {
-        name for name in theirs if name not in OF_TENSOR and name.rstrip("_") not in OF_TENSOR
+        name
+        for name in theirs
+        if name not in ABSENT_FROM_TENSOR and name.rstrip("_") not in ABSENT_FROM_TENSOR
     } == set()
-    assert set(OF_TENSOR) <= theirs
+    assert set(ABSENT_FROM_TENSOR) <= theirs
 
 
 def test_an_absent_name_says_so_and_is_no_attribute() -> None:

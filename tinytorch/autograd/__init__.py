@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..base import lacking
+from ..base import make_module_getattr
 from ..graph import (
     SavedTensor,
     detect_anomaly,
@@ -48,4 +48,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
-    __getattr__ = lacking("torch.autograd")
+    __getattr__ = make_module_getattr("torch.autograd")

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import contiguous_strides, empty_like_strides, is_dense, result_layout
-from ..graph import NEW_GRADIENT, GradientState, SeenBy, count_write, edge_of, hooks
+from ..base import contiguous_strides, empty_like_strides, is_dense, lay_out_result
+from ..graph import NEW_GRADIENT, GradientState, SeenBy, count_write, gradient_edge, hooks
 from ..ops import clone, contiguous_format, copy_, new_empty_strided
-from ..tensor import device_of, over
+from ..tensor import device_of, make_leaf_over
 from .gradient_tensors import is_any_tensor_remembered, tensor_over
 
 ndarray = np.ndarray
@@ -35,7 +35,7 @@ def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[An
     # PyTorch adds in place if nobody else can see it, which raises the version that hooks observe.
     if state.is_private and (earlier.flags.forc or is_dense(earlier)):
         return np.add(earlier, gradient, earlier), state.after_write()
-    return result_layout(earlier + gradient, earlier, gradient), NEW_GRADIENT
+    return lay_out_result(earlier + gradient, earlier, gradient), NEW_GRADIENT
 
 
 def accumulate_into_leaf(
@@ -48,7 +48,7 @@ def accumulate_into_leaf(
     meta = leaf._meta
     if gradient is not None:
         if leaf._view is not None:
-            edge_of(
+            gradient_edge(
                 leaf
             )  # brings its history up to date: a write to its base may have given it one
         if leaf._edge is not None:
@@ -59,8 +59,8 @@ def accumulate_into_leaf(
                 meta.grad = _first_grad(leaf, gradient, state)
             else:
                 _add_to_grad(leaf, meta.grad, gradient, warnings)
-    if meta.after_accumulate:
-        hooks.after_accumulate(leaf)
+    if meta.post_accumulate_hooks:
+        hooks.run_post_accumulate_hooks(leaf)
 
 
 def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
@@ -84,7 +84,7 @@ def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
     """Return a tensor over the gradient itself; it is no view, even if memory is shared."""
     # Nearly always; it saves the look for a tensor that somebody holds over the same memory.
     if gradient.size and (state.seen_by is SeenBy.NOBODY or not is_any_tensor_remembered()):
-        return over(gradient, device, state.version)
+        return make_leaf_over(gradient, device, state.version)
     tensor = tensor_over(gradient, device, state)
     return tensor if tensor._view is None else tensor.detach()
 

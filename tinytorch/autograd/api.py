@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..base import get_default_dtype, warn_user
-from ..graph import edge_of, retain_grad
+from ..graph import gradient_edge, retain_grad
 from ..ops import python, zeros_like
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, make_tensor
 from .accumulate import TorchWarning
 from .engine import GraphRoot, GraphTask
 from .gradient_tensors import remember_tensors
@@ -106,7 +106,11 @@ def _is_plain_scalar(tensor: Tensor) -> bool:
     if edge is None or tensor._view is not None or data.ndim:
         return False
     node = edge[0]
-    return not node._several and not node._leaf and node._expects[0][:2] == ((), data.dtype)
+    return (
+        not node._has_several_outputs
+        and not node._is_leaf
+        and node._gradient_specs[0][:2] == ((), data.dtype)
+    )
 
 
 _backward.__name__ = "backward"
@@ -136,7 +140,7 @@ class Variable(metaclass=_VariableType):
             warn_user(
                 "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
             )
-        out = fresh(np.empty(0, get_default_dtype().np)) if data is None else data
+        out = make_tensor(np.empty(0, get_default_dtype().np)) if data is None else data
         return out.detach().requires_grad_(bool(requires_grad))
 
 
@@ -187,7 +191,7 @@ def _make_start_gradients(outputs: tuple, grads: Any) -> list:
         elif output.numel() != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         else:
-            starts.append(fresh(np.ones(output.shape, output._data.dtype), output.device))
+            starts.append(make_tensor(np.ones(output.shape, output._data.dtype), output.device))
     return starts
 
 
@@ -202,7 +206,7 @@ def _find_target_edges(inputs: tuple, accumulate: bool) -> list:
             raise RuntimeError(
                 f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}"
             )
-        edges.append(edge_of(tensor))
+        edges.append(gradient_edge(tensor))
         if accumulate:
             retain_grad(tensor)
         if not tensor.requires_grad:
@@ -223,7 +227,7 @@ def _run_engine(
     keep_graph = bool(create_graph if retain_graph is None else retain_graph)
     if len(outputs) != len(starts):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(starts)} gradients")
-    edges: list = [edge_of(output) for output in outputs]
+    edges: list = [gradient_edge(output) for output in outputs]
     if None in edges:
         raise RuntimeError(
             f"element {edges.index(None)} of tensors does not require grad and does not have a "

@@ -22,19 +22,19 @@ from typing import Any, NamedTuple
 from ..base import CPU, warn_in_torch
 from ..graph import (
     HELD_BY_OTHERS,
-    IGNORED,
+    IGNORED_ERRORS,
     LAST,
     MODES,
     GradientList,
     GradientState,
     MultiNode,
-    check_gradients,
-    explain,
-    get_errors,
+    check_for_nan,
+    edge_for_user,
+    explain_failure,
+    get_numpy_errors,
     hooks,
-    set_errors,
+    set_numpy_errors,
     set_saved_tensor_hooks,
-    shown_edge,
 )
 from .accumulate import TorchWarning, accumulate_into_leaf, add_gradients
 from .gradient_tensors import call_with_tensors, devices_of_outputs, remember_tensors, tensors_over
@@ -51,7 +51,7 @@ class GraphRoot(MultiNode):
         self.gradients = gradients
         self._hooks = None
         self._saved = ()
-        self._seq = LAST
+        self._sequence_number = LAST
         self.describe(None)
 
     def apply(self, gradients: list, on_arrays: bool) -> list:
@@ -122,24 +122,34 @@ class GraphTask:
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
         here = MODES.here
-        grad, saving, node, outer_errors = here.grad, here.saving, here.node, here.errors
-        arrived = GradientList.empty(self.root._outputs)
+        grad, saving, node, outer_errors = (
+            here.grad,
+            here.saved_tensor_hooks,
+            here.node,
+            here.user_errors,
+        )
+        arrived = GradientList.empty(self.root._output_count)
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
             here.grad = not self.on_arrays
             if self.on_arrays:
                 # Formulas call NumPy itself, which is silenced once for all of them; code of users
                 # runs by `call_user`, which gives it the user's settings back.
-                here.errors = get_errors()
-                set_errors(IGNORED)
+                here.user_errors = get_numpy_errors()
+                set_numpy_errors(IGNORED_ERRORS)
             self._push(self.root, arrived)
             del arrived, gradient  # so that the walk alone holds the gradient
             self._walk(here)
         finally:
-            errors, here.errors, here.grad, here.node = here.errors, outer_errors, grad, node
+            errors, here.user_errors, here.grad, here.node = (
+                here.user_errors,
+                outer_errors,
+                grad,
+                node,
+            )
             if self.on_arrays and errors is not None:
-                set_errors(errors)
-            if here.saving is not saving:
+                set_numpy_errors(errors)
+            if here.saved_tensor_hooks is not saving:
                 set_saved_tensor_hooks(saving)
             for warning in self.warnings:
                 warn_in_torch(*warning)
@@ -148,21 +158,21 @@ class GraphTask:
 
     def _walk(self, here: Any) -> None:
         """Run nodes until none is ready."""
-        ready, saving, node = self.ready, here.saving, self.root
+        ready, saving, node = self.ready, here.saved_tensor_hooks, self.root
         has_all_checks = self.is_anomaly_mode or self.to_run is not None
         try:
             while ready:
                 _, _, node, arrived = heappop(ready)
                 # Hooks of the node before may have switched modes.
                 here.node, here.grad = node, not self.on_arrays
-                if here.saving is not saving:
+                if here.saved_tensor_hooks is not saving:
                     set_saved_tensor_hooks(saving)
-                if node._leaf:
+                if node._is_leaf:
                     self._settle_states(arrived)
                     self._finish_leaf(node, arrived)
                     continue
                 # Most nodes have no hooks, and nothing is captured at them.
-                if has_all_checks or node._hooks is not None or node._on_tensors:
+                if has_all_checks or node._hooks is not None or node._needs_tensors:
                     self._settle_states(arrived)
                     devices = devices_of_outputs(node)
                     arrived = self._run_hooks_before(node, node._hooks, arrived, devices)
@@ -174,7 +184,7 @@ class GraphTask:
                 del arrived, outputs  # so that `ready` and `buffers` alone hold them
         except Exception:
             if self.is_anomaly_mode:
-                explain(shown_edge((node, 0))[0], self.warnings)
+                explain_failure(edge_for_user((node, 0))[0], self.warnings)
             raise
 
     def _run_hooks_before(
@@ -192,7 +202,7 @@ class GraphTask:
             if ends_here and node_hooks is not None:
                 # PyTorch captures what the hooks on the tensor return if the node itself does not
                 # run; else what arrived, as hooks run after captures.
-                tensors = hooks.before(node_hooks, tensors)
+                tensors = hooks.run_hooks_on_tensors(node_hooks, tensors)
             remember_tensors(tensors)
             for output_nr, index in self.captures[node]:
                 self.captured[index] = tensors[output_nr]
@@ -202,7 +212,9 @@ class GraphTask:
         if node_hooks is not None:
 
             def run_all(tensors: tuple) -> tuple:
-                return hooks.run_node_hooks(node_hooks.pre, hooks.before(node_hooks, tensors))
+                return hooks.run_node_hooks(
+                    node_hooks.pre, hooks.run_hooks_on_tensors(node_hooks, tensors)
+                )
 
             arrived = call_with_tensors(run_all, arrived, devices, self.on_arrays)
         return arrived
@@ -215,22 +227,22 @@ class GraphTask:
         except ValueError:
             # NumPy's, of shapes that do not broadcast. On tensors the formula raises PyTorch's
             # error.
-            if on_arrays and not node._on_tensors:
+            if on_arrays and not node._needs_tensors:
                 node.apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
             raise
-        if self.to_run is not None and not (node._on_tensors or node.spread):
+        if self.to_run is not None and not (node._needs_tensors or node._has_one_formula):
             # PyTorch does not compute what nobody asked for, and posthooks observe that.
             for index, edge in enumerate(node._edges):
                 if edge is not None and edge[0] not in self.to_run:
                     outputs[index] = None
-        if node._laid and on_arrays and arrived[0] is not None and arrived[0].ndim > 1:
+        if node._is_pointwise and on_arrays and arrived[0] is not None and arrived[0].ndim > 1:
             outputs = lay_out_outputs(node, arrived[0], outputs)
-        if node._hooks is not None or node._on_tensors:
+        if node._hooks is not None or node._needs_tensors:
             outputs = self._run_hooks_after(node, arrived, outputs)
         if not self.keep_graph:
             node.release()
         if self.is_anomaly_mode:
-            check_gradients(node, outputs)
+            check_for_nan(node, outputs)
         return outputs
 
     def _run_hooks_after(self, node: Any, arrived: GradientList, outputs: list) -> list:
@@ -239,15 +251,15 @@ class GraphTask:
         What does not fit is an error before any of it is sent on, and before anything is freed.
         """
         posthooks = node._hooks and node._hooks.post
-        if not (posthooks or node._on_tensors):
+        if not (posthooks or node._needs_tensors):
             return outputs
         fitted = GradientList(outputs, list(GradientList.of_new(outputs).states))
         devices = [CPU] * len(outputs)
         for index, edge in enumerate(node._edges):
-            if edge is None and not (node._on_tensors or node.spread):
+            if edge is None and not (node._needs_tensors or node._has_one_formula):
                 fitted[index] = None  # nobody asked for it
             elif edge is not None and outputs[index] is not None:
-                devices[index] = expected_on_edge(edge, node._seq)[2]
+                devices[index] = expected_on_edge(edge, node._sequence_number)[2]
                 fitted[index], fitted.states[index] = fit_output(node, arrived, outputs, index)
         if not posthooks:
             return fitted
@@ -274,9 +286,9 @@ class GraphTask:
             if gradient is not None:
                 gradient, state = fit_output(node, arrived, outputs, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
-            if not missing and target._outputs == 1 and target not in self.buffers:
+            if not missing and target._output_count == 1 and target not in self.buffers:
                 inputs = GradientList((gradient,), [state])
-                if target._leaf and self._can_finish_leaf_now():
+                if target._is_leaf and self._can_finish_leaf_now():
                     outputs[index] = None
                     self._settle_states(inputs, outputs)
                     self._finish_leaf(target, inputs)
@@ -301,7 +313,7 @@ class GraphTask:
         """Put a gradient where it waits for the others of its node, or add it to one that waits."""
         buffer = self.buffers.get(target)
         if buffer is None:
-            buffer = self.buffers[target] = GradientList.empty(target._outputs)
+            buffer = self.buffers[target] = GradientList.empty(target._output_count)
         earlier = buffer[output_nr]
         if earlier is None:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
@@ -314,7 +326,7 @@ class GraphTask:
     def _push(self, node: Any, arrived: GradientList) -> None:
         """Put a node with its gradients among those that are ready."""
         self.pushed += 1
-        heappush(self.ready, (-node._seq, self.pushed, node, arrived))
+        heappush(self.ready, (-node._sequence_number, self.pushed, node, arrived))
 
     def _settle_states(self, gradients: GradientList, unrouted: list | tuple = ()) -> None:
         states = gradients.states
@@ -337,13 +349,13 @@ class GraphTask:
     def _finish_leaf(self, leaf: Any, arrived: GradientList) -> None:
         """Run the hooks of a leaf on its complete gradient, and add that to `.grad`."""
         meta = leaf._meta
-        if meta.accumulator is None and meta.on_grad is None and self.needed is None:
+        if meta.accumulator is None and meta.grad_hooks is None and self.needed is None:
             accumulate_into_leaf(leaf, arrived[0], arrived.states[0], self.warnings)
             return
         accumulator = meta.accumulator and meta.accumulator()
         node_hooks = None if accumulator is None else accumulator._hooks
-        if meta.on_grad:
-            node_hooks = hooks.NodeHooks(meta.on_grad, node_hooks)
+        if meta.grad_hooks:
+            node_hooks = hooks.NodeHooks(meta.grad_hooks, node_hooks)
         devices = [leaf.device]
         gradients = self._run_hooks_before(leaf, node_hooks, arrived, devices)
         if gradients is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import lacking, type_name, warn_in_torch
+from ..base import make_module_getattr, type_name, warn_in_torch
 from ..graph import (
     FREED_MESSAGE,
     IN_FUNCTION,
@@ -26,8 +26,8 @@ from ..graph import (
     call_user,
     check_inplace,
     count_write,
-    edge_of,
-    expectation,
+    gradient_edge,
+    gradient_spec_of,
     needs_grad,
     no_grad,
     rebase_history,
@@ -36,7 +36,7 @@ from ..graph import (
     save_tensor,
     show_saved,
 )
-from ..tensor import Tensor, as_result, over
+from ..tensor import Tensor, as_array_of_torch, make_leaf_over
 from .gradient_tensors import call_with_tensors, devices_of_outputs
 
 
@@ -69,7 +69,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     __slots__ = (
         "_is_tensor_input",  # for each argument of forward, True if it is a tensor
         "_materialize",  # True if backward gets zeros where no gradient arrived
-        "_results",  # which saved tensors are outputs of this node, and which outputs
+        "_results_saved",  # which saved tensors are outputs of this node, and which outputs
         "_zeros",  # shape, dtype and device of such zeros, for each output
         "dirty_tensors",
         "needs_input_grad",
@@ -77,19 +77,21 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         "to_save",
     )
     _forward_cls: Any = None
-    _on_tensors = True
+    _needs_tensors = True
 
     def __init__(self, inputs: tuple, is_recorded: bool) -> None:
         self._is_tensor_input = tuple([isinstance(x, Tensor) for x in inputs])
         self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
         super().__init__(
-            tuple([edge_of(x) for x in inputs if isinstance(x, Tensor)]) if is_recorded else ()
+            tuple([gradient_edge(x) for x in inputs if isinstance(x, Tensor)])
+            if is_recorded
+            else ()
         )
         self.to_save = self.dirty_tensors = self.non_differentiable = None
-        self._results = {}
+        self._results_saved = {}
         self._materialize = True
         # Not known until forward has returned.
-        self._expects, self._outputs = [], 0
+        self._gradient_specs, self._output_count = [], 0
         self._zeros: tuple = ()
 
     def __call__(self, *grads: Any) -> Any:
@@ -129,7 +131,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                     f"{type_name(tensor)}"
                 )
             elif self._is_result(tensor):
-                self._results[i] = tensor._edge[1]
+                self._results_saved[i] = tensor._edge[1]
                 saved.append(save_result(tensor, tensor._edge[1]))
             else:
                 saved.append(save_tensor(tensor))
@@ -189,7 +191,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             if gradient is None and expected is not None:
                 shape, dtype, device = expected
                 # PyTorch zeroes in place, which counts as a write.
-                filled.append(over(as_result(np.zeros(shape, dtype)), device, version=1))
+                filled.append(
+                    make_leaf_over(as_array_of_torch(np.zeros(shape, dtype)), device, version=1)
+                )
             else:
                 filled.append(gradient)
         return tuple(filled)
@@ -310,7 +314,7 @@ def _find_differentiable(ctx: BackwardCFunction, outputs: tuple, is_recorded: bo
     excluded_ids = _collect_ids(
         ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got "
     )
-    ctx._zeros = tuple([expectation(t) if isinstance(t, Tensor) else None for t in outputs])
+    ctx._zeros = tuple([gradient_spec_of(t) if isinstance(t, Tensor) else None for t in outputs])
     differentiable = [
         is_recorded
         and isinstance(output, Tensor)
@@ -390,8 +394,8 @@ class Error(NotImplementedNode):
 
     __slots__ = ()
     __module__ = "builtins"
-    _called = "torch::autograd::Error"
-    _says = "trying to differentiate twice a function that was marked with @once_differentiable"
+    _name = "torch::autograd::Error"
+    _message = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -423,4 +427,4 @@ def _with_error_node(output: Tensor | None) -> Tensor | None:
 
 
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
-    __getattr__ = lacking("torch.autograd.function")
+    __getattr__ = make_module_getattr("torch.autograd.function")

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import owner
-from ..graph import NEW_GRADIENT, GradientList, GradientState, SeenBy, TensorBase, view_of
-from ..tensor import as_result, over
+from ..base import memory_owner
+from ..graph import NEW_GRADIENT, GradientList, GradientState, SeenBy, TensorBase, mark_as_view
+from ..tensor import as_array_of_torch, make_leaf_over
 
 ndarray = np.ndarray
 
@@ -29,7 +29,7 @@ def remember_tensors(tensors: Sequence[Any]) -> None:
         if tensor is not None:
             _REMEMBERED[id(tensor._data)] = tensor
             # The earliest over a memory is the base; tensors that come later are views of it.
-            _REMEMBERED.setdefault(id(owner(tensor._data)), tensor)
+            _REMEMBERED.setdefault(id(memory_owner(tensor._data)), tensor)
 
 
 def is_any_tensor_remembered() -> bool:
@@ -48,22 +48,24 @@ def tensor_over(gradient: Any, device: Any, state: GradientState = NEW_GRADIENT)
             return remembered
         if type(gradient.base) is ndarray:
             return _view_over(gradient, device, state)
-    return over(gradient if gradient.size else as_result(gradient), device, state.version)
+    return make_leaf_over(
+        gradient if gradient.size else as_array_of_torch(gradient), device, state.version
+    )
 
 
 def _view_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
-    memory = owner(gradient)
+    memory = memory_owner(gradient)
     base = _REMEMBERED.get(id(memory))
-    if base is None or owner(base._data) is not memory:
+    if base is None or memory_owner(base._data) is not memory:
         base = tensor_over(memory, device, state.of_base())
-    view = base._looking(gradient)
-    view_of(view, base)
+    view = base._make_alias_of(gradient)
+    mark_as_view(view, base)
     return view
 
 
 def devices_of_outputs(node: Any) -> list:
     """Return the devices of the gradients that arrive at a node."""
-    return [device for _, _, device in node._expects]
+    return [device for _, _, device in node._gradient_specs]
 
 
 def tensors_over(gradients: GradientList, devices: list) -> tuple:
@@ -114,7 +116,7 @@ def _trace_returned(
 ) -> list[_Trace | None]:
     """Trace each tensor that a function returned, which was called with the gradients `given`."""
     seen_before = {
-        id(owner(array)): state.seen_by
+        id(memory_owner(array)): state.seen_by
         for array, state in zip(given, given.states, strict=True)
         if array is not None
     }
@@ -123,7 +125,7 @@ def _trace_returned(
         if tensor is None:
             traces.append(None)
             continue
-        memory = owner(tensor._data)
+        memory = memory_owner(tensor._data)
         seen_by = seen_before.get(id(memory), SeenBy.NOBODY)
         if id(tensor) not in ids_of_given:
             # A new tensor over memory that was given: those who held the given tensor hold another.
@@ -139,4 +141,4 @@ def _trace_returned(
 
 
 def _count_same_memory(arrays: list, memory: ndarray) -> int:
-    return sum(array is not None and owner(array) is memory for array in arrays)
+    return sum(array is not None and memory_owner(array) is memory for array in arrays)

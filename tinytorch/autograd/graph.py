@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import lacking
+from ..base import make_module_getattr
 from ..graph import InferenceCounter, Node, count_write, saved_tensors_hooks
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, make_tensor
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -58,7 +58,7 @@ class save_on_cpu(saved_tensors_hooks):
         def pack_to_cpu(tensor: Tensor) -> tuple[Any, Tensor]:
             if not pin_memory:
                 return tensor.device, tensor.cpu()
-            pinned = fresh(np.empty(tensor.shape, tensor._data.dtype))
+            pinned = make_tensor(np.empty(tensor.shape, tensor._data.dtype))
             return tensor.device, pinned.copy_(tensor)
 
         def unpack_from_cpu(packed: tuple[Any, Tensor]) -> Tensor:
@@ -69,5 +69,5 @@ class save_on_cpu(saved_tensors_hooks):
 
 
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
-    __getattr__ = lacking("torch.autograd.graph")
+    __getattr__ = make_module_getattr("torch.autograd.graph")
 __all__ = ["Node", "increment_version", "save_on_cpu", "saved_tensors_hooks"]

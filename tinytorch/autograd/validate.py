@@ -9,8 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, owner, result_layout
-from ..graph import NEW_GRADIENT, GradientList, GradientState, SeenBy, expectation, saved_arrays
+from ..base import BY_NUM, lay_out_result, memory_owner
+from ..graph import (
+    NEW_GRADIENT,
+    GradientList,
+    GradientState,
+    SeenBy,
+    gradient_spec_of,
+    saved_arrays,
+)
 from ..ops import copy_array
 
 ndarray = np.ndarray
@@ -23,13 +30,15 @@ _SUMMED_VIEW = GradientState(0, SeenBy.SAME_MEMORY)
 def expected_on_edge(edge: Any, sequence_nr: int | None = None) -> tuple:
     """Return shape, dtype and device of gradients along an edge, from a node of this number."""
     node, output_nr = edge
-    if not node._leaf:
-        return node._expects[output_nr]
+    if not node._is_leaf:
+        return node._gradient_specs[output_nr]
     # After `leaf.data = other`, nodes that are older go on expecting the gradient of the old array.
-    for until, expected_before in node._meta.exchanged if sequence_nr is not None else ():
+    for until, expected_before in (
+        node._meta.earlier_gradient_specs if sequence_nr is not None else ()
+    ):
         if sequence_nr < until:
             return expected_before
-    return expectation(node)
+    return gradient_spec_of(node)
 
 
 def fit_output(
@@ -41,10 +50,10 @@ def fit_output(
     """
     edge, gradient = node._edges[index], outputs[index]
     target, output_nr = edge
-    if not target._leaf:
-        shape, dtype, _ = target._expects[output_nr]
-    elif target._meta.exchanged:
-        shape, dtype, _ = expected_on_edge(edge, node._seq)
+    if not target._is_leaf:
+        shape, dtype, _ = target._gradient_specs[output_nr]
+    elif target._meta.earlier_gradient_specs:
+        shape, dtype, _ = expected_on_edge(edge, node._sequence_number)
     else:
         shape, dtype = target._data.shape, target._data.dtype
     if type(gradient) is not ndarray or gradient.shape != shape or gradient.dtype is not dtype:
@@ -55,7 +64,7 @@ def fit_output(
         return gradient, outputs.states[index]
     # Only these may share memory with what arrived, or with what was saved; it is a shortcut for
     # the many gradients that don't.
-    if node._several or gradient.base is not None or gradient is arrived[0]:
+    if node._has_several_outputs or gradient.base is not None or gradient is arrived[0]:
         return gradient, _state_of_output(node, arrived, outputs, index)
     return gradient, node._new_gradient_state
 
@@ -74,7 +83,7 @@ def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any)
         if type(gradient) is ndarray:
             # NumPy computes with integers in a wider dtype than PyTorch; the sum has to be in its
             # own.
-            if node is not None and node._expects[0][1] == dtype:
+            if node is not None and node._gradient_specs[0][1] == dtype:
                 gradient = gradient.astype(dtype, copy=False)
             gradient = _sum_to_shape(gradient, shape)
         else:
@@ -135,7 +144,7 @@ def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
             operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
             if 1 in output.shape or not all(map(_is_plainly_laid_out, operands)):
                 same_shape = [array for array in operands if array.shape == output.shape]
-                results[index] = result_layout(output, *same_shape)
+                results[index] = lay_out_result(output, *same_shape)
     return results
 
 
@@ -154,13 +163,13 @@ def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int
             return arrived.states[0]
         if output.base is arrived[0]:
             return arrived.states[0].of_view()
-    memory = owner(output)
+    memory = memory_owner(output)
     for gradient, state in zip(arrived, arrived.states, strict=True):
-        if gradient is not None and owner(gradient) is memory:
+        if gradient is not None and memory_owner(gradient) is memory:
             if output is not gradient:
                 return state.of_view()
             return _state_of_passed_on(node, outputs, index, state)
-    looks_at_saved = any(owner(array) is memory for array in saved_arrays(node._saved or ()))
+    looks_at_saved = any(memory_owner(array) is memory for array in saved_arrays(node._saved or ()))
     if looks_at_saved or _is_sum_without_leading_dimensions(output):
         return _SUMMED_VIEW
     return node._new_gradient_state
@@ -170,13 +179,13 @@ def _state_of_passed_on(
     node: Any, outputs: list, index: int, state: GradientState
 ) -> GradientState:
     """Return the state of a gradient that a formula returned as it arrived."""
-    output, memory = outputs[index], owner(outputs[index])
+    output, memory = outputs[index], memory_owner(outputs[index])
     others = []
     for i, (other, edge) in enumerate(zip(outputs, node._edges, strict=True)):
-        if i == index or other is None or edge is None or owner(other) is not memory:
+        if i == index or other is None or edge is None or memory_owner(other) is not memory:
             continue
         # One that is brought to another shape or dtype is freed before this one is used.
-        if (other.shape, other.dtype) == expected_on_edge(edge, node._seq)[:2]:
+        if (other.shape, other.dtype) == expected_on_edge(edge, node._sequence_number)[:2]:
             others.append(other)
     if any(other is output for other in others):
         return state.returned_twice()

@@ -1,6 +1,6 @@
-"""Devices: the CPU, and a simulated second device that calls itself `cuda:0`.
+"""Devices: the CPU, and a simulated second device with the name `cuda:0`.
 
-The simulated device has storages of its own and torch's rules for mixing devices; its memory is ordinary memory and
+The simulated device has storages of its own, and torch's rules for mixing devices apply. Its memory is ordinary memory;
 nothing runs on a GPU.
 """
 
@@ -11,13 +11,13 @@ from typing import Any, Self
 
 from .errors import ShownAs, type_name
 
-_KNOWN = "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone"
+_DEVICE_TYPES = "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone"
 
 
 class device(metaclass=ShownAs):
-    """Where a storage lies: `device("cpu")` or `device("cuda", 0)`.
+    """The device of a storage: `device("cpu")` or `device("cuda", 0)`.
 
-    Raises RuntimeError, in torch's words, for a string that names no device.
+    RuntimeError, in torch's words, for a string that is no device.
     """
 
     shown_as = "torch.device"
@@ -38,9 +38,9 @@ class device(metaclass=ShownAs):
                 f"Invalid device string: '{type}'" if type else "Device string must not be empty"
             )
         type, index = m[1], index if m[2] is None else int(m[2])
-        if type not in _KNOWN.split(", "):
+        if type not in _DEVICE_TYPES.split(", "):
             raise RuntimeError(
-                f"Expected one of {_KNOWN} device type at start of device string: {type}"
+                f"Expected one of {_DEVICE_TYPES} device type at start of device string: {type}"
             )
         object.__setattr__(self, "type", type)
         object.__setattr__(self, "index", index)
@@ -62,11 +62,11 @@ class device(metaclass=ShownAs):
         return hash((self.type, self.index))
 
     def __enter__(self) -> Self:
-        _DEFAULT.append(as_device(self))
+        _default_devices.append(as_device(self))
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _DEFAULT.pop()
+        _default_devices.pop()
 
     def __reduce__(self) -> tuple:
         return device, (self.type,) if self.index is None else (self.type, self.index)
@@ -74,13 +74,13 @@ class device(metaclass=ShownAs):
 
 CPU = device("cpu")
 CUDA = device("cuda", 0)
-_DEFAULT = [CPU]  # where new tensors lie; `with torch.device(...)` puts another on top
+_default_devices = [CPU]  # of new tensors; `with torch.device(...)` adds one
 
 
 def as_device(d: device | str | int | None) -> device:
-    """The one object for a device, so that the engine can compare devices by identity. None means the default one."""
+    """Return the object that the engine compares by identity, CPU or CUDA. None is for the default device."""
     if d is None:
-        return _DEFAULT[-1]
+        return _default_devices[-1]
     d = d if isinstance(d, device) else device(d)
     if d.type == "cpu":
         return CPU

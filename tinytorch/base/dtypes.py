@@ -1,4 +1,4 @@
-"""Element types: torch's names over NumPy's types, and the rules by which two of them meet.
+"""Element types: torch's names for NumPy's types, and the rules of promotion and conversion.
 
 Source: the promotion table of torch's `promote_types`, `c10::overflows`.
 """
@@ -13,7 +13,7 @@ from .errors import ShownAs
 
 
 class dtype(metaclass=ShownAs):
-    """An element type, such as `torch.float32`; there is one object of each, so that they compare by identity.
+    """An element type, such as `torch.float32`. There is one object for each, so they compare by identity.
 
     `np` is the NumPy type; `tensor_type` and `scalar_name` are the names in torch's messages (`FloatTensor`, `Float`).
     """
@@ -42,7 +42,7 @@ class dtype(metaclass=ShownAs):
         return f"torch.{self.called}"
 
     def __reduce__(self) -> tuple:
-        return named, (self.called,)
+        return dtype_by_name, (self.called,)
 
 
 bool_ = dtype("bool", "?", "BoolTensor", "Bool")
@@ -74,35 +74,37 @@ for _d in map(np.dtype, (np.intc, np.int_, np.longlong)):  # C has two names for
 _PYTHON: dict[Any, dtype] = {bool: bool_, int: int64, float: float64}
 
 
-def named(name: str) -> dtype:
-    """The dtype of a name: what pickle asks for."""
+def dtype_by_name(name: str) -> dtype:
+    """Return the dtype of a name. Pickles of dtypes refer to this function."""
     return BY_NAME[name]
 
 
-class _Default:
+class DefaultDtype:
+    """The dtype of Python floats."""
+
     dtype = float32
 
 
 def get_default_dtype() -> dtype:
-    """The dtype that Python floats become; `torch.float32` unless set."""
-    return _Default.dtype
+    """Return the dtype that Python floats become; `torch.float32` unless set."""
+    return DefaultDtype.dtype
 
 
 def set_default_dtype(d: dtype) -> None:
     """Make `d` the dtype that Python floats become. `d`: a floating point dtype; anything else is a TypeError."""
     if not isinstance(d, dtype) or not d.is_floating_point:
-        what = "" if isinstance(d, dtype) else "invalid dtype object: "
-        raise TypeError(f"{what}only floating-point types are supported as the default type")
-    _Default.dtype = d
+        prefix = "" if isinstance(d, dtype) else "invalid dtype object: "
+        raise TypeError(f"{prefix}only floating-point types are supported as the default type")
+    DefaultDtype.dtype = d
 
 
 def is_dtype(d: object) -> bool:
-    """Whether torch takes this as a `dtype=`: None, a dtype, or one of Python's types that stand for one."""
+    """Return True for what torch takes as `dtype=`: None, a dtype, or one of Python's types."""
     return d is None or isinstance(d, dtype) or (isinstance(d, type) and d in _PYTHON)
 
 
 def as_dtype(d: Any) -> dtype | None:
-    """The dtype that a `dtype=` argument stands for; None stays None."""
+    """Return the dtype of a `dtype=` argument; None for None."""
     return _PYTHON.get(d, d)
 
 
@@ -111,24 +113,28 @@ _CPP_NAMES = {"float16": "c10::Half", "float32": "float", "float64": "double", "
 
 
 def cpp_name(d: dtype) -> str:
-    """The name of a dtype in those of torch's messages that come from C++ types."""
+    """Return the name of a dtype's C++ type, which some of torch's messages have."""
     return _CPP_NAMES.get(d.called, d.called)
 
 
 def check_range(value: float, d: dtype, in_c: bool = False) -> None:
-    """Raise torch's RuntimeError if a number lies outside a dtype's range; negative ones may wrap in unsigned types.
+    """Raise torch's RuntimeError if a number is out of a dtype's range. A negative int may wrap in an unsigned type.
 
-    `in_c`: name the type as C++ does, as `fill_` and `full` do. Source: `c10::overflows`.
+    `in_c`: the message has the name of the C++ type, as that of `fill_` and `full`. Source: `c10::overflows`.
     """
-    finite = value == value and value not in (float("inf"), float("-inf"))
-    if d is bool_ or (d.is_floating_point and not finite):
+    is_finite = value == value and value not in (float("inf"), float("-inf"))
+    if d is bool_ or (d.is_floating_point and not is_finite):
         return
     if d.is_floating_point:
         fits = not in_c or abs(value) <= float(np.finfo(d.np).max)
     else:
-        top = int(np.iinfo(d.np).max)
-        below = -top - 1 if d.is_signed else 0 if isinstance(value, float) else -top
-        fits = finite and below <= value <= top
+        highest = int(np.iinfo(d.np).max)
+        lowest = -highest
+        if d.is_signed:
+            lowest = -highest - 1
+        elif isinstance(value, float):
+            lowest = 0
+        fits = is_finite and lowest <= value <= highest
     if not fits:
         c_name = cpp_name(d) if d.is_floating_point or d in (int32, bool_) else f"{d.called}_t"
         raise RuntimeError(
@@ -137,7 +143,7 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
 
 
 def from_numpy_dtype(n: np.dtype) -> dtype:
-    """The torch dtype of a NumPy one; a TypeError in torch's words where there is none."""
+    """Return the torch dtype of a NumPy dtype. TypeError, in torch's words, if there is none."""
     found = BY_NUM.get(n.num)
     if found is None and n.kind in "uc":
         raise TypeError(f"tinytorch has no '{n.name}'; PyTorch has, and the pictures and widgets work on its tensors too")  # fmt: skip
@@ -148,7 +154,7 @@ def from_numpy_dtype(n: np.dtype) -> dtype:
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:
-    """The smallest dtype that holds both, by torch's table (int64 with float16 gives float16)."""
+    """Return the dtype of a result of both, by torch's table. int64 and float16 give float16, other than in NumPy."""
     if a is b:
         return a
     if a.is_floating_point != b.is_floating_point:
@@ -156,17 +162,16 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     return int16 if {a, b} == {uint8, int8} else max(a, b, key=ALL.index)
 
 
-def of_number(value: object) -> dtype:
-    """The dtype of a Python number as a 0-d tensor: bool, int64, or the default dtype."""
+def dtype_of_number(value: object) -> dtype:
+    """Return the dtype of a Python number as a 0-d tensor: bool, int64, or the default dtype."""
     if isinstance(value, bool):
         return bool_
-    return (
-        int64 if isinstance(value, (int, np.integer)) else _Default.dtype
-    )  # torch reads NumPy's bool as a float, too
+    # torch reads a number of NumPy's type bool as a float, too.
+    return int64 if isinstance(value, (int, np.integer)) else DefaultDtype.dtype
 
 
 def can_cast(source: dtype, target: dtype) -> bool:
-    """Whether a result of dtype `source` may be written into `target` (no float into int, no int into bool)."""
+    """Return True if a result of dtype `source` may be written to `target`: no float to int, no int to bool."""
     if source.is_floating_point and not target.is_floating_point:
         return False
     return not (target is bool_ and source is not bool_)

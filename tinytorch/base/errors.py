@@ -1,6 +1,6 @@
-"""What tinytorch says in torch's words: names of types, warnings, and what it has not.
+"""Errors and warnings as torch has them: names of types, places of warnings, names that tinytorch does not have.
 
-Everything here is loaded first and needs nothing else of the package.
+This file is loaded first and imports nothing of the package.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ import sys
 import warnings
 from typing import Any
 
-HERE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
+PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
 _name_of: Any = type.__dict__["__name__"]
-_MADE_BY_A_CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a class statement made
 
 
 class ShownAs(type):
-    """A class with `shown_as` prints as the class of that name; one derived from it prints as itself.
+    """Metaclass: a class with `shown_as` prints under that name. A class derived from it prints as itself.
 
-    torch's classes are written in C and have their module in their name, which Python's own errors print: `can only
-    concatenate str (not "torch.Size") to str`. Such a name is given to the class when it is made, and `__name__`
-    answers without the module, as torch's do.
+    torch's classes are written in C, and their name includes the module, which Python's own errors print: `can only
+    concatenate str (not "torch.Size") to str`. So the class gets such a name, and `__name__` is without the module.
     """
 
     def __new__(mcs, name: str, bases: tuple, body: dict) -> ShownAs:
-        """Make a class under the name that it is shown as."""
+        """Make a class with the name `shown_as`."""
         body.setdefault("__qualname__", name)
         return super().__new__(mcs, body.get("shown_as", name), bases, body)
 
@@ -37,48 +36,50 @@ class ShownAs(type):
         return type.__repr__(cls) if name is None else f"<class '{name}'>"
 
 
-def of_pytorch(x: Any) -> bool:
-    """Whether it is a tensor of PyTorch itself, whose class has the name of ours."""
+def is_pytorch_tensor(x: Any) -> bool:
+    """Return True for a tensor of PyTorch itself; its class prints as ours does."""
     torch = sys.modules.get("torch")
     return torch is not None and torch.__name__ == "torch" and isinstance(x, torch.Tensor)
 
 
-def not_taken(x: Any, other: Any) -> Any:
-    """NotImplemented, as operators give it for what they do not take; TypeError for a tensor of PyTorch's."""
-    if of_pytorch(other):
+def refuse_operand(x: Any, other: Any) -> Any:
+    """Return NotImplemented, which an operator gives for an unknown operand. TypeError for a tensor of PyTorch."""
+    if is_pytorch_tensor(other):
         raise TypeError(f"a tensor of tinytorch, of shape {tuple(x.shape)}, and one of PyTorch, of shape {tuple(other.shape)}, do not mix: make both with one of the two")  # fmt: skip
     return NotImplemented
 
 
 def type_name(x: Any) -> str:
-    """The type of an object as CPython and torch name it in errors: what is written in C has its module before its name."""
+    """Return the name of an object's type as errors of CPython and torch have it: with the module if it is written in C."""
     kind = type(x)
-    if of_pytorch(x):
+    if is_pytorch_tensor(x):
         return f"PyTorch {kind.__name__} (this is tinytorch)"
     name = _name_of.__get__(kind)
-    in_c = not kind.__flags__ & _MADE_BY_A_CLASS_STATEMENT
-    return f"{kind.__module__}.{name}" if in_c and kind.__module__ != "builtins" else name
+    is_written_in_c = not kind.__flags__ & _HEAP_TYPE
+    if is_written_in_c and kind.__module__ != "builtins":
+        return f"{kind.__module__}.{name}"
+    return name
 
 
-# Warnings, which point at the user's line.
+# warnings ----------------------------------------------------------------------------------------------------------------
 
-_said: set[str] = set()
-_always = False
+_warned_places: set[str] = set()
+_is_warned_always = False
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Give every time the warnings that torch gives once a process. Source: `torch.set_warn_always`."""
-    global _always  # noqa: PLW0603 - torch's switch is one for the process
-    _always = b
+    """Choose whether warnings that torch gives once in a process come every time. Source: `torch.set_warn_always`."""
+    global _is_warned_always  # noqa: PLW0603 - torch's switch is one for the process
+    _is_warned_always = b
 
 
 def is_warn_always_enabled() -> bool:
-    """Whether warnings that come once a process come every time."""
-    return _always
+    """Return True if warnings that torch gives once in a process come every time."""
+    return _is_warned_always
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the nearest frame outside this package."""
+    """Warn at the user's line: the nearest frame outside of this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tinytorch"):
         frame, level = frame.f_back, level + 1
@@ -86,53 +87,52 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def warn_in_torch(message: str, place: str, once: bool = False) -> None:
-    """Warn as torch's C++ side does, which adds where in its sources the warning is raised; `once` a process."""
-    if once and not _always:
-        if place in _said:
+    """Warn as torch's C++ code does, which adds the place in its sources. `once`: at most once in a process."""
+    if once and not _is_warned_always:
+        if place in _warned_places:
             return
-        _said.add(place)
+        _warned_places.add(place)
     warn_user(f"{message} (Triggered internally at /__w/pytorch/pytorch/{place}.)")
 
 
-# Names that are not here.
+# names that tinytorch does not have ---------------------------------------------------------------------------------------
+
+ABSENT_NOTE = "tinytorch has no '{}'; if PyTorch has, run the program with PyTorch: the pictures and widgets work on its tensors too."
 
 
-HAS_NOT = "tinytorch has no '{}'; if PyTorch has, run the program with PyTorch: the pictures and widgets work on its tensors too."
-
-
-def missing(template: str, name: str) -> AttributeError:
-    """An AttributeError in torch's words; a note, shown in tracebacks, says in one sentence what to do."""
+def make_attribute_error(template: str, name: str) -> AttributeError:
+    """Return an AttributeError in torch's words. Its note, which tracebacks show, says in one sentence what to do."""
     error = AttributeError(template.format(name))
     if not name.startswith("__"):
-        error.add_note(HAS_NOT.format(name))
+        error.add_note(ABSENT_NOTE.format(name))
     return error
 
 
-def lacking(module: str) -> Any:
-    """The `__getattr__` of a module, by the name that the module has in torch."""
+def make_module_getattr(module: str) -> Any:
+    """Return a `__getattr__` for a module. `module`: its name in torch."""
 
-    def find(name: str) -> Any:
-        raise missing(f"module '{module}' has no attribute '{{}}'", name)
+    def raise_error(name: str) -> Any:
+        raise make_attribute_error(f"module '{module}' has no attribute '{{}}'", name)
 
-    return find
+    return raise_error
 
 
-class Absent:
-    """Stands in a class for a name that torch has there: reading it is the error, and it is no attribute to Python.
+class AbsentName:
+    """Descriptor for a name that torch's class has and ours has not: reading it raises an AttributeError with a note.
 
-    A `__getattr__` would say the same, but makes every attribute of the class slower to read.
+    A `__getattr__` could do the same, but would make every attribute of the class slower to read.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __get__(self, obj: Any, cls: type) -> Any:
-        what = f"type object '{cls.__name__}'" if obj is None else f"'{cls.__name__}' object"
-        raise missing(what + " has no attribute '{}'", self.name)
+        owner = f"type object '{cls.__name__}'" if obj is None else f"'{cls.__name__}' object"
+        raise make_attribute_error(owner + " has no attribute '{}'", self.name)
 
 
-# What torch.Tensor has and tinytorch's has not; most of it in place, too, with an underscore.
-OF_TENSOR = """
+# Attributes of torch.Tensor that ours has not; most of them exist in place, too, with an underscore.
+ABSENT_FROM_TENSOR = """
     H absolute acos acosh addbmm addcdiv addcmul addmm_ addmv addr adjoint amax amin aminmax angle apply_ arccos
     arccosh arcsin arcsinh arctan arctan2 arctanh argsort argwhere as_strided_scatter as_subclass asin asinh
     atan atan2 atanh baddbmm bernoulli bfloat16 bincount bitwise_left_shift bitwise_right_shift cauchy_
@@ -160,12 +160,9 @@ OF_TENSOR = """
     unsafe_chunk unsafe_split unsafe_split_with_sizes values var vdot volatile vsplit where xlogy xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
-Lacking: Any = type(
-    "Lacking",
-    (),
-    {
-        "__slots__": (),
-        **{n: Absent(n) for name in OF_TENSOR for n in (name, f"{name.rstrip('_')}_")},
-    },
-)
-"""A class to derive from, which has none of these names and says so."""
+_body: dict[str, Any] = {"__slots__": ()}
+for _name in ABSENT_FROM_TENSOR:
+    for _variant in (_name, f"{_name.rstrip('_')}_"):
+        _body[_variant] = AbsentName(_variant)
+AbsentNames: Any = type("AbsentNames", (), _body)
+"""Base class with an `AbsentName` for each of these names."""

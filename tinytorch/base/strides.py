@@ -1,6 +1,6 @@
-"""How elements lie in memory: strides of results by torch's rules, and other looks at the same memory.
+"""Strides: those of results by torch's rules, arrays with other strides over the same memory, and overlaps.
 
-Everything here is about plain arrays; strides are in bytes, as NumPy has them. Source: torch's `TensorIterator`
+All functions work on arrays. Strides are in bytes, as in NumPy, unless it is said otherwise. Source: torch's `TensorIterator`
 (`compute_strides`, `reorder_dimensions`), `infer_dense_strides` and `is_non_overlapping_and_dense`.
 """
 
@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .storage import address, contiguous_strides, look, reach
+from .storage import address_of, byte_extent, contiguous_strides, make_array_over
 
 ndarray = np.ndarray
 
 
 def wrap_dim(dim: Any, ndim: int) -> int:
-    """A dimension counted from the end brought to one from the start. IndexError in torch's words out of range."""
-    n = ndim or 1
+    """Return a dimension counted from the start; negative ones count from the end. IndexError, in torch's words, out of range."""
+    n = ndim or 1  # torch takes dim 0 and -1 of a 0-d tensor
     if type(dim) is not int:
         dim = operator.index(dim)
     if not -n <= dim < n:
@@ -32,7 +32,7 @@ def wrap_dim(dim: Any, ndim: int) -> int:
 
 
 def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
-    """Dimensions of a reduction, counted from the start; all of them for None or (). RuntimeError if one is twice."""
+    """Return the dimensions of a reduction, counted from the start; all of them for None or (). RuntimeError if one is there twice."""
     if dims is None or dims == ():
         return tuple(range(ndim))
     out: list[int] = []
@@ -44,33 +44,33 @@ def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
     return tuple(out) if ndim else ()
 
 
-def owner(a: ndarray) -> ndarray:
-    """The array that owns the memory that this one looks at."""
+def memory_owner(a: ndarray) -> ndarray:
+    """Return the array that owns the memory of this one."""
     while (base := a.base) is not None:
         if not isinstance(base, ndarray):
-            base = getattr(
-                base, "buffer", None
-            )  # of an empty array that begins outside of its memory
+            base = getattr(base, "buffer", None)  # of a storage
             if base is None:
                 break
         a = base
     return a
 
 
-def memory_of(a: ndarray) -> ndarray:
-    """All the memory that an array looks at, flat."""
+def whole_memory(a: ndarray) -> ndarray:
+    """Return a flat array over all of the memory that an array is a part of."""
     if a.base is None and a.ndim == 1:
         return a
-    whole = owner(a)
+    whole = memory_owner(a)
     if (
         not whole.flags.forc and whole.base is not None
-    ):  # a strided array whose memory is flat below
-        whole = ndarray((reach(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base)
+    ):  # an array with gaps over some other object's memory
+        whole = ndarray(
+            (byte_extent(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base
+        )
     return whole.ravel("K")
 
 
 def is_dense(a: ndarray) -> bool:
-    """Whether the elements fill their memory without gaps and none is reached twice."""
+    """Return True if the elements fill their memory without gaps, and no two share a cell."""
     if a.flags.forc:
         return True
     expected = a.itemsize
@@ -85,8 +85,8 @@ def _by_stride(a: ndarray) -> list[tuple[int, int]]:
     return sorted([(s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1])
 
 
-def overlaps(a: ndarray) -> bool:
-    """Whether two indices may reach one element."""
+def has_overlap(a: ndarray) -> bool:
+    """Return True if two indices may reach the same cell."""
     extent = a.itemsize
     for step, n in _by_stride(a):
         if step < extent:
@@ -96,38 +96,37 @@ def overlaps(a: ndarray) -> bool:
 
 
 def is_expanded(a: ndarray) -> bool:
-    """Whether torch sees that elements share memory: strides of 0 alone, any other overlap is "too hard"."""
-    return (
-        a.size > 0
-        and 0 in a.strides
-        and any([s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)])
-    )
+    """Return True if torch sees that elements share cells. It looks for strides of 0; any other overlap is "too hard" for it."""
+    if not a.size or 0 not in a.strides:
+        return False
+    return any([step == 0 and n > 1 for step, n in zip(a.strides, a.shape, strict=True)])
 
 
-def restride(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarray:
-    """Another look at the memory of an array: shape, strides and offset from its first element, in bytes."""
+def restride_array(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) -> ndarray:
+    """Return an array over the same memory. `offset` is from the first element of `a`, in bytes."""
     if a.flags.c_contiguous and offset >= 0:
         try:
             return ndarray(shape, a.dtype, a, offset, strides)
-        except (
-            ValueError
-        ):  # it reaches beyond the array, and has to be taken from the memory as a whole
+        except ValueError:  # it reaches beyond `a`, and has to be made over the whole memory
             pass
-    whole = memory_of(a)
-    return look(whole, shape, a.dtype, strides, address(a) - address(whole) + offset)
+    whole = whole_memory(a)
+    return make_array_over(
+        whole, shape, a.dtype, strides, address_of(a) - address_of(whole) + offset
+    )
 
 
 def empty_like_strides(shape: tuple, dtype: np.dtype, strides: tuple) -> ndarray:
-    """An array of its own with these strides, not initialised."""
+    """Return a new array with these strides, not initialised."""
     if strides == contiguous_strides(shape, dtype.itemsize):
-        made = np.empty(shape, dtype)
-        return made if made.strides == strides else ndarray(shape, dtype, made, 0, strides)
-    room = np.empty(reach(shape, strides, dtype.itemsize) // dtype.itemsize, dtype)
-    return ndarray(shape, dtype, room, 0, strides)
+        array = np.empty(shape, dtype)
+        # NumPy has other strides for empty arrays.
+        return array if array.strides == strides else ndarray(shape, dtype, array, 0, strides)
+    cells = np.empty(byte_extent(shape, strides, dtype.itemsize) // dtype.itemsize, dtype)
+    return ndarray(shape, dtype, cells, 0, strides)
 
 
-def laid_out(data: ndarray, strides: tuple) -> ndarray:
-    """The same values with these strides, which are dense."""
+def copy_with_strides(data: ndarray, strides: tuple) -> ndarray:
+    """Return the same values with these strides, which must be dense."""
     if data.strides == strides:
         return data
     out = empty_like_strides(data.shape, data.dtype, strides)
@@ -135,8 +134,12 @@ def laid_out(data: ndarray, strides: tuple) -> ndarray:
     return out
 
 
-def _inner_first(n: int, compare: Callable[[int, int], int]) -> list[int]:
-    """Dimensions from the innermost on: sorted by insertion, for a comparison that may leave two as they are (0)."""
+def _sort_inner_first(n: int, compare: Callable[[int, int], int]) -> list[int]:
+    """Return the dimensions, the innermost first.
+
+    An insertion sort like torch's `reorder_dimensions`: `compare` gives 0 for "either order", so that other ways of
+    sorting would end with another order.
+    """
     order = list(range(n - 1, -1, -1))
     for i in range(1, n):
         at = i
@@ -150,15 +153,18 @@ def _inner_first(n: int, compare: Callable[[int, int], int]) -> list[int]:
 
 
 def dense_strides(a: ndarray, itemsize: int = 0) -> tuple:
-    """The strides that `empty_like` gives: the array's own if it is dense, else dense ones in the same order."""
+    """Return the strides that `empty_like` gives: those of a dense array, else dense ones in the same order."""
     shape, n = a.shape, itemsize or a.itemsize
     if 0 in shape or is_dense(a):
         return a.strides if n == a.itemsize else tuple([s // a.itemsize * n for s in a.strides])
-    return torch_strides(shape, n, (a,))
+    return strides_of_result(shape, n, (a,))
 
 
 def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
-    """The strides in elements that operands of one shape share, where torch takes its short way; None if there is none."""
+    """Return the strides, in elements, of a result if torch need not compare dimensions; None if it must.
+
+    That is if all operands have the shape of the result and the same dense layout.
+    """
     for a in operands:
         if a.shape != shape:
             return None
@@ -167,23 +173,33 @@ def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
     steps = [tuple([s // a.itemsize for s in a.strides]) for a in operands]
     if len(shape) == 4:
         _, c, h, w = shape
-        last = (h * w * c, 1, w * c, c)
-        if all(n == 1 or s == t for own in steps for n, s, t in zip(shape, own, last, strict=True)):
-            return last
-    return steps[0] if all(own == steps[0] for own in steps) and is_dense(operands[0]) else None
+        channels_last = (h * w * c, 1, w * c, c)
+        if all([_agree(shape, own, channels_last) for own in steps]):
+            return channels_last
+    if all([own == steps[0] for own in steps]) and is_dense(operands[0]):
+        return steps[0]
+    return None
 
 
-def torch_strides(shape: tuple, itemsize: int, operands: tuple) -> tuple:
-    """The strides of a result: torch goes by the first operand that says which of two dimensions is the inner one."""
+def _agree(shape: tuple, strides: tuple, others: tuple) -> bool:
+    """Return True if strides are the same but for dimensions of size 1, where they have no effect."""
+    return all([n == 1 or s == t for n, s, t in zip(shape, strides, others, strict=True)])
+
+
+def strides_of_result(shape: tuple, itemsize: int, operands: tuple) -> tuple:
+    """Return the strides of a result of operands, as torch's TensorIterator chooses them.
+
+    The order of two dimensions is that of the first operand that has different strides for them.
+    """
     strides = _shared_strides(shape, operands)
     if strides is not None:
         return tuple([s * itemsize for s in strides])
     n, steps = len(shape), []
     for a in operands:
         lead = n - a.ndim
-        own = [
-            0 if k == 1 and shape[lead + i] != 1 else a.strides[i] for i, k in enumerate(a.shape)
-        ]
+        # A dimension along which the operand is repeated has stride 0, and no say in the order.
+        is_repeated = [k == 1 and shape[lead + i] != 1 for i, k in enumerate(a.shape)]
+        own = [0 if is_repeated[i] else step for i, step in enumerate(a.strides)]
         steps.append([0] * lead + own)
 
     def compare(d0: int, d1: int) -> int:
@@ -195,16 +211,19 @@ def torch_strides(shape: tuple, itemsize: int, operands: tuple) -> tuple:
                     return 1
         return 0
 
-    order = _inner_first(n, compare)
-    plain, strides, step = order == list(range(n - 1, -1, -1)), [0] * n, itemsize
+    order = _sort_inner_first(n, compare)
+    is_row_major = order == list(range(n - 1, -1, -1))
+    result, step = [0] * n, itemsize
     for d in order:
-        strides[d] = step
-        step *= shape[d] or int(plain)
-    return tuple(strides)
+        result[d] = step
+        step *= shape[d] or int(
+            is_row_major
+        )  # in any other order torch does not count a size of 0 as 1
+    return tuple(result)
 
 
-def result_layout(data: Any, *operands: ndarray) -> ndarray:
-    """What NumPy computed from `operands`, laid out as torch lays it out."""
+def lay_out_result(data: Any, *operands: ndarray) -> ndarray:
+    """Return what NumPy computed from `operands`, with the strides that torch gives the result."""
     if type(data) is not ndarray:
         return np.asarray(data)
     if data.ndim < 2 and data.size:
@@ -213,16 +232,16 @@ def result_layout(data: Any, *operands: ndarray) -> ndarray:
         if not data.size or (
             a.ndim and (a.ndim != data.ndim or 1 in a.shape or not a.flags.c_contiguous)
         ):
-            return laid_out(data, torch_strides(data.shape, data.itemsize, operands))
+            return copy_with_strides(data, strides_of_result(data.shape, data.itemsize, operands))
     if data.flags.c_contiguous and 1 not in data.shape and data.size:
         return data
-    return laid_out(data, contiguous_strides(data.shape, data.itemsize))
+    return copy_with_strides(data, contiguous_strides(data.shape, data.itemsize))
 
 
 def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tuple | None:
-    """The strides (bytes) with which `new` looks at the same memory, or None if a copy is needed.
+    """Return the strides of a view of shape `new`, or None if there can be no view. Source: torch's `computeStride`.
 
-    Source: torch's `computeStride`.
+    A chunk is a group of dimensions whose elements are evenly spaced; only within one can sizes be split or joined.
     """
     if 0 in shape:
         return strides if new == shape else contiguous_strides(new, itemsize)
@@ -247,14 +266,16 @@ def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tup
     return tuple(out) if at == -1 else None
 
 
-_SHARED = "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."
+_SHARED_MEMORY_ERROR = "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."
 
 
-def shared_memory(a: ndarray, b: ndarray) -> str:
-    """Whether two arrays cover the same memory: "full", "partial", or "" if not (or if it is too hard to say)."""
-    if owner(a) is not owner(b) or not (a.size and b.size and is_dense(a) and is_dense(b)):
+def find_shared_memory(a: ndarray, b: ndarray) -> str:
+    """Return how two arrays overlap: "full", "partial", or "" if they do not, or if torch finds it too hard to say."""
+    if memory_owner(a) is not memory_owner(b) or not (
+        a.size and b.size and is_dense(a) and is_dense(b)
+    ):
         return ""
-    a0, b0 = address(a), address(b)
+    a0, b0 = address_of(a), address_of(b)
     if a0 == b0 and a.nbytes == b.nbytes:
         return "full" if a.strides == b.strides else "partial"
     return "partial" if a0 < b0 + b.nbytes and b0 < a0 + a.nbytes else ""
@@ -265,33 +286,37 @@ def check_overlap(target: ndarray, *sources: Any) -> None:
     if is_expanded(target):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")  # fmt: skip
     for s in sources:
-        aside = (
+        # Two arrays that both own their memory cannot overlap, which is the usual case.
+        may_overlap = (
             type(s) is ndarray
             and s is not target
             and (target.base is not None or s.base is not None)
         )
-        if aside and shared_memory(target, s) == "partial":
-            raise RuntimeError(_SHARED)
+        if may_overlap and find_shared_memory(target, s) == "partial":
+            raise RuntimeError(_SHARED_MEMORY_ERROR)
 
 
 def check_no_overlap(target: ndarray, *sources: Any) -> None:
     """Raise torch's error if `target` shares memory with a source, partly or fully."""
     for s in sources:
-        if type(s) is ndarray and shared_memory(target, s):
-            raise RuntimeError(_SHARED)
+        if type(s) is ndarray and find_shared_memory(target, s):
+            raise RuntimeError(_SHARED_MEMORY_ERROR)
 
 
 def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
-    """torch's words for two shapes that do not broadcast."""
+    """Return torch's error for two shapes that do not broadcast. It names the last dimension that does not fit."""
     n = max(len(a), len(b))
-    for i, x, y in zip(range(n - 1, -1, -1), (*a[::-1], *[1] * (n - len(a))), (*b[::-1], *[1] * (n - len(b))), strict=True):  # fmt: skip
+    sizes_a = (1,) * (n - len(a)) + a
+    sizes_b = (1,) * (n - len(b)) + b
+    for i in range(n - 1, -1, -1):
+        x, y = sizes_a[i], sizes_b[i]
         if x != y and 1 not in (x, y):
             return RuntimeError(f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}")  # fmt: skip
     return RuntimeError("shapes do not broadcast")
 
 
 def broadcast_shape(shape: tuple, *others: tuple) -> tuple:
-    """The shape that shapes broadcast to. RuntimeError in torch's words if they do not."""
+    """Return the shape that shapes broadcast to. RuntimeError, in torch's words, if they do not."""
     for other in others:
         try:
             shape = np.broadcast_shapes(shape, other)
@@ -309,33 +334,37 @@ def check_broadcast_into(shape: tuple, *others: tuple) -> None:
         )
 
 
-def convert(data: Any, kind: np.dtype) -> ndarray:
-    """Values in another dtype, as torch converts them: floats go through int64 to unsigned integers and wrap."""
+def convert_values(data: Any, kind: np.dtype) -> ndarray:
+    """Return values in another dtype, as torch converts them: floats become unsigned integers by way of int64, and wrap."""
     if data.dtype.kind == "f" and kind.kind == "u":
         data = data.astype(np.int64)
     return data.astype(kind)
 
 
-def store(a: ndarray, data: Any) -> None:
-    """Put values into an array's memory, converted to its dtype as torch converts."""
+def store_values(a: ndarray, data: Any) -> None:
+    """Write values to an array, converted to its dtype as torch converts them."""
     if type(data) is ndarray:
         if data.dtype is a.dtype:
-            a[...] = (
-                data if data.dtype.kind != "b" else data.view(np.uint8) != 0
-            )  # bools may hold any byte
+            # The bytes of a bool tensor may have any value (by `view(dtype)`); torch writes 0 or 1.
+            a[...] = data.view(np.uint8) != 0 if data.dtype.kind == "b" else data
             return
         if data.dtype.kind == "f" and a.dtype.kind == "u":
             data = data.astype(np.int64)
     np.copyto(a, data, "unsafe")
 
 
-def store_in_turn(a: ndarray, data: Any, again: Callable[[], Any]) -> None:
-    """Write into overlapping windows as torch does, element after element: each sees what the ones before it wrote."""
-    room = reach(a.shape, a.strides, a.itemsize) // a.itemsize
+def store_one_by_one(a: ndarray, data: Any, again: Callable[[], Any]) -> None:
+    """Write to elements that overlap as torch does, one after the other: each sees what the ones before it wrote.
+
+    `again`: computes the data once more, after the elements of one turn were written.
+    """
+    count = byte_extent(a.shape, a.strides, a.itemsize) // a.itemsize
     steps = tuple([s // a.itemsize * 8 for s in a.strides])
-    cells = np.ndarray(a.shape, np.int64, np.arange(room), 0, steps).reshape(-1)
-    turn, seen = np.empty(cells.size, np.int64), dict.fromkeys(range(room), -1)
+    cells = np.ndarray(a.shape, np.int64, np.arange(count), 0, steps).reshape(-1)
+    # An element's turn: how many elements before it have the same cell. Those of one turn do not overlap.
+    turns, last_turn = np.empty(cells.size, np.int64), dict.fromkeys(range(count), -1)
     for i, cell in enumerate(cells.tolist()):
-        turn[i] = seen[cell] = seen[cell] + 1
-    for i in range(max(seen.values()) + 1):
-        np.copyto(a, data if i == 0 else again(), "unsafe", where=(turn == i).reshape(a.shape))
+        turns[i] = last_turn[cell] = last_turn[cell] + 1
+    for turn in range(max(last_turn.values()) + 1):
+        is_written = (turns == turn).reshape(a.shape)
+        np.copyto(a, data if turn == 0 else again(), "unsafe", where=is_written)

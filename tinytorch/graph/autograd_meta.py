@@ -1,7 +1,7 @@
-"""What autograd knows of a tensor: its slots, and what few tensors have besides.
+"""What autograd knows of a tensor: the slots of every tensor, and what only few tensors have.
 
-A tensor that takes part in no graph carries three empty slots. What leaves have (that they ask for gradients, the
-gradient, hooks) lies in an object of its own, made when first needed. Source: `c10::AutogradMetaInterface`.
+A tensor that is in no graph has three empty slots. What leaves have (whether they require grad, the gradient, hooks) is
+in an object of its own, which is made when it is first needed. Source: `c10::AutogradMetaInterface`.
 """
 
 from __future__ import annotations
@@ -9,73 +9,96 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import weakref
+    from collections import OrderedDict
+
     import numpy as np
 
     from ..base import UntypedStorage
 
-LAST = (
-    1 << 64
-) - 1  # the sequence number of leaves: they take their gradient before any other node that is ready
+LAST = (1 << 64) - 1
+"""Sequence number of leaves. Backward runs what has the highest number first, so a leaf gets its gradient at once."""
 
 
 class TensorBase:
-    """The slots of a tensor. An edge to a leaf holds the leaf itself, which so ends the graph as a node does."""
+    """The slots of a tensor. An edge to a leaf has the leaf itself, so a tensor has a node's attributes, too."""
 
     __slots__ = (
-        "__dict__", "__weakref__",
-        "_counter",  # the version counter, shared by views and `detach()`
-        "_data",     # the ndarray: shape, strides and dtype come from it
-        "_edge",     # None, or (the node that made the tensor, which of its outputs it is)
-        "_meta",     # None, or an AutogradMeta
+        "__dict__",
+        "__weakref__",
+        "_counter",
+        "_data",
+        "_edge",
+        "_meta",
         # Never set. From Python 3.12 on a tensor would be as large as an ndarray: `a[0]` would make its ndarray where
-        # the last tensor lay, and `id(a[0]) == id(a[0])`, True in PyTorch, would be False.
+        # the last tensor was, and `id(a[0]) == id(a[0])`, True in PyTorch, would be False.
         "_padding",
-        "_storage",  # None until someone shares or looks at it: the ndarray alone then owns its memory
-        "_view",     # None, or (base, the version that `_edge` belongs to, how the view came about)
-    )  # fmt: skip
+        "_storage",
+        "_view",
+    )
+    # The VersionCounter, shared by views and by what `detach()` gives.
     _counter: Any
+    # Shape, strides and dtype are those of this array.
     _data: np.ndarray
+    # None, or the node that made the tensor and the number of its output.
     _edge: Any
+    # None, or what few tensors have.
     _meta: AutogradMeta | None
+    # None until somebody shares the memory or asks for the storage: then the array alone owns its memory.
     _storage: UntypedStorage | None
+    # None, or the base of this view, the version for which `_edge` is right, and how the view came about.
     _view: Any
+
+    # What the engine reads from a node that ends the graph.
     _edges = ()
-    _seq = LAST
-    _leaf, _several, _outputs = True, False, 1
+    _sequence_number = LAST
+    _is_leaf = True
+    _has_several_outputs = False
+    _output_count = 1
 
 
 class AutogradMeta:
-    """What a tensor has that asks for gradients, or that somebody asked about its gradient."""
+    """What a tensor has that requires grad, or whose gradient somebody asked for."""
 
-    __slots__ = ("__weakref__", "accumulator", "after_accumulate", "detached", "exchanged", "grad",
-                 "on_grad", "requires_grad", "retains")  # fmt: skip
+    __slots__ = (
+        "__weakref__",
+        "accumulator",
+        "detached_at",
+        "earlier_gradient_specs",
+        "grad",
+        "grad_hooks",
+        "post_accumulate_hooks",
+        "requires_grad",
+        "retains_grad",
+    )
 
     def __init__(self) -> None:
-        self.requires_grad = False  # of a leaf
-        self.grad = None
-        self.on_grad = (
-            None  # hooks on the gradient of a leaf, or of a non-leaf since its last history
-        )
-        self.after_accumulate = None  # hooks on `.grad` of a leaf
-        self.retains = False  # whether a non-leaf keeps its gradient
-        self.accumulator: Any = (
-            None  # weak reference to the AccumulateGrad by which the leaf is shown in the graph
-        )
-        self.detached = (
-            0  # nodes with a lower sequence number saved this tensor before `detach_()` cut it off
-        )
-        self.exchanged: tuple = ()  # until which sequence number which gradient was expected, where `.data =` changed that
+        self.requires_grad = False  # only leaves have it set
+        self.grad: Any = None
+        # Hooks on the gradient: of a leaf, or of a non-leaf with its present history.
+        self.grad_hooks: OrderedDict | None = None
+        # Hooks that run after a leaf's `.grad` was accumulated.
+        self.post_accumulate_hooks: OrderedDict | None = None
+        # True if `retain_grad()` was called on a non-leaf.
+        self.retains_grad = False
+        # To the AccumulateGrad that is shown for a leaf.
+        self.accumulator: weakref.ref | None = None
+        # Nodes with a lower sequence number saved this tensor before `detach_()`, and may not read it any more.
+        self.detached_at = 0
+        # Pairs of a sequence number and a GradientSpec: nodes below that number compute such a gradient for this
+        # leaf, because `.data =` changed its shape or dtype later.
+        self.earlier_gradient_specs: tuple = ()
 
 
-def meta(t: TensorBase) -> AutogradMeta:
-    """What autograd knows of a tensor beyond its history, made now if this is the first of it."""
+def materialize_meta(t: TensorBase) -> AutogradMeta:
+    """Return the AutogradMeta of a tensor, made now if it has none."""
     if t._meta is None:
         t._meta = AutogradMeta()
     return t._meta
 
 
 def needs_grad(t: TensorBase) -> bool:
-    """Whether a tensor requires grad. A view does if its base does."""
+    """Return True if a tensor requires grad. A view does if its base does, even before its history is regenerated."""
     if t._edge is not None or (t._meta is not None and t._meta.requires_grad):
         return True
     return t._view is not None and needs_grad(t._view[0])

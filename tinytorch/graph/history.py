@@ -1,29 +1,40 @@
-"""How a tensor's history is written, checked and rewritten: edges, views, and in-place operations.
+"""How the history of a tensor is written, checked and changed: edges, views, and in-place operations.
 
-The rules of views and in-place writes stand here once. Source: torch's `variable.cpp` (`rebase_history`, the lazily
-regenerated `grad_fn` of views), `VariableTypeUtils.h` (`check_inplace`) and `CopySlices`.
+Source: torch's `variable.cpp` (`rebase_history`, the `grad_fn` of views, which is regenerated when it is read),
+`VariableTypeUtils.h` (`check_inplace`) and `CopySlices`.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 from .autograd_meta import needs_grad
 from .gradient_state import GradientList, GradientState, SeenBy
-from .hooks import moved
+from .hooks import move_retained_grad
 from .modes import MODES
 from .node import Edge, Node
 from .operations import OPERATIONS
 from .saved import FREED_MESSAGE, short_name
 
-# How a view came about; it decides what an in-place write to it, or under it, says.
-DEFAULT, IN_FUNCTION, MULTI_OUTPUT, NO_GRAD, INFERENCE = range(5)
+
+class CreationMeta(IntEnum):
+    """How a view came about, by torch's names. It decides which in-place writes to its memory are errors."""
+
+    DEFAULT = 0
+    IN_CUSTOM_FUNCTION = 1
+    MULTI_OUTPUT_NODE = 2
+    NO_GRAD_MODE = 3
+    INFERENCE_MODE = 4
 
 
-def edge_of(t: Any) -> Edge | None:
-    """Where a gradient for this tensor flows: to its `grad_fn`, to itself if it is a leaf, or nowhere."""
+DEFAULT, IN_FUNCTION, MULTI_OUTPUT, NO_GRAD, INFERENCE = CreationMeta
+
+
+def gradient_edge(t: Any) -> Edge | None:
+    """Return where a gradient for this tensor flows: to its `grad_fn`, to itself if it is a leaf, or None."""
     if t._view is not None:
-        refresh(t)
+        regenerate_grad_fn(t)
     edge = t._edge
     if edge is not None:
         return edge
@@ -31,61 +42,64 @@ def edge_of(t: Any) -> Edge | None:
     return (t, 0) if m is not None and m.requires_grad else None
 
 
-def refresh(t: Any) -> None:
-    """Make the history of a view anew from its base, if its memory was written to since it was made."""
-    base, seen, creation = t._view
-    version = t._counter.version
-    if version == seen or (t._edge is None and not needs_grad(base)):
+def regenerate_grad_fn(view: Any) -> None:
+    """Make the history of a view anew from its base, if its memory was written to since it got its history."""
+    base, version_of_edge, creation = view._view
+    version = view._counter.version
+    if version == version_of_edge or (view._edge is None and not needs_grad(base)):
         return
-    check_view(t, indirect=True)
-    old = t._edge
-    fn = OPERATIONS.as_strided.make_node((base, t.shape, t.stride(), t.storage_offset()))
-    fn.describe(t)
-    t._edge, t._view = (fn, 0), (base, version, creation)
-    if t._meta is not None:
-        moved(t, old, fn)
+    check_view(view, is_regenerated=True)
+    old_edge = view._edge
+    # Whatever made the view, torch's new node is AsStridedBackward0: it goes from the base to the view in one step.
+    geometry = view.shape, view.stride(), view.storage_offset()
+    node = OPERATIONS.as_strided.make_node((base, *geometry))
+    node.describe(view)
+    view._edge, view._view = (node, 0), (base, version, creation)
+    if view._meta is not None:
+        move_retained_grad(view, old_edge, node)
 
 
-def view_of(out: Any, source: Any, creation: int | None = None) -> None:
-    """Make `out`, which shares `source`'s memory and counter, a view of it (of its base, if it is a view itself).
-
-    Inference tensors have no views: nothing is ever recorded about them.
-    """
-    counter = out._counter
+def mark_as_view(view: Any, source: Any, creation: int | None = None) -> None:
+    """Make `view`, which shares the memory and the counter of `source`, a view of it, or of its base if it has one."""
+    counter = view._counter
     if counter.is_inference:
-        return
+        return  # nothing is ever recorded about inference tensors, so they have no bases
     if creation is None:
         here = MODES.here
-        creation = DEFAULT if here.grad else INFERENCE if here.inference else NO_GRAD
-    view = source._view
-    if view is None:
-        out._view = (source, counter.version, creation)
-    else:
-        outer = view[2]
-        out._view = (
-            view[0],
-            counter.version,
-            outer if creation == DEFAULT or outer == INFERENCE else creation,
-        )
+        creation = NO_GRAD
+        if here.grad:
+            creation = DEFAULT
+        elif here.inference:
+            creation = INFERENCE
+    if source._view is None:
+        view._view = (source, counter.version, creation)
+        return
+    base, _, creation_of_source = source._view
+    # torch's `propagate_creation_meta`: a restriction of the source is one of its views, too.
+    if creation == DEFAULT or creation_of_source == INFERENCE:
+        creation = creation_of_source
+    view._view = (base, counter.version, creation)
 
 
-def check_view(t: Any, indirect: bool = False) -> None:
-    """Raise torch's error if this view may not be written to (or regenerated after a write elsewhere)."""
-    creation = t._view[2]
+def check_view(view: Any, is_regenerated: bool = False) -> None:
+    """Raise torch's error if this view may not be written to, or not be regenerated after a write elsewhere."""
+    creation = view._view[2]
     if creation == DEFAULT:
         return
-    what = "its base or another view of its base has been" if indirect else "is being"
-    fn, nr = t._edge or (None, 0)
-    head = "A view" if fn is None else f"Output {nr} of {short_name(fn.name())} is a view"
-    if creation in (INFERENCE, NO_GRAD) or fn is None:
-        where, when = (
-            ("inference", "in normal mode")
-            if creation == INFERENCE
-            else ("no_grad", "with grad mode enabled")
-        )
-        head += f"{'' if fn is None else ' of a view which'} was created in {where} mode and {what} modified inplace {when}. "
+    event = "its base or another view of its base has been" if is_regenerated else "is being"
+    node, output_nr = view._edge or (None, 0)
+    head = "A view"
+    if node is not None:
+        head = f"Output {output_nr} of {short_name(node.name())} is a view"
+    if creation in (INFERENCE, NO_GRAD) or node is None:
+        mode, time = "no_grad", "with grad mode enabled"
+        if creation == INFERENCE:
+            mode, time = "inference", "in normal mode"
+        if node is not None:
+            head += " of a view which"
+        head += f" was created in {mode} mode and {event} modified inplace {time}. "
     else:
-        head += f" and {what} modified inplace. "
+        head += f" and {event} modified inplace. "
     raise RuntimeError(head + _FORBIDDEN[creation])
 
 
@@ -99,7 +113,7 @@ _FORBIDDEN = {
 
 
 def check_inplace(t: Any) -> None:
-    """Raise torch's error if `t` may not be written to in place by a write that is to be in the graph."""
+    """Raise torch's error if `t` may not be written to in place while grad mode is on."""
     if not MODES.here.grad:
         return
     view = t._view
@@ -109,35 +123,37 @@ def check_inplace(t: Any) -> None:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )
-    # Of a view, as it was last made: torch does not make it anew here.
+    # `_edge` may be outdated for a view: torch does not regenerate it here either.
     if t._edge is None and needs_grad(t):
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
         )
 
 
-def replace_history(t: Any, fn: Node) -> None:
-    """After an operation that changed how `t` looks at its memory: `t` is now output 0 of `fn`, a view included.
+def replace_history(t: Any, node: Node) -> None:
+    """Make `t` output 0 of `node`, after an operation that changed shape or strides of the tensor itself (`t_`).
 
-    Hooks, retain_grad among them, stay with the history that they were registered on.
+    Its hooks, also that of `retain_grad`, stay with the earlier history.
     """
-    t._edge = (fn, 0)
+    t._edge = (node, 0)
     if t._view is not None:
-        t._view = (t._view[0], t._counter.version, t._view[2])
+        base, _, creation = t._view
+        t._view = (base, t._counter.version, creation)
 
 
-def rebase_history(t: Any, fn: Node) -> None:
-    """After an in-place write recorded as `fn`: `t` is now its output; if `t` is a view, its base becomes CopySlices."""
-    base, view = t, t._view
-    if view is not None:
+def rebase_history(t: Any, node: Node) -> None:
+    """Make `t` the output of `node`, which recorded an in-place write to it. The base of a view becomes CopySlices."""
+    base = t
+    is_view = t._view is not None
+    if is_view:
         check_view(t)
-        base = view[0]
-        fn = CopySlices(base, t, fn)
-    old, base._edge = base._edge, (fn, 0)
+        base = t._view[0]
+        node = CopySlices(base, t, node)
+    old_edge, base._edge = base._edge, (node, 0)
     if base._meta is not None:
-        moved(base, old, fn)
-    if view is not None:
-        refresh(t)
+        move_retained_grad(base, old_edge, node)
+    if is_view:
+        regenerate_grad_fn(t)
 
 
 class Geometry(NamedTuple):
@@ -154,45 +170,45 @@ class Geometry(NamedTuple):
 
 
 class CopySlices(Node):
-    """What the base of a view becomes when the view is written to in place.
+    """The node of a base after an in-place write to a view of it.
 
-    The gradient of the written cells goes through the write's own node, that of the others straight to the base's
-    earlier history. Source: torch's `CopySlices`.
+    The gradient of the written cells goes through the node of the write; the gradient of all other cells goes straight
+    to the earlier history of the base. Source: torch's `CopySlices`.
     """
 
     __slots__ = ("base", "fn", "view")
     __module__ = "builtins"  # as torch prints it
-    _called = "torch::autograd::CopySlices"
+    _name = "torch::autograd::CopySlices"
 
     def __init__(self, base: Any, view: Any, fn: Node) -> None:
-        super().__init__((edge_of(base), *fn._edges[1:]))
+        super().__init__((gradient_edge(base), *fn._edges[1:]))
         self.base, self.view, self.fn = Geometry.of(base), Geometry.of(view), fn
         self.describe(base)
 
     def apply(self, grads: list, raw: bool) -> list:
-        """The gradients for the inputs, from those of the outputs."""
+        """Return the gradients of the base's earlier history, and of the other inputs of the write."""
         grad = grads[0]
         if grad is None:
             return [None] * len(self._edges)
         if self.fn is None:
             raise RuntimeError(FREED_MESSAGE)
+        # The gradient may have other strides than the base. A copy with its strides has the view where the base has it.
         whole = OPERATIONS.new_empty_strided(grad, self.base.shape, self.base.stride)
         OPERATIONS.copy_(whole, grad)
-        here = OPERATIONS.as_strided(
-            whole, self.view.shape, self.view.stride, self.view.offset - self.base.offset
-        )
-        inner = self.fn.apply([OPERATIONS.clone_contiguous(here)], raw)
+        offset = self.view.offset - self.base.offset
+        part = OPERATIONS.as_strided(whole, self.view.shape, self.view.stride, offset)
+        gradients = self.fn.apply([OPERATIONS.clone_contiguous(part)], raw)
         if self._edges[0] is None:
-            return [None, *inner[1:]]
-        if inner[0] is None:
-            OPERATIONS.zero_(here)
+            return [None, *gradients[1:]]
+        if gradients[0] is None:
+            OPERATIONS.zero_(part)
         else:
-            OPERATIONS.copy_(here, inner[0])
-        gradients = GradientList.of_new([whole, *inner[1:]])
+            OPERATIONS.copy_(part, gradients[0])
+        result = GradientList.of_new([whole, *gradients[1:]])
         # PyTorch writes to the gradient of the base twice: all of it, then the written cells.
-        gradients.states[0] = GradientState(2, SeenBy.NOBODY)
-        return gradients
+        result.states[0] = GradientState(2, SeenBy.NOBODY)
+        return result
 
     def release(self) -> None:
-        """Let go of the write's node, which keeps what it saved if somebody else knows it."""
+        """Drop the node of the write. If the user holds it, what it saved stays."""
         self.fn = None  # type: ignore[assignment]

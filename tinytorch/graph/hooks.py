@@ -1,8 +1,8 @@
 """Hooks: on the gradients of tensors, on nodes, and after a leaf's `.grad` was accumulated.
 
-The hook of a tensor stays with the history on which it was registered: a node keeps, for each of its outputs, the hooks
-that were registered while that output was the tensor. Only `retain_grad` moves on to the newest history, and it runs
-after all hooks on that output. A leaf has its hooks itself, in `_meta`.
+A hook on a non-leaf belongs to the history that the tensor had when the hook was registered: the node has it, for the
+output that the tensor was. After an in-place write the tensor has another node, and the hook stays with the first one.
+Only `retain_grad` moves to the new node; it runs after all hooks on that output. A leaf has its hooks in `_meta`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ..base import type_name, warn_user
-from .autograd_meta import TensorBase, meta
+from .autograd_meta import TensorBase, materialize_meta
 from .modes import call_user
 from .operations import OPERATIONS
 
@@ -44,21 +44,27 @@ class RemovableHandle:
 
 
 class NodeHooks:
-    """The hooks of one node: those of its output tensors, those that retain gradients, its prehooks and posthooks."""
+    """The hooks of one node, or of a leaf and its AccumulateGrad.
 
-    __slots__ = ("on_output", "post", "pre", "retain")
+    `on_outputs`: pairs of an output number and the hooks of the tensor that is this output. `retaining`: the tensors
+    with `retain_grad`, by output number. `pre` and `post`: hooks on the node itself.
+    """
+
+    __slots__ = ("on_outputs", "post", "pre", "retaining")
 
     def __init__(
         self, on_leaf: OrderedDict | None = None, accumulator: NodeHooks | None = None
     ) -> None:
-        self.on_output: list[tuple[int, OrderedDict]] = [] if on_leaf is None else [(0, on_leaf)]
-        self.retain: dict[int, weakref.ref] = {}
+        self.on_outputs: list[tuple[int, OrderedDict]] = []
+        if on_leaf is not None:
+            self.on_outputs.append((0, on_leaf))
+        self.retaining: dict[int, weakref.ref] = {}
         self.pre: OrderedDict[int, Callable] = accumulator.pre if accumulator else OrderedDict()
         self.post: OrderedDict[int, Callable] = accumulator.post if accumulator else OrderedDict()
 
 
 def hooks_of(node: Any) -> NodeHooks:
-    """The hooks of a node, which has none until someone asks."""
+    """Return the hooks of a node, made now if it has none."""
     if node._hooks is None:
         node._hooks = NodeHooks()
     return node._hooks
@@ -71,12 +77,12 @@ def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook(grad)` when the tensor's gradient is computed; a tensor that it returns replaces the gradient."""
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    node, m = tensor.grad_fn, meta(tensor)
-    if m.on_grad is None:
-        m.on_grad = OrderedDict()
+    node, m = tensor.grad_fn, materialize_meta(tensor)
+    if m.grad_hooks is None:
+        m.grad_hooks = OrderedDict()
         if node is not None:
-            hooks_of(node).on_output.append((tensor._edge[1], m.on_grad))
-    return RemovableHandle(m.on_grad, hook)
+            hooks_of(node).on_outputs.append((tensor._edge[1], m.grad_hooks))
+    return RemovableHandle(m.grad_hooks, hook)
 
 
 def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], None]) -> RemovableHandle:
@@ -85,37 +91,43 @@ def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], None])
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor.grad_fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    m = meta(tensor)
-    if m.after_accumulate is None:
-        m.after_accumulate = OrderedDict()
-    return RemovableHandle(m.after_accumulate, hook)
+    m = materialize_meta(tensor)
+    if m.post_accumulate_hooks is None:
+        m.post_accumulate_hooks = OrderedDict()
+    return RemovableHandle(m.post_accumulate_hooks, hook)
 
 
 def retain_grad(tensor: Any) -> None:
-    """Keep this non-leaf's gradient in `.grad` when backward runs; nothing to do for a leaf."""
+    """Keep this non-leaf's gradient in `.grad` when backward runs; does nothing for a leaf."""
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    node = None if tensor.retains_grad or tensor._edge is None else tensor.grad_fn
+    if tensor.retains_grad or tensor._edge is None:
+        return
+    node = tensor.grad_fn
     if node is not None:
-        meta(tensor).retains = True
-        hooks_of(node).retain[tensor._edge[1]] = weakref.ref(tensor)  # which keeps nothing alive
+        materialize_meta(tensor).retains_grad = True
+        # A weak reference, so that a graph does not keep its intermediate tensors alive.
+        hooks_of(node).retaining[tensor._edge[1]] = weakref.ref(tensor)
 
 
-def moved(tensor: Any, old: Any, new: Any) -> None:
-    """The history of a tensor went from the edge `old` (None: a leaf) to the node `new`: retain_grad goes with it."""
+def move_retained_grad(tensor: Any, old_edge: Any, new_node: Any) -> None:
+    """Move `retain_grad` to the new node of a tensor, whose edge was `old_edge` (None for a leaf). Hooks stay there."""
     m = tensor._meta
-    m.on_grad = None
-    if m.retains and old is not None and old[0]._hooks is not None:
-        retained = old[0]._hooks.retain
-        for nr, who in list(retained.items()):
-            if who() is tensor:
-                hooks_of(new).retain[tensor._edge[1]] = retained.pop(nr)
+    m.grad_hooks = None
+    if not m.retains_grad or old_edge is None or old_edge[0]._hooks is None:
+        return
+    retaining = old_edge[0]._hooks.retaining
+    for output_nr, reference in list(retaining.items()):
+        if reference() is tensor:
+            hooks_of(new_node).retaining[tensor._edge[1]] = retaining.pop(output_nr)
 
 
 def warn_of_hooks(tensor: Any) -> None:
-    """Warn of each hook on a tensor's gradient that is lost in a copy, unless it is marked as one that may be."""
+    """Warn of each hook on a tensor's gradient that its copy will not have, unless the hook is marked as one that may be lost."""
     m = tensor._meta
-    for hook in ((m and m.on_grad) or {}).values():
+    if m is None or m.grad_hooks is None:
+        return
+    for hook in m.grad_hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
             warn_user(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning")  # fmt: skip
 
@@ -123,67 +135,63 @@ def warn_of_hooks(tensor: Any) -> None:
 # calling --------------------------------------------------------------------------------------------------------------
 
 
-def before(held: NodeHooks, grads: Any) -> tuple:
-    """The gradients that reach a node, after the hooks of its outputs; then those that are to be retained are."""
-    out = list(grads)
-    for nr, hooks in held.on_output:
+def run_hooks_on_tensors(node_hooks: NodeHooks, grads: Any) -> tuple:
+    """Return the gradients of a node's outputs after the hooks on these tensors, and keep those that are retained."""
+    gradients = list(grads)
+    for output_nr, hooks in node_hooks.on_outputs:
         for hook in list(hooks.values()):
-            new = call_user(hook, out[nr])
-            if new is not None:
-                out[nr] = _replacement(hook, out[nr], new)
-    for nr, who in held.retain.items():
-        tensor, grad = who(), out[nr]
+            result = call_user(hook, gradients[output_nr])
+            if result is not None:
+                gradients[output_nr] = _checked_replacement(hook, gradients[output_nr], result)
+    for output_nr, reference in node_hooks.retaining.items():
+        tensor, grad = reference(), gradients[output_nr]
         if tensor is not None and grad is not None:
             m = tensor._meta
             m.grad = OPERATIONS.clone_contiguous(grad) if m.grad is None else m.grad + grad
-    return tuple(out)
+    return tuple(gradients)
 
 
-def run_node_hooks(hooks: dict[int, Callable], seen: tuple, *given: tuple) -> tuple:
-    """The gradients of a node after its prehooks; or after its posthooks, which also see what it was `given`."""
+def run_node_hooks(hooks: dict[int, Callable], grads: tuple, *more: tuple) -> tuple:
+    """Return the gradients of a node after its prehooks or posthooks. `more`: what posthooks get as second argument."""
     for hook in list(hooks.values()):
-        new = call_user(hook, seen, *given)
-        if new is None:
+        results = call_user(hook, grads, *more)
+        if results is None:
             continue
-        if not isinstance(new, tuple):
-            raise TypeError(f"expected tuple, but hook returned '{type_name(new)}'")
-        if len(new) != len(seen):
-            raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(seen)})")  # fmt: skip
-        seen = tuple(
-            [
-                None if n is None else _replacement(hook, g, n)
-                for g, n in zip(seen, new, strict=True)
-            ]
-        )
-    return seen
+        if not isinstance(results, tuple):
+            raise TypeError(f"expected tuple, but hook returned '{type_name(results)}'")
+        if len(results) != len(grads):
+            raise RuntimeError(f"hook '{_name_of(hook)}' has returned an incorrect number of values (got {len(results)}, but expected {len(grads)})")  # fmt: skip
+        pairs = zip(grads, results, strict=True)
+        grads = tuple([r if r is None else _checked_replacement(hook, g, r) for g, r in pairs])
+    return grads
 
 
-def after_accumulate(leaf: Any) -> None:
-    """Run the hooks on a leaf whose `.grad` was accumulated."""
-    given, returned = leaf, False
-    for hook in list(leaf._meta.after_accumulate.values()):
-        new = call_user(hook, given)
-        if (
-            new is not None
-        ):  # which is said once all of them have run, each with what the one before gave
-            given, returned = _replacement(hook, given, new), True
-    if returned:
+def run_post_accumulate_hooks(leaf: Any) -> None:
+    """Run the hooks on a leaf whose `.grad` was accumulated. RuntimeError if one of them returned something."""
+    argument, has_result = leaf, False
+    for hook in list(leaf._meta.post_accumulate_hooks.values()):
+        result = call_user(hook, argument)
+        if result is not None:
+            # torch runs all hooks, each on what the one before it returned, and raises only then.
+            argument, has_result = _checked_replacement(hook, argument, result), True
+    if has_result:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-def _replacement(hook: Callable, grad: Any, new: Any) -> Any:
+def _checked_replacement(hook: Callable, grad: Any, result: Any) -> Any:
+    """Return what a hook returned in place of a gradient. Torch's error unless dtype, device and shape are the same."""
     if grad is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
-    if not isinstance(new, TensorBase):
-        raise TypeError(f"expected Variable, but hook returned '{type_name(new)}'")
-    if grad.dtype is not new.dtype or grad.device != new.device:
+    if not isinstance(result, TensorBase):
+        raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
+    if grad.dtype is not result.dtype or grad.device != result.device:
         raise RuntimeError(
-            f"hook '{_name(hook)}' has changed the type of value (was {grad.type()} got {new.type()})"
+            f"hook '{_name_of(hook)}' has changed the type of value (was {grad.type()} got {result.type()})"
         )
-    if grad.shape != new.shape:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
-    return new
+    if grad.shape != result.shape:
+        raise RuntimeError(f"hook '{_name_of(hook)}' has changed the size of value")
+    return result
 
 
-def _name(hook: Callable) -> str:
+def _name_of(hook: Callable) -> str:
     return getattr(hook, "__name__", "<unknown>")

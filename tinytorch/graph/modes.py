@@ -1,13 +1,14 @@
-"""Modes: whether operations are recorded, whether tensors have versions, whether nodes remember where they were made.
+"""The modes of a thread (grad mode, inference mode), anomaly mode, and NumPy's floating point errors during operations.
 
-Each switch works as a context manager, those of grad mode as decorators, too. Source: `torch.autograd.grad_mode`,
-`torch.autograd.anomaly_mode`.
+Each mode has a class that works as a context manager; those of grad mode work as decorators, too. Source:
+`torch.autograd.grad_mode`, `torch.autograd.anomaly_mode`.
 """
 
 from __future__ import annotations
 
 import contextvars
 import threading
+import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import ContextDecorator
@@ -15,125 +16,140 @@ from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 
-from ..base import HERE, type_name
+from ..base import PACKAGE_FOLDER, type_name
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
-# torch gives inf and nan in silence, whatever the user's `np.errstate`. What NumPy does about
-# floating point errors it has in a ContextVar, the only one that `np.seterr` sets in an empty
-# context. Setting it costs a fifth of what `np.errstate` costs.
-_SILENT = contextvars.Context()
-_SILENT.run(np.seterr, all="ignore")
-_errors, IGNORED = next(iter(_SILENT.items()))
-get_errors, set_errors = _errors.get, _errors.set
+# torch computes inf and nan without a warning, whatever the user's `np.errstate` is. NumPy keeps its handling of
+# floating point errors in a ContextVar, the only one that `np.seterr` sets in an empty context. To set this variable
+# takes a fifth of the time of `np.errstate`.
+_SILENT_CONTEXT = contextvars.Context()
+_SILENT_CONTEXT.run(np.seterr, all="ignore")
+_numpy_errors, IGNORED_ERRORS = next(iter(_SILENT_CONTEXT.items()))
+get_numpy_errors, set_numpy_errors = _numpy_errors.get, _numpy_errors.set
 
 
-class _Here:
-    """What holds in one thread."""
+class ThreadState:
+    """The modes of one thread, and what runs in it."""
 
-    __slots__ = ("asked", "errors", "grad", "inference", "node", "packing", "run_ufunc", "saving")
+    __slots__ = (
+        "grad",
+        "grad_requested",
+        "inference",
+        "node",
+        "packing",
+        "run_ufunc",
+        "saved_tensor_hooks",
+        "user_errors",
+    )
 
     def __init__(self) -> None:
-        self.grad = True
+        self.grad = True  # whether operations are recorded
         self.inference = False
-        self.saving: tuple = ()  # the hooks on what is saved that hold, pairs, the innermost last
-        self.packing: Any = None  # the saved tensor whose pack hook runs
-        self.node: Any = None  # the node that backward has come to
-        self.asked = False  # inside inference mode: whether grad mode was switched on, though nothing is recorded there
-        # While backward silences NumPy: what the user had it do about floating point errors.
-        self.errors: Any = None
-        # Calls a ufunc in a context in which NumPy is silent, at a quarter of the cost of
-        # `run_silenced`. Python code would not find the user's ContextVars there, by which
-        # Jupyter knows the cell that prints; nor would a signal handler.
-        self.run_ufunc = _SILENT.copy().run
+        # Grad mode as it was set inside of inference mode, where nothing is recorded but `is_grad_enabled()` shows it.
+        self.grad_requested = False
+        # Active pairs of pack hook and unpack hook, the innermost last.
+        self.saved_tensor_hooks: tuple = ()
+        self.packing: Any = None  # the SavedTensor whose pack hook runs
+        self.node: Any = None  # the node that backward runs
+        # The user's handling of floating point errors, while backward ignores them.
+        self.user_errors: Any = None
+        # Calls a ufunc in a context in which NumPy ignores errors, in a quarter of the time of `run_silenced`. Only
+        # ufuncs: Python code would not find the user's ContextVars there, by which Jupyter knows the cell that
+        # prints, nor would a signal handler.
+        self.run_ufunc = _SILENT_CONTEXT.copy().run
 
 
-class _Modes(threading.local):
-    """`here` is the thread's own; reading it costs several times what reading off it costs."""
+class Modes(threading.local):
+    """The modes in effect. Reading `here` is slow, so functions read it once."""
 
-    anomaly = False  # this and the next one are set on the class, for all threads
+    # These two are set on the class: as in torch, anomaly mode is one for all threads.
+    anomaly = False
     check_nan = True
 
     def __init__(self) -> None:
-        self.here = _Here()
+        self.here = ThreadState()
 
 
-MODES = _Modes()
+MODES = Modes()
 
 
 def run_silenced(kernel: Callable, *args: Any) -> Any:
     """Call a kernel in the caller's context, without NumPy's floating point warnings and errors."""
-    errors = get_errors()
-    try:  # An interrupt may come as soon as NumPy is silent; with a token it could not be undone.
-        set_errors(IGNORED)
+    errors = get_numpy_errors()
+    # An interrupt may come right after `set`. Then `errors` is known and a token of the ContextVar would not be.
+    try:
+        set_numpy_errors(IGNORED_ERRORS)
         return kernel(*args)
     finally:
-        set_errors(errors)
+        set_numpy_errors(errors)
 
 
 def call_user(function: Callable, *args: Any) -> Any:
-    """Call a function of the user's with the user's `np.errstate`, though backward silences NumPy.
+    """Call a function of the user's with the user's `np.errstate`, which backward replaces meanwhile.
 
-    What the function sets by `np.seterr` holds after backward, as on torch.
+    What the function sets by `np.seterr` stays set after backward, as with torch.
     """
     here = MODES.here
-    errors, here.errors = here.errors, None
+    errors, here.user_errors = here.user_errors, None
     if errors is None:
         return function(*args)
     try:
-        set_errors(errors)
+        set_numpy_errors(errors)
         return function(*args)
     finally:
-        here.errors = get_errors()
-        set_errors(IGNORED)
+        here.user_errors = get_numpy_errors()
+        set_numpy_errors(IGNORED_ERRORS)
 
 
-class _Switch(ContextDecorator):
-    """A mode that holds inside a `with` block or inside a decorated function."""
+class ModeSwitch(ContextDecorator):
+    """A mode that is in effect inside of a `with` block or of a decorated function."""
 
-    mode: bool  # whether operations are recorded; of inference mode, whether it holds
+    mode: bool
 
     @overload
-    def __new__(cls, given: _Decorated) -> _Decorated: ...  # type: ignore[misc]
+    def __new__(cls, argument: _Decorated) -> _Decorated: ...  # type: ignore[misc]
     @overload
-    def __new__(cls, given: bool | None = None) -> Self: ...
-    def __new__(cls, given: Any = None) -> Any:
-        """Make the switch, or decorate a function with it."""
+    def __new__(cls, argument: bool | None = None) -> Self: ...
+    def __new__(cls, argument: Any = None) -> Any:
+        """Make the switch, or decorate a function with it: `@no_grad` works without parentheses, as in torch."""
         switch = super().__new__(cls)
-        return switch(given) if callable(given) else switch
+        return switch(argument) if callable(argument) else switch
 
     def clone(self) -> Self:
-        """Another switch to the same mode."""
+        """Make another switch to the same mode."""
         return type(self)(self.mode)
 
-    _recreate_cm = clone  # which a decorated function calls
+    _recreate_cm = clone  # `ContextDecorator` calls it for each call of a decorated function
 
     def __enter__(self) -> None:
         here = MODES.here
-        self._before = here.grad, here.inference, here.asked
-        self._turn()
+        self._outer = here.grad, here.inference, here.grad_requested
+        self._switch_mode()
 
     def __exit__(self, *exc: object) -> None:
-        MODES.here.grad, MODES.here.inference, MODES.here.asked = self._before
-
-    def _turn(self) -> None:
         here = MODES.here
-        here.asked, here.grad = self.mode, self.mode and not here.inference
+        here.grad, here.inference, here.grad_requested = self._outer
+
+    def _switch_mode(self) -> None:
+        here = MODES.here
+        here.grad_requested = self.mode
+        here.grad = self.mode and not here.inference
 
 
-class no_grad(_Switch):
-    """Inside, nothing is recorded and results do not require grad."""
+class no_grad(ModeSwitch):
+    """Context manager: inside, nothing is recorded and results do not require grad."""
 
     mode = False
 
 
-class enable_grad(_Switch):
-    """Inside, operations are recorded, even where an outer `no_grad` holds."""
+class enable_grad(ModeSwitch):
+    """Context manager: inside, operations are recorded, even within a `no_grad`."""
 
     mode = True
 
 
-class set_grad_enabled(_Switch):
+class set_grad_enabled(ModeSwitch):
     """Turn recording on or off: at once when called, until the block ends when used as a context manager."""
 
     def __init__(self, mode: bool) -> None:
@@ -145,31 +161,29 @@ class set_grad_enabled(_Switch):
         super().__enter__()
 
     def __call__(self, function: _Decorated) -> _Decorated:
-        """Decorate a function, inside which the mode holds."""
-        self.__exit__()  # as a decorator it acts inside the function alone
+        """Decorate a function, inside of which the mode is in effect."""
+        self.__exit__()  # calling the class switched the mode, and a decorator must not
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        self._turn()
+        self._switch_mode()
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
 
-class inference_mode(_Switch):
-    """Like `no_grad`, and tensors made inside are inference tensors: no version counter, never in a graph."""
+class inference_mode(ModeSwitch):
+    """Like `no_grad`; tensors that are made inside are inference tensors: they have no version and are never in a graph."""
 
     mode = True
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def _turn(self) -> None:
-        MODES.here.grad, MODES.here.inference, MODES.here.asked = (
-            not self.mode,
-            self.mode,
-            not self.mode,
-        )
+    def _switch_mode(self) -> None:
+        here = MODES.here
+        here.inference = self.mode
+        here.grad = here.grad_requested = not self.mode
 
 
 for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -177,34 +191,35 @@ for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
 
 
 def is_grad_enabled() -> bool:
-    """Whether grad mode is on: operations are recorded, unless inference mode holds as well."""
-    return MODES.here.asked if MODES.here.inference else MODES.here.grad
+    """Return True if grad mode is on: operations are recorded, unless inference mode is on as well."""
+    here = MODES.here
+    return here.grad_requested if here.inference else here.grad
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether inference mode holds."""
+    """Return True inside of inference mode."""
     return MODES.here.inference
 
 
-# anomaly mode: nodes remember where they were made, and backward says where what failed was made ------------------------
+# anomaly mode ------------------------------------------------------------------------------------------------------------
 
-# what anomaly mode has called with each new node; mostly empty, which is all that making one asks
-MADE: list[Callable[[Any], None]] = []
+NODE_LISTENERS: list[Callable[[Any], None]] = []
+"""Called with each new node, in anomaly mode. Making a node only checks whether this is empty."""
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly mode, for all threads. Source: `torch.set_anomaly_enabled`."""
-    type(MODES).anomaly, type(MODES).check_nan = enabled, check_nan
-    MADE[:] = [_remember] if enabled else []
+    Modes.anomaly, Modes.check_nan = enabled, check_nan
+    NODE_LISTENERS[:] = [_note_traceback] if enabled else []
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly mode holds."""
+    """Return True in anomaly mode."""
     return MODES.anomaly
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly mode also looks for nan in gradients."""
+    """Return True if anomaly mode also looks for nan in gradients."""
     return MODES.check_nan
 
 
@@ -212,21 +227,25 @@ class set_detect_anomaly:
     """Switch anomaly mode: at once when called, until the block ends when used as a context manager."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self.before = MODES.anomaly, MODES.check_nan
+        self.outer = MODES.anomaly, MODES.check_nan
         set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        set_anomaly_enabled(*self.before)
+        set_anomaly_enabled(*self.outer)
 
 
 class detect_anomaly(set_detect_anomaly):
-    """Inside, backward says where what failed was made, and raises if a gradient is nan (with `check_nan`)."""
+    """Context manager: inside, nodes remember where they were made.
+
+    An error in backward comes with a warning that shows the forward call of the node that failed. With `check_nan`,
+    a gradient that is nan is an error, too.
+    """
 
     def __init__(self, check_nan: bool = True) -> None:
-        self.before, self.check_nan = (MODES.anomaly, MODES.check_nan), check_nan
+        self.outer, self.check_nan = (MODES.anomaly, MODES.check_nan), check_nan
         warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)  # fmt: skip
 
     def __enter__(self) -> None:
@@ -236,33 +255,28 @@ class detect_anomaly(set_detect_anomaly):
 set_detect_anomaly.__module__ = detect_anomaly.__module__ = "torch.autograd.anomaly_mode"
 
 
-def _remember(node: Any) -> None:
-    """Note on a new node where the user made it."""
-    import traceback
-
-    ours = f'  File "{HERE}'
-    node.metadata["traceback_"] = [
-        frame for frame in traceback.format_stack() if not frame.startswith(ours)
-    ]
+def _note_traceback(node: Any) -> None:
+    """Keep on a new node the lines of the user's code that made it."""
+    own_frame = f'  File "{PACKAGE_FOLDER}'
+    frames = traceback.format_stack()
+    node.metadata["traceback_"] = [frame for frame in frames if not frame.startswith(own_frame)]
 
 
-def check_gradients(node: Any, outputs: list) -> None:
-    """Raise torch's RuntimeError if anomaly mode looks for nan, and finds one in what a node computed."""
-    for i, grad in enumerate(outputs if MODES.check_nan else ()):
-        array = getattr(grad, "_data", grad)  # results are tensors only where they are recorded
+def check_for_nan(node: Any, gradients: list) -> None:
+    """Raise torch's RuntimeError if anomaly mode looks for nan and a node computed one."""
+    if not MODES.check_nan:
+        return
+    for i, gradient in enumerate(gradients):
+        array = getattr(gradient, "_data", gradient)  # a tensor only with `create_graph`
         if array is not None and np.isnan(array).any():
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
 
 
-def explain(node: Any, say: list) -> None:
-    """Add to `say`, pairs of a warning and its place, where the node that failed was made."""
-    stack, line = node.metadata.get("traceback_"), 100
-    known = "No forward pass information available. Enable detect anomaly during forward pass for more information."
-    if stack is not None:
-        known, line = f"Traceback of forward call that caused the error:\n{''.join(stack)}", 122
-    say.append(
-        (
-            f"Error detected in {node.name()}. {known}",
-            f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}",
-        )
-    )
+def explain_failure(node: Any, warnings: list) -> None:
+    """Add to `warnings`, pairs of a message and its place in torch's sources, where a node that failed was made."""
+    frames, line = node.metadata.get("traceback_"), 100
+    origin = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    if frames is not None:
+        origin, line = f"Traceback of forward call that caused the error:\n{''.join(frames)}", 122
+    place = f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}"
+    warnings.append((f"Error detected in {node.name()}. {origin}", place))

@@ -1,9 +1,9 @@
 """Nodes of the autograd graph.
 
-A kind of node is declared by `kind_of_node(name, formulas)`: one formula for each differentiable input. A formula's
-parameter names say what the node saves: `lambda grad, other: grad * other` saves `other`, and only if that gradient is
-needed. The names are those of torch's derivative table, so `grad_fn._saved_other` reads as in torch. A formula runs on
-plain arrays, or on tensors where the gradient's own graph is wanted.
+A class of nodes is made by `make_node_class(name, formulas)`, with a formula for each differentiable input. The names of
+a formula's parameters say what the node saves: `lambda grad, other: grad * other` saves `other`, and only if that
+gradient is needed. They are the names of torch's derivative table, so `grad_fn._saved_other` reads as in torch. A
+formula runs on arrays, or on tensors if the gradient is to have a graph of its own.
 """
 
 from __future__ import annotations
@@ -15,70 +15,88 @@ from typing import Any
 
 import numpy as np
 
-from .autograd_meta import LAST, meta
+from .autograd_meta import LAST, materialize_meta
 from .gradient_state import NEW_GRADIENT, GradientState, SeenBy
 from .hooks import RemovableHandle, hooks_of
-from .modes import MADE
+from .modes import NODE_LISTENERS
 from .saved import Saved, save_result, show_saved
 
 next_number = itertools.count().__next__
-Edge = tuple[Any, int]  # a node, or the leaf that ends the graph, and which of its outputs
-_SHOWN: Any = weakref.WeakKeyDictionary()
+
+Edge = tuple[Any, int]
+"""A node, or the leaf that ends the graph, and the number of one of its outputs."""
+
+GradientSpec = tuple[tuple[int, ...], np.dtype, Any]
+"""Shape, dtype and device that the gradient of an output must have."""
+
+# `next_functions` of nodes, once they were shown. So hooks that the user puts on the node of a leaf live as long as the
+# graph in which the user found it.
+_NEXT_FUNCTIONS: Any = weakref.WeakKeyDictionary()
 
 
-def expectation(t: Any) -> tuple:
-    """Shape, dtype (NumPy's) and device that the gradient of a tensor must have."""
+def gradient_spec_of(t: Any) -> GradientSpec:
+    """Return the shape, dtype and device that the gradient of a tensor must have."""
     return t._data.shape, t._data.dtype, t.device
 
 
 class Node:
-    """One recorded operation: where its gradients go (`next_functions`) and what it saved for that."""
+    """One recorded operation: where its gradients go (`next_functions`) and what it saved to compute them.
 
-    __slots__ = ("__weakref__", "_edges", "_expects", "_hooks", "_metadata", "_saved", "_seq")
+    What is the engine's own has a name with an underscore, as users set attributes on the nodes of custom Functions.
+    """
 
-    # What is the engine's own has names with an underscore: a custom Function's node takes the user's attributes too.
+    __slots__ = (
+        "__weakref__",
+        "_edges",  # for each input an Edge, or None if no gradient flows there
+        "_gradient_specs",  # for each output a GradientSpec
+        "_hooks",  # None, or a NodeHooks
+        "_metadata",
+        "_saved",  # an entry for each of `saved_names`, see saved.py
+        "_sequence_number",  # backward runs nodes from the highest number down
+    )
+
+    # The attributes of a class of nodes.
     saved_names: tuple[str, ...] = ()
-    users: tuple = ()  # for each, the one input whose gradient alone needs it, if that is so
-    _results: dict[
+    # For each saved value the only input whose gradient needs it; None if more than one does.
+    needed_by: tuple[int | None, ...] = ()
+    _results_saved: dict[
         int, int
-    ] = {}  # which of what it saves are outputs of this node, and which outputs
-    spread = False  # whether one formula gives the gradients of all inputs at once
-    _called = ""  # the name, if it is not that of the class
-    _outputs = 1
-    _leaf = False
-    _several = False  # whether formulas are given a tuple of gradients, one for each output
+    ] = {}  # index of a saved value that is an output: number of the output
+    _has_one_formula = False  # one formula computes the gradients of all inputs
+    _name = ""  # as torch prints it, if it is not that of the class
+    _output_count = 1
+    _is_leaf = False
+    _has_several_outputs = False  # formulas are given a tuple of gradients
     # State of the gradients that it computes. PyTorch's formulas may write to what they return.
     _new_gradient_state = NEW_GRADIENT
-    _laid = False  # whether its gradients lie as torch lays the result of what is computed element by element
-    _on_tensors = (
-        False  # whether it runs on tensors even where gradients are arrays, as custom Functions do
+    _is_pointwise = False  # gradients get the strides that torch's TensorIterator gives
+    _needs_tensors = (
+        False  # runs on tensors even where gradients are arrays, as custom Functions do
     )
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         self._edges = edges
-        self._saved = saved  # see `saved`
-        self._seq = next_number()
+        self._saved = saved
+        self._sequence_number = next_number()
         self._hooks = None
-        for note in MADE:
-            note(self)
+        for listener in NODE_LISTENERS:
+            listener(self)
 
     # what torch shows ---------------------------------------------------------------------------------------------
 
     def name(self) -> str:
-        """The name torch prints, such as `MulBackward0`."""
-        return self._called or type(self).__name__
+        """Return the name that torch prints, such as `MulBackward0`."""
+        return self._name or type(self).__name__
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """The nodes that this node's gradients flow into, one pair (node, output number) an input."""
-        shown = _SHOWN.get(self)
-        if shown is None:
-            shown = tuple([shown_edge(e) for e in self._edges])
-            if any([e is not None and e[0]._leaf for e in self._edges]):
-                _SHOWN[self] = (
-                    shown  # so that hooks on a leaf's node live as long as a graph that it was seen in
-                )
-        return shown
+        """For each input, the node that its gradient flows into and the number of that node's output."""
+        functions = _NEXT_FUNCTIONS.get(self)
+        if functions is None:
+            functions = tuple([edge_for_user(edge) for edge in self._edges])
+            if any([edge is not None and edge[0]._is_leaf for edge in self._edges]):
+                _NEXT_FUNCTIONS[self] = functions
+        return functions
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -88,10 +106,10 @@ class Node:
         return self._metadata
 
     def _sequence_nr(self) -> int:
-        return self._seq
+        return self._sequence_number
 
     def __dir__(self) -> list[str]:
-        return [n for n in super().__dir__() if n not in Node.__slots__]
+        return [name for name in super().__dir__() if name not in Node.__slots__]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
@@ -106,21 +124,22 @@ class Node:
         """Call `hook(grad_outputs)` before this node runs; what it returns replaces `grad_outputs`."""
         return RemovableHandle(hooks_of(self).pre, hook)
 
-    # what backward does ---------------------------------------------------------------------------------------------
+    # what the engine does with it -----------------------------------------------------------------------------------
 
     def describe(self, *outputs: Any) -> None:
-        """Note shape, dtype and device that the gradients of the outputs must have; None stands for what is no tensor."""
-        nothing = (), np.dtype(np.float32), None  # what torch expects there
-        self._expects = [nothing if t is None else expectation(t) for t in outputs]
+        """Note what the gradients of these outputs must be; None is for an output that is no tensor."""
+        # For such an output torch expects the gradient of a float32 scalar.
+        scalar = (), np.dtype(np.float32), None
+        self._gradient_specs = [scalar if t is None else gradient_spec_of(t) for t in outputs]
 
     def apply(self, grads: list, raw: bool) -> list:
-        """Gradients for the inputs, from those of the outputs: arrays if `raw`, else tensors; None for none."""
+        """Return the gradients of the inputs, given those of the outputs: arrays if `raw`, else tensors; None for none."""
         raise NotImplementedError
 
     def keep_results(self, outputs: tuple) -> None:
-        """Save the node's own outputs, where formulas read them."""
+        """Save the node's own outputs, as far as formulas read them."""
         saved = list(self._saved)
-        for index, output_nr in self._results.items():
+        for index, output_nr in self._results_saved.items():
             saved[index] = save_result(outputs[output_nr], output_nr)
         self._saved = tuple(saved)
 
@@ -131,119 +150,142 @@ class Node:
                 saved.release()
 
     def __call__(self, *grads: Any) -> Any:
-        """Run the node alone. TypeError for another number of gradients than outputs."""
-        if len(grads) != self._outputs:
-            raise TypeError(f"expected {self._outputs} arguments, got {len(grads)} instead")
-        found = zip(self.apply(list(grads), False), self._edges, strict=True)
-        spread = self.spread and any(self._edges)
-        out = tuple([g if spread or edge is not None else None for g, edge in found])
-        return out[0] if len(out) == 1 else out
+        """Run this node alone. TypeError unless there is a gradient for each output."""
+        if len(grads) != self._output_count:
+            raise TypeError(f"expected {self._output_count} arguments, got {len(grads)} instead")
+        gradients = self.apply(list(grads), False)
+        # torch leaves out what nobody asked for, unless one formula computes all of it anyway.
+        if not (self._has_one_formula and any(self._edges)):
+            pairs = zip(gradients, self._edges, strict=True)
+            gradients = [None if edge is None else grad for grad, edge in pairs]
+        return gradients[0] if len(gradients) == 1 else tuple(gradients)
 
 
 class MultiNode(Node):
     """A node with several outputs."""
 
-    __slots__ = ("_outputs",)
-    _several = True
+    __slots__ = ("_output_count",)
+    _has_several_outputs = True
 
     def describe(self, *outputs: Any) -> None:
-        """Note how many there are, too."""
+        """Note what the gradients of these outputs must be, and how many there are."""
         super().describe(*outputs)
-        self._outputs = len(outputs)
+        self._output_count = len(outputs)
+
+
+class NotImplementedNode(Node):
+    """The node of an operation for which torch has no derivative: it is recorded, and backward through it raises."""
+
+    __slots__ = ()
+    _name = "torch::autograd::NotImplemented"
+    _message: str
+
+    def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
+        super().__init__(tuple([edge for edge in edges if edge is not None]))
+        self._sequence_number = LAST  # as in torch, so that it raises before other nodes run
+
+    def apply(self, grads: list, raw: bool) -> list:
+        """Raise torch's RuntimeError."""
+        raise RuntimeError(self._message)
+
+
+def make_undifferentiable_node_class(operation: str) -> Any:
+    """Return the class of nodes of an operation without derivative, by the name that the error gives it."""
+    body = {
+        "__slots__": (),
+        "__module__": "builtins",
+        "_message": f"derivative for {operation} is not implemented",
+    }
+    return type("NotImplemented", (NotImplementedNode,), body)
+
+
+# leaves ------------------------------------------------------------------------------------------------------------------
 
 
 class AccumulateGrad(Node):
-    """Stands for a leaf in the graph as it is shown: what adds to its `.grad`. Edges hold the leaf itself."""
+    """The node that is shown for a leaf, and adds to its `.grad`. The engine's edges have the leaf itself."""
 
     __slots__ = ("variable",)
     __module__ = "builtins"
-    _called = "torch::autograd::AccumulateGrad"
+    _name = "torch::autograd::AccumulateGrad"
 
     def __init__(self, leaf: Any) -> None:
         self.variable = leaf
         self._edges = self._saved = ()
         self._hooks = None
-        self._seq = LAST
+        self._sequence_number = LAST
         self.describe(leaf)
 
 
-def exchanged(leaf: Any, before: tuple, anyway: bool = False) -> None:
-    """A leaf got another array by `.data =`. What was recorded so far goes on expecting the gradient that it expected.
-
-    Of another dtype it gets another node, too, or `anyway`.
-    """
-    m = leaf._meta
-    if m is not None:
-        now = expectation(leaf)
-        if anyway or now[1:] != before[1:]:
-            m.accumulator = None
-        if now != before:
-            m.exchanged += ((next_number(), before),)
-
-
-def shown_edge(edge: Any) -> tuple[Any, int]:
-    """An edge as those outside see it: to the AccumulateGrad of a leaf, (None, 0) for none."""
-    if edge is None or not edge[0]._leaf:
+def edge_for_user(edge: Any) -> tuple[Any, int]:
+    """Return an edge as `next_functions` shows it: to the AccumulateGrad of a leaf; (None, 0) for None."""
+    if edge is None or not edge[0]._is_leaf:
         return edge or (None, 0)
-    m = meta(edge[0])
+    m = materialize_meta(edge[0])
     node = m.accumulator and m.accumulator()
     if node is None:
-        node = AccumulateGrad(
-            edge[0]
-        )  # which keeps the leaf alive; the leaf finds it by a weak reference
+        # The node keeps the leaf alive. A strong reference back would be a cycle, which torch has not either.
+        node = AccumulateGrad(edge[0])
         m.accumulator = weakref.ref(node)
     return (node, 0)
 
 
-class NotImplementedNode(Node):
-    """Stands for an operation that torch has no derivative for: it is recorded, and backward through it raises."""
+def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False) -> None:
+    """Note that `.data =` gave a leaf another array. `earlier`: what its gradient had to be until now.
 
-    __slots__ = ()
-    _called = "torch::autograd::NotImplemented"
-    _says: str
-
-    def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
-        super().__init__(tuple([e for e in edges if e is not None]))
-        self._seq = LAST  # as torch has it: it raises before other nodes run
-
-    def apply(self, grads: list, raw: bool) -> list:
-        """Raise torch's RuntimeError."""
-        raise RuntimeError(self._says)
-
-
-def not_differentiable(what: str) -> Any:
-    """The kind of node of an operation that torch's table of derivatives does not name, by the name that the error says."""
-    body = {
-        "__slots__": (),
-        "__module__": "builtins",
-        "_says": f"derivative for {what} is not implemented",
-    }
-    return type("NotImplemented", (NotImplementedNode,), body)
+    Nodes that were recorded before still compute a gradient of the earlier shape and dtype, and that is not an error.
+    """
+    m = leaf._meta
+    if m is None:
+        return
+    current = gradient_spec_of(leaf)
+    # torch makes another AccumulateGrad if the dtype or the device differs, and hooks on the first one are lost.
+    if is_forced or current[1:] != earlier[1:]:
+        m.accumulator = None
+    if current != earlier:
+        m.earlier_gradient_specs += ((next_number(), earlier),)
 
 
-# declaring kinds of nodes -----------------------------------------------------------------------------------------
+# classes of nodes by formulas --------------------------------------------------------------------------------------------
 
 # torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
-_INTS = frozenset(["diagonal", "dim", "dim0", "dim1", "dim2", "dimension", "dims", "end", "index", "k", "offset",
-                   "repeats", "shifts", "start"])  # fmt: skip
+_UNSIGNED_NAMES = frozenset(
+    [
+        "diagonal",
+        "dim",
+        "dim0",
+        "dim1",
+        "dim2",
+        "dimension",
+        "dims",
+        "end",
+        "index",
+        "k",
+        "offset",
+        "repeats",
+        "shifts",
+        "start",
+    ]
+)
 
 
-def _as_torch_shows(value: Any) -> Any:
-    if type(value) is int:
-        return value & 0xFFFFFFFFFFFFFFFF if value < 0 else value
-    return tuple(_as_torch_shows(v) for v in value) if type(value) is tuple else value
+def _as_unsigned(value: Any) -> Any:
+    if type(value) is tuple:
+        return tuple([_as_unsigned(v) for v in value])
+    return value & 0xFFFFFFFFFFFFFFFF if type(value) is int and value < 0 else value
 
 
 def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
-    """The attributes under which saved value number `index` of a kind of node is read: `_saved_other`, `_raw_saved_other`."""
+    """Return the properties `_saved_other` and `_raw_saved_other` of a class of nodes, for saved value number `index`."""
 
     def read_value(node: Any) -> Any:
         saved = node._saved[index]
         value = saved.unpack(node) if isinstance(saved, Saved) else saved
-        return _as_torch_shows(value) if name in _INTS else value
+        return _as_unsigned(value) if name in _UNSIGNED_NAMES else value
 
     def read_object(node: Any) -> Any:
         saved = node._saved[index]
+        # None may be a tensor that is not needed, for which torch has an empty SavedTensor. Sizes have no such object.
         if saved is not None and not isinstance(saved, Saved):
             raise AttributeError(
                 f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'"
@@ -253,108 +295,152 @@ def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
     return property(read_value), property(read_object)
 
 
-def kind_of_node(
-    name: str, formulas: dict[str, Callable | None], also: tuple[str, ...] = (), base: type = Node, spread: bool = False,
-    results: tuple[str, ...] = ("result",), writes: int = 0, laid: bool = False,
-) -> Any:  # fmt: skip
-    """A kind of node: `formulas[input](grad, saved...)` is the gradient for that input; None stands for no gradient.
+def _parameters_of(formula: Callable | None) -> tuple[str, ...]:
+    """Return the names of the saved values that a formula reads."""
+    if formula is None:
+        return ()
+    return formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
 
-    A value whose name starts with an underscore is kept but not shown. `also` names values that are kept although no
-    formula that runs reads them, as torch keeps them. With `spread` the one formula returns the gradients of all inputs
-    (for `cat`, whose inputs are as many as are given). `writes`: how often torch's formulas write to what they make.
+
+def _find_needed_by(
+    saved_names: list[str],
+    reads: list[tuple[str, ...]],
+    also_saved: tuple[str, ...],
+    saves_always: bool,
+) -> list[int | None]:
+    """Return, for each saved value, the only input whose formula reads it; None if it is saved in any case."""
+    needed_by: list[int | None] = []
+    for name in saved_names:
+        readers = [i for i, names in enumerate(reads) if name in names and name not in also_saved]
+        needed_by.append(readers[0] if len(readers) == 1 and not saves_always else None)
+    return needed_by
+
+
+def _choose_apply(rules: list, indices: list[tuple], needed_by: list[int | None]) -> Callable:
+    """Return the `apply` of a class of nodes: one of two short ways, or the one that is always right."""
+    if len(indices) == 1 and indices[0] == tuple(range(len(needed_by))):
+        return _apply_only_formula
+    if indices == [(0,), (1,)] and needed_by == [0, 1]:
+        return _make_apply_of_two(*rules)
+    return _apply_formulas
+
+
+def make_node_class(
+    name: str,
+    formulas: dict[str, Callable | None],
+    also_saved: tuple[str, ...] = (),
+    base: type = Node,
+    has_one_formula: bool = False,
+    results: tuple[str, ...] = ("result",),
+    writes: int = 0,
+    is_pointwise: bool = False,
+) -> Any:
+    """Return a class of nodes. `formulas[input](grad, saved...)` is the gradient for that input; None for no gradient.
+
+    Saved values are shown as attributes unless their names start with an underscore. `also_saved`: names of values that
+    torch saves although no formula that runs reads them. `has_one_formula`: the one formula returns the gradients of all
+    inputs (of `cat`, which has as many as it is given). `results`: names of the outputs, as formulas read them.
+    `writes`: how often torch's formulas write to what they return.
     """
     rules = list(formulas.values())
-    reads = [() if f is None else f.__code__.co_varnames[1 : f.__code__.co_argcount] for f in rules]
-    # the order in which torch saves them, and hooks see them
-    names = sorted({*also}.union(*reads), key=lambda n: (n in results, n))
-    wanted = [tuple([names.index(p) for p in read]) for read in reads]
-    anyway = (
-        len(rules) - rules.count(None) == 1 or "BackwardBackward" in name
-    )  # then torch asks not what is needed
-    readers = [[i for i, read in enumerate(reads) if n in read and n not in also] for n in names]
-    users = [by[0] if len(by) == 1 and not anyway else None for by in readers]
-    simple = base is Node and not spread and [*wanted] == [tuple(range(len(names)))]
-    pair = base is Node and not spread and wanted == [(0,), (1,)] and users == [0, 1]
+    reads = [_parameters_of(formula) for formula in rules]
+    # torch saves results after inputs, each sorted by name. Hooks on saved tensors see them in this order.
+    names = sorted({*also_saved}.union(*reads), key=lambda n: (n in results, n))
+    indices = [tuple([names.index(parameter) for parameter in read]) for read in reads]
+    # torch does not ask which gradients are needed if there is only one, or in nodes of second derivatives.
+    saves_always = len(rules) - rules.count(None) == 1 or "BackwardBackward" in name
+    needed_by = _find_needed_by(names, reads, also_saved, saves_always)
+    # torch computes the gradients in the order of the inputs' names.
+    inputs = list(formulas)
+    order = sorted([i for i, rule in enumerate(rules) if rule], key=inputs.__getitem__)
     body: dict[str, Any] = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
         "saved_names": tuple(names),
-        "rules": tuple(zip(rules, wanted, strict=True)),
-        "order": tuple(
-            sorted([i for i, f in enumerate(rules) if f], key=[*formulas].__getitem__)
-        ),  # torch's
-        "users": tuple(users),
-        "spread": spread,
+        "needed_by": tuple(needed_by),
+        "rules": tuple(zip(rules, indices, strict=True)),
+        "order": tuple(order),
+        "apply": _apply_formulas,
+        "_has_one_formula": has_one_formula,
         "_new_gradient_state": GradientState(writes, SeenBy.NOBODY),
-        "_laid": laid,
-        "apply": _apply_one if simple else _apply_two(rules) if pair else _apply,
-        "_results": {names.index(n): nr for nr, n in enumerate(results) if n in names},
+        "_is_pointwise": is_pointwise,
+        "_results_saved": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }
-    for at, n in enumerate(names):
-        if n[0] != "_":
-            body[f"_saved_{n}"], body[f"_raw_saved_{n}"] = _properties_of_saved(n, at)
+    if base is Node and not has_one_formula:
+        body["apply"] = _choose_apply(rules, indices, needed_by)
+    for index, saved_name in enumerate(names):
+        if saved_name[0] != "_":
+            value, raw = _properties_of_saved(saved_name, index)
+            body[f"_saved_{saved_name}"], body[f"_raw_saved_{saved_name}"] = value, raw
     return type(name, (base,), body)
 
 
-def _values(node: Any, saved: tuple, raw: bool) -> list:
-    """What formulas read of what a node saved: arrays if `raw`."""
-    return [v.read_for_formula(node, raw) if isinstance(v, Saved) else v for v in saved]
+# running formulas --------------------------------------------------------------------------------------------------------
 
 
-def _apply(self: Any, grads: list, raw: bool) -> list:
-    """The gradients for the inputs of a node of a declared kind, from those of its outputs."""
-    saved, edges = self._saved, self._edges
-    several = self._several
+def _read_saved(node: Any, raw: bool) -> list:
+    """Return what formulas read of what a node saved: arrays if `raw`, else tensors."""
+    return [v.read_for_formula(node, raw) if isinstance(v, Saved) else v for v in node._saved]
+
+
+def _apply_formulas(self: Any, grads: list, raw: bool) -> list:
+    """Return the gradients of the inputs of any node that was made by formulas."""
+    edges = self._edges
+    several = self._has_several_outputs
     grad = tuple(grads) if several else grads[0]
     if grad is None or (several and all([g is None for g in grad])):
         return [None] * len(edges)
-    values = _values(self, saved, raw) if saved else ()
-    if self.spread:
-        return list(self.rules[0][0](grad, *[values[i] for i in self.rules[0][1]]))
-    out: list = [None] * len(edges)
+    values = _read_saved(self, raw)
+    if self._has_one_formula:
+        formula, indices = self.rules[0]
+        return list(formula(grad, *[values[k] for k in indices]))
+    gradients: list = [None] * len(edges)
     for i in self.order:
         if edges[i] is not None:
-            rule, wanted = self.rules[i]
-            out[i] = (
-                rule(grad, values[wanted[0]])
-                if len(wanted) == 1
-                else rule(grad, *[values[k] for k in wanted])
-            )
-    return out
+            formula, indices = self.rules[i]
+            gradients[i] = formula(grad, *[values[k] for k in indices])
+    return gradients
 
 
-def _apply_two(rules: list) -> Callable:
-    """The same for a kind of node with two inputs, each formula of which reads one saved value of its own, as of a product."""
-    first, second = rules
+def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
+    """Return `apply` for two inputs whose formulas read one saved value each, as those of a product.
+
+    Written out, because products and quotients are most of a graph: it takes two thirds of the time of `_apply_formulas`.
+    """
 
     def apply(self: Any, grads: list, raw: bool) -> list:
         grad = grads[0]
         if grad is None:
             return [None, None]
-        left, right = self._edges
-        for_left, for_right = self._saved
-        grad_right = None
-        if left is not None:
-            for_left = for_left.read_for_formula(self, raw)
-        # torch computes the gradient of `other` before that of `self`: by the names of the inputs.
-        if right is not None:
-            grad_right = second(grad, for_right.read_for_formula(self, raw))
-        return [None if left is None else first(grad, for_left), grad_right]
+        first_edge, second_edge = self._edges
+        saved_for_first, saved_for_second = self._saved
+        first_gradient = second_gradient = None
+        # Values are read in the order in which they were saved, which decides which one of two stale tensors is named.
+        if first_edge is not None:
+            value_for_first = saved_for_first.read_for_formula(self, raw)
+        if second_edge is not None:
+            # torch computes the gradient of `other` before that of `self`: in the order of the names.
+            second_gradient = second(grad, saved_for_second.read_for_formula(self, raw))
+        if first_edge is not None:
+            first_gradient = first(grad, value_for_first)
+        return [first_gradient, second_gradient]
 
     return apply
 
 
-def _apply_one(self: Any, grads: list, raw: bool) -> list:
-    """The same for a kind of node with one input and one output, whose formula reads all that is saved, in its order."""
-    grad, saved = grads[0], self._saved
+def _apply_only_formula(self: Any, grads: list, raw: bool) -> list:
+    """Return the gradient of the only input of a node whose formula reads all saved values, in their order."""
+    grad = grads[0]
     if grad is None:
         return [None]
+    formula = self.rules[0][0]
+    saved = self._saved
     if not saved:
-        return [self.rules[0][0](grad)]
-    if len(saved) == 1:
+        return [formula(grad)]
+    if len(saved) == 1:  # no list is made for one value
         value = saved[0]
         if isinstance(value, Saved):
             value = value.read_for_formula(self, raw)
-        return [self.rules[0][0](grad, value)]
-    return [self.rules[0][0](grad, *_values(self, saved, raw))]
+        return [formula(grad, value)]
+    return [formula(grad, *_read_saved(self, raw))]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import type_name
-from .autograd_meta import TensorBase, meta, needs_grad
+from .autograd_meta import TensorBase, materialize_meta, needs_grad
 from .modes import MODES, call_user, no_grad
 from .operations import OPERATIONS
 
@@ -32,7 +32,7 @@ _new = object.__new__
 def set_saved_tensor_hooks(pairs: tuple) -> None:
     """Make these pairs of pack hook and unpack hook, the innermost last, the active ones of this thread."""
     here = MODES.here
-    here.saving = pairs
+    here.saved_tensor_hooks = pairs
     (THREADS_WITH_HOOKS.add if pairs else THREADS_WITH_HOOKS.discard)(id(here))
 
 
@@ -102,11 +102,11 @@ class SavedTensor(Saved):
         """Return the tensor or its array. RuntimeError if it was freed, written to or detached in place since."""
         tensor = self.tensor
         if tensor is not None:
-            detached = 0 if tensor._meta is None else tensor._meta.detached
+            detached = 0 if tensor._meta is None else tensor._meta.detached_at
             # The usual case. It is worth a branch, as it takes a third of the time of `unpack`.
             if raw and not detached and self.version == tensor._counter.version:
                 return tensor._data
-            if self.output_nr is None and node._seq < detached:
+            if self.output_nr is None and node._sequence_number < detached:
                 raise RuntimeError(DETACHED_MESSAGE)
         tensor = self.unpack(node)
         return tensor._data if raw and tensor is not None else tensor
@@ -197,7 +197,7 @@ class SavedTensor(Saved):
             alias._edge = packed.edge
         elif packed.required_grad:
             # The saved tensor was a view that requires grad by its base alone, and has no edge of its own.
-            meta(alias).requires_grad = True
+            materialize_meta(alias).requires_grad = True
         return alias
 
 
@@ -275,7 +275,7 @@ def save_tensor(tensor: TensorBase) -> SavedTensor:
     saved.tensor = tensor
     saved.version = tensor._counter.version
     saved.output_nr = saved.packed = saved.node = None
-    if THREADS_WITH_HOOKS and (pairs := MODES.here.saving):
+    if THREADS_WITH_HOOKS and (pairs := MODES.here.saved_tensor_hooks):
         saved.pack(pairs[-1], tensor)
     return saved
 
@@ -302,7 +302,7 @@ def save_result(result: TensorBase, output_nr: int = 0) -> SavedTensor:
         alias.source = weakref.ref(result._edge[0])  # type: ignore[attr-defined]
     saved = SavedTensor(alias)
     saved.output_nr = output_nr
-    if THREADS_WITH_HOOKS and (pairs := MODES.here.saving):
+    if THREADS_WITH_HOOKS and (pairs := MODES.here.saved_tensor_hooks):
         saved.pack(pairs[-1], result)
     return saved
 
@@ -351,7 +351,12 @@ def describe_stale(node: Any, tensor: Any, version: int | None, output_nr: int |
         grad_fn = tensor.grad_fn
         number = 0  # torch says 0 for any input, whichever output of its node it is
         m = tensor._meta
-        if grad_fn is None and node is not None and m is not None and node._seq < m.detached:
+        if (
+            grad_fn is None
+            and node is not None
+            and m is not None
+            and node._sequence_number < m.detached_at
+        ):
             grad_fn = (
                 node  # for a tensor that was detached in place torch names the node that saved it
             )
@@ -403,7 +408,7 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        set_saved_tensor_hooks((*MODES.here.saving, (self.pack_hook, self.unpack_hook)))
+        set_saved_tensor_hooks((*MODES.here.saved_tensor_hooks, (self.pack_hook, self.unpack_hook)))
 
     def __exit__(self, *exc: object) -> None:
-        set_saved_tensor_hooks(MODES.here.saving[:-1])
+        set_saved_tensor_hooks(MODES.here.saved_tensor_hooks[:-1])

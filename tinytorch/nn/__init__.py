@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..base import lacking
+from ..base import make_module_getattr
 from . import functional, init, parameter
 
 from .layers import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss  # isort: skip
@@ -47,4 +47,4 @@ __all__ = [
     "parameter",
 ]
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
-    __getattr__ = lacking("torch.nn")
+    __getattr__ = make_module_getattr("torch.nn")

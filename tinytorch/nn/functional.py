@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import BY_NUM, broadcast_shape, dtype, lacking, result_layout, warn_user
+from ..base import BY_NUM, broadcast_shape, dtype, lay_out_result, make_module_getattr, warn_user
 from ..ops import (
     addmm,
     as_array,
@@ -33,7 +33,7 @@ from ..ops import log_softmax as _log_softmax
 from ..ops import pointwise as _pointwise
 from ..ops import sigmoid as _sigmoid
 from ..ops import softmax as _softmax
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, make_tensor
 
 _HIDDEN = {"function": False, "method": False, "out": False}
 
@@ -137,7 +137,7 @@ def _compute_mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
     dtype = result_dtype(a, b)
     check_kernel(dtype.np, "f", "mse_cpu")
     a, b = as_array(a, dtype), as_array(b, dtype)
-    difference = result_layout(np.subtract(a, b), a, b)
+    difference = lay_out_result(np.subtract(a, b), a, b)
     # `np.multiply` cannot write into the scalar that NumPy gives for 0-d arrays.
     squares = np.multiply(difference, difference, difference if difference.ndim else None)
     return _reduce_losses(squares, reduction)
@@ -250,7 +250,7 @@ def _compute_nll(
 # of targets (their total weight) as a tensor.
 _EXTRA_SAVED = {
     "ignore_index": lambda values: -100 % (1 << 64),
-    "total_weight": lambda values: fresh(
+    "total_weight": lambda values: make_tensor(
         np.asarray(values[1]._data.size, values[0]._data.dtype), values[0].device
     ),
 }
@@ -298,4 +298,4 @@ __all__ = [
     "tanh",
 ]
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
-    __getattr__ = lacking("torch.nn.functional")
+    __getattr__ = make_module_getattr("torch.nn.functional")

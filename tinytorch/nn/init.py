@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..base import lacking, warn_user
+from ..base import make_module_getattr, warn_user
 from ..graph import no_grad
 from ..tensor import Tensor
 
@@ -74,4 +74,4 @@ __all__ = [
     "zeros_",
 ]
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
-    __getattr__ = lacking("torch.nn.init")
+    __getattr__ = make_module_getattr("torch.nn.init")

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, make_tensor
 
 
 class Parameter(Tensor):
@@ -19,7 +19,7 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         """Make a parameter. RuntimeError for integers with `requires_grad`."""
-        parameter: Any = fresh(np.empty(0, np.float32)) if data is None else data.detach()
+        parameter: Any = make_tensor(np.empty(0, np.float32)) if data is None else data.detach()
         if requires_grad and not parameter.is_floating_point():
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"

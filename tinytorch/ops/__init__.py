@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..base import of_number
+from ..base import dtype_of_number
 from ..graph import provide_operations
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, make_tensor
 from . import (
     copies,
     creation,
@@ -90,8 +90,8 @@ __all__ = [
 
 def _tensor_of_number(number: float) -> Tensor:
     """Return the 0-d tensor that torch saves for a Python number: a float as float64, whatever the default dtype."""
-    return fresh(
-        np.array(number, np.float64 if isinstance(number, float) else of_number(number).np)
+    return make_tensor(
+        np.array(number, np.float64 if isinstance(number, float) else dtype_of_number(number).np)
     )
 
 

@@ -15,24 +15,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import CPU, broadcast_error, owner, result_layout
+from ..base import CPU, broadcast_error, lay_out_result, memory_owner
 from ..graph import (
     DEFAULT,
     INFERENCE,
-    MADE,
     MODES,
     NO_GRAD,
+    NODE_LISTENERS,
     InferenceCounter,
     VersionCounter,
     check_inplace,
     count_write,
+    mark_as_view,
     needs_grad,
     next_number,
     rebase_history,
     run_silenced,
-    view_of,
 )
-from ..tensor import Tensor, as_result
+from ..tensor import Tensor, as_array_of_torch
 from .kernels import pointwise
 from .schema import REQUIRED, Param, Schema, Signature, mismatch
 
@@ -326,11 +326,11 @@ def _record(out: Any, op: Any, edges: tuple, saved: tuple) -> None:
     fn = _new(op.node)
     fn._edges = edges
     fn._saved = saved
-    fn._seq = next_number()
+    fn._sequence_number = next_number()
     fn._hooks = None
-    fn._expects = ((data.shape, data.dtype, CPU if storage is None else storage.device),)
+    fn._gradient_specs = ((data.shape, data.dtype, CPU if storage is None else storage.device),)
     out._edge = (fn, 0)
-    if fn._results:
+    if fn._results_saved:
         fn.keep_results((out,))
 
 
@@ -368,7 +368,7 @@ def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
             rest = read(more)
             if rest is None:
                 return otherwise(x, *more)
-        if MADE or (copies and x._counter.is_inference):
+        if NODE_LISTENERS or (copies and x._counter.is_inference):
             return run(x, *rest)
         if (x._storage is not None or x._view is not None) and needs_general_way(x):
             return run(x, *rest)
@@ -379,9 +379,9 @@ def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
         elif a.dtype.num in dtypes:
             data = here.run_ufunc(ufunc, a)
             if data.ndim != 1 or not data.size:
-                data = result_layout(data, a)
+                data = lay_out_result(data, a)
         else:
-            data = as_result(run_silenced(compute, a, *rest))
+            data = as_array_of_torch(run_silenced(compute, a, *rest))
         out = _new(Tensor)
         out._data = data
         out._storage = out._view = out._edge = out._meta = None
@@ -428,7 +428,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             fits = a.dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
         else:
             return otherwise(x, y)
-        if not fits or a.dtype.num not in dtypes or MADE:
+        if not fits or a.dtype.num not in dtypes or NODE_LISTENERS:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view is not None) and needs_general_way(x):
             return run(x, y, *defaults)
@@ -438,7 +438,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         except ValueError:
             raise broadcast_error(a.shape, b.shape) from None
         if data.ndim != 1 or not data.size:
-            data = result_layout(data, a, b if is_pair else _A_NUMBER)
+            data = lay_out_result(data, a, b if is_pair else _A_NUMBER)
         out = _new(Tensor)
         out._data = data
         out._storage = out._view = out._edge = out._meta = None
@@ -482,7 +482,7 @@ def view_call(op: Any, otherwise: Callable, method: bool) -> Callable:
                 return otherwise(x, *more)
         source, counter = x._view, x._counter
         # inference tensors have no views
-        if MADE or counter.is_inference or (source is not None and needs_grad(x)):
+        if NODE_LISTENERS or counter.is_inference or (source is not None and needs_grad(x)):
             return run(x, *rest)
         here = MODES.here
         data = compute(x._data, *rest)
@@ -492,7 +492,7 @@ def view_call(op: Any, otherwise: Callable, method: bool) -> Callable:
         out._counter = counter
         out._edge = out._meta = None
         if source is not None:
-            view_of(out, x)
+            mark_as_view(out, x)
         elif here.grad:
             out._view = (x, counter.version, DEFAULT)
         else:
@@ -527,7 +527,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             b = y._data
             fits = b.dtype is a.dtype and b.shape == a.shape and b is not a
             # two arrays that own their memory have no cell in common
-            if (a.base is not None or b.base is not None) and owner(a) is owner(b):
+            if (a.base is not None or b.base is not None) and memory_owner(a) is memory_owner(b):
                 fits = False
             if (y._storage is not None or y._view is not None) and needs_general_way(y):
                 fits = False
@@ -538,7 +538,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             return otherwise(x, y)
         if not fits or a.dtype.kind != "f" or a.dtype.num not in dtypes or not a.flags.forc:
             return run(x, y, *defaults)
-        if MADE or (node is not None and node._results):
+        if NODE_LISTENERS or (node is not None and node._results_saved):
             return run(x, y, *defaults)
         if (x._storage is not None or x._view is not None) and needs_general_way(x):
             return run(x, y, *defaults)

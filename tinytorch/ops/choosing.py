@@ -12,7 +12,7 @@ from ..base import (
     check_overlap,
     dtypes,
     is_expanded,
-    result_layout,
+    lay_out_result,
     warn_in_torch,
     wrap_dim,
 )
@@ -108,7 +108,7 @@ def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.nda
     a, b = as_array(self, d), as_array(other, d)
     if not condition.shape == a.shape == b.shape:
         shape_of_all(condition, a, b)
-    return result_layout(np.where(condition, a, b), condition, a, b)
+    return lay_out_result(np.where(condition, a, b), condition, a, b)
 
 
 def _find_nonzero(a: np.ndarray) -> np.ndarray:
@@ -179,7 +179,7 @@ def _gather_elements(
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     _check_index_shape(x, d, i, None)
     _check_index_range(x, d, i)
-    return result_layout(x[_cells_of_index(i, d)]).reshape(index.shape)
+    return lay_out_result(x[_cells_of_index(i, d)]).reshape(index.shape)
 
 
 gather = op(

@@ -20,12 +20,12 @@ from ..base import (
     check_broadcast_into,
     check_overlap,
     contiguous_strides,
-    convert,
+    convert_values,
     dense_strides,
     device,
     dtypes,
     empty_like_strides,
-    store,
+    store_values,
 )
 from ..graph import (
     MODES,
@@ -33,15 +33,15 @@ from ..graph import (
     VersionCounter,
     check_inplace,
     count_write,
-    edge_of,
-    meta,
+    gradient_edge,
+    materialize_meta,
     needs_grad,
     no_grad,
     rebase_history,
     run_silenced,
     warn_of_hooks,
 )
-from ..tensor import Tensor, device_of, fresh, over
+from ..tensor import Tensor, device_of, make_leaf_over, make_tensor
 from .define import op, python
 from .kernels import Kernel, composite, view
 
@@ -85,10 +85,10 @@ def copy_array(
         a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape))
     )
     if plain and a.dtype.kind != "b":  # of memory read as bools any byte may come
-        return a.copy() if kind is None or kind == a.dtype else convert(a, kind)
+        return a.copy() if kind is None or kind == a.dtype else convert_values(a, kind)
     kind = a.dtype if kind is None else kind
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
-    store(out, a)
+    store_values(out, a)
     return out
 
 
@@ -130,7 +130,7 @@ class CopyBackwards(Node):
 
     __slots__ = ("source",)
     __module__ = "builtins"  # as torch prints it
-    _called = "torch::autograd::CopyBackwards"
+    _name = "torch::autograd::CopyBackwards"
 
     def apply(self, grads: list, raw: bool) -> list:
         """Zeros for the target as it was, the gradient in the source's dtype and on its device."""
@@ -147,14 +147,14 @@ class CopyBackwards(Node):
 def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if type(self) is np.ndarray:
         check_overlap(self, src)
-        store(self, src)
+        store_values(self, src)
         return self
     if not isinstance(src, Tensor):
-        src = fresh(np.asarray(src, dtypes.of_number(src).np), device_of(self))
+        src = make_tensor(np.asarray(src, dtypes.dtype_of_number(src).np), device_of(self))
     a, b, fn = self._data, src._data, None
     if a.dtype.kind == "f" and MODES.here.grad and (needs_grad(self) or needs_grad(src)):
         check_inplace(self)
-        fn = CopyBackwards((edge_of(self), edge_of(src)))
+        fn = CopyBackwards((gradient_edge(self), gradient_edge(src)))
         fn.source = (src.dtype, device_of(src))
         fn.describe(self)
     if not (src is self or _is_same_view(a, b)):
@@ -162,9 +162,9 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
         if a.shape != b.shape:
             check_broadcast_into(a.shape, b.shape)
         if a.dtype is b.dtype:  # nothing is converted, which NumPy might say something about
-            store(a, b)
+            store_values(a, b)
         else:
-            run_silenced(store, a, b)
+            run_silenced(store_values, a, b)
     count_write(self)
     if fn is not None:
         rebase_history(self, fn)
@@ -220,7 +220,7 @@ def convert_tensor(
     a, here = self._data, device_of(self)
     if not copy and (d is None or d.np == a.dtype) and (where is None or where is here):
         return self
-    out = over(
+    out = make_leaf_over(
         run_silenced(copy_array, a, memory_format, None if d is None else d.np),
         here if where is None else where,
     )
@@ -376,12 +376,14 @@ def tensor_over_storage(
 ) -> Tensor:
     """A leaf over a storage; `like`: its dtype (NumPy's), shape, strides and offset in bytes."""
     d, shape, strides, offset = like
-    out = over(storage.look(shape, np.dtype(d.char), strides, offset))  # not one that pickle made
+    out = make_leaf_over(
+        storage.look(shape, np.dtype(d.char), strides, offset)
+    )  # not one that pickle made
     out._storage = storage
     if not out._counter.is_inference:
         out._counter = VersionCounter(1)  # torch makes an empty tensor and then sets its storage
     if requires_grad:
-        meta(out).requires_grad = True
+        materialize_meta(out).requires_grad = True
     if kind is not Tensor:
         out.__class__ = kind
     out.__dict__.update(state)
@@ -436,7 +438,7 @@ def reduce_tensor(self: Tensor, protocol: Any) -> tuple:
     """What `pickle` writes: each tensor with a storage of its own, so that what two of them share is lost, as in torch."""
     warn_of_hooks(self)
     storage, state = self._own_storage(), dict(self.__dict__)
-    data = storage._bytes().tobytes()
+    data = storage._as_bytes().tobytes()
     return rebuild_tensor, (
         data,
         storage.device,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import as_device, convert, dtypes, empty_like_strides, store
+from ..base import as_device, convert_values, dtypes, empty_like_strides, store_values
 from ..graph import MODES, count_write, needs_grad, run_silenced
 from ..random import fma64
 from ..tensor import Tensor, device_of
@@ -72,7 +72,7 @@ class factory(composite):
             )
         data = self.function(out.dtype, *self.split_options(args)[0])
         resize_out(out, data.shape)
-        store(out._data, data)
+        store_values(out._data, data)
         count_write(out)
         return out
 
@@ -149,7 +149,9 @@ full = op(
     f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})",
     factory(
         _full,
-        lambda size, value: value.dtype if isinstance(value, Tensor) else dtypes.of_number(value),
+        lambda size, value: (
+            value.dtype if isinstance(value, Tensor) else dtypes.dtype_of_number(value)
+        ),
     ),
     out=True,
 )
@@ -254,7 +256,7 @@ def _space_evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndar
     """Counted from the start in the first half, back from the end in the second."""
     i, step = np.arange(float(steps)), (last - first) / max(steps - 1, 1)
     step = float(d.np.type(step)) if d.is_floating_point else step
-    return convert(
+    return convert_values(
         np.where(i < steps // 2, fma64(i, step, first), fma64(steps - 1 - i, -step, last)), d.np
     )
 

@@ -35,8 +35,8 @@ from ..base import (
     cpp_name,
     device,
     dtype,
-    not_taken,
-    store,
+    refuse_operand,
+    store_values,
     warn_in_torch,
 )
 from ..base import strides as layout
@@ -50,18 +50,18 @@ from ..graph import (
     VersionCounter,
     check_inplace,
     count_write,
-    edge_of,
-    exchanged,
-    expectation,
-    kind_of_node,
+    gradient_edge,
+    gradient_spec_of,
+    make_node_class,
+    mark_as_view,
     needs_grad,
+    note_data_assigned,
     rebase_history,
     replace_history,
     run_silenced,
     save_value,
-    view_of,
 )
-from ..tensor import Tensor, device_of, fresh
+from ..tensor import Tensor, device_of, make_tensor
 from .calling import Overloads, make_plain_call
 from .kernels import Kernel, cannot_cast, pointwise
 from .resizing import resize_out
@@ -150,8 +150,8 @@ class Op:
         schema, node = self.schema, self.node
         tensor_names = {schema.names[i] for i in (*self.tensors, *self.lists)}
         saved = []
-        for at, (name, user) in enumerate(zip(node.saved_names, node.users, strict=True)):
-            is_result = at in node._results
+        for at, (name, user) in enumerate(zip(node.saved_names, node.needed_by, strict=True)):
+            is_result = at in node._results_saved
             read = None if is_result else keeps.get(name) or make_argument_reader(name, schema)
             saved.append(SavedArgument(name, read, user, name in tensor_names or name in keeps))
         return saved
@@ -198,9 +198,9 @@ class Op:
         for i in self.inputs:
             x = values[i]
             if type(x) is list:
-                edges += [None if t is None else edge_of(t) for t in x]
+                edges += [None if t is None else gradient_edge(t) for t in x]
             else:
-                edges.append(edge_of(x) if isinstance(x, TensorBase) else None)
+                edges.append(gradient_edge(x) if isinstance(x, TensorBase) else None)
         return self.node(tuple(edges), self.save(values, edges, written))
 
     def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
@@ -240,7 +240,7 @@ class Op:
             fn.describe(result)
             result._edge = (fn, 0)
             results = (result,)
-        if fn._results:
+        if fn._results_saved:
             fn.keep_results(results)
 
     # ways to run ---------------------------------------------------------------------------------
@@ -274,9 +274,9 @@ class Op:
         where = self.common_device(values, tensors)
         data = run_silenced(self.on_arrays, *arrays_of(values))
         if type(data) in (tuple, list):
-            result = self.result_type([fresh(d, where) for d in data])
+            result = self.result_type([make_tensor(d, where) for d in data])
         else:
-            result = fresh(data, where)
+            result = make_tensor(data, where)
         if fn is not None:
             self.end_recording(fn, result)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
@@ -288,13 +288,13 @@ class Op:
         source = values[0]
         fn = self.begin_recording(values, [source])
         data = self.on_arrays(*arrays_of(values))
-        views = [source._looking(a) for a in (data if self.several else (data,))]
+        views = [source._make_alias_of(a) for a in (data if self.several else (data,))]
         creation = MULTI_OUTPUT if self.several and MODES.here.grad else None
         if (
             self.node is not None
         ):  # without, autograd does not know that it looks at the same memory
             for t in views:
-                view_of(t, source, creation)
+                mark_as_view(t, source, creation)
         result = self.result_type(views) if self.several else views[0]
         if fn is not None and not source._counter.is_inference:
             self.end_recording(fn, result)
@@ -306,10 +306,10 @@ class Op:
         fn = None
         if not target._counter.is_inference:
             fn = self.begin_recording(values, [target], written=True)
-        data, before = self.on_arrays(*arrays_of(values)), expectation(target)
+        data, before = self.on_arrays(*arrays_of(values)), gradient_spec_of(target)
         target._own_storage()
         target._data = data
-        exchanged(target, before)
+        note_data_assigned(target, before)
         count_write(target)
         if fn is not None:
             fn.describe(target)
@@ -338,7 +338,7 @@ class Op:
         if fn is not None:
             fn.describe(target)
             rebase_history(target, fn)
-            if fn._results:
+            if fn._results_saved:
                 fn.keep_results((target,))
         return target
 
@@ -347,17 +347,17 @@ class Op:
         target = np.asarray(target)  # NumPy gives a number for an operation on 0-d arrays
         data = self.kernel.values_to_write(target, *rest)
         if data is not None:
-            store(target, data)
+            store_values(target, data)
         return target
 
     def _write_values(self, target: ndarray, data: ndarray, arrays: list) -> None:
         """Write computed values into the array of a tensor."""
-        if target.flags.forc or not layout.overlaps(target):
-            run_silenced(store, target, data)
+        if target.flags.forc or not layout.has_overlap(target):
+            run_silenced(store_values, target, data)
         else:
             # of a cell that occurs several times, each write reads what the one before has written
             run_silenced(
-                layout.store_in_turn, target, data, lambda: self.kernel.values_to_write(*arrays)
+                layout.store_one_by_one, target, data, lambda: self.kernel.values_to_write(*arrays)
             )
 
     # `out=` --------------------------------------------------------------------------------------
@@ -440,9 +440,9 @@ def write_out(out: Any, data: ndarray, inputs: list, keeps_strides: bool) -> Non
         resize_out(out, data.shape)
         if keeps_strides and data.ndim > 1:
             steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])
-            out._data = layout.restride(out._data, data.shape, steps)
+            out._data = layout.restride_array(out._data, data.shape, steps)
     check_overlap(out._data, *[t._data for t in inputs if t is not out])
-    run_silenced(store, out._data, data)
+    run_silenced(store_values, out._data, data)
     count_write(out)
 
 
@@ -581,7 +581,7 @@ def _make_node_class(
     takes_list = any(p.is_list for p in schema.params if p.name in formulas)
     base = MultiNode if schema.several else Node
     is_pointwise = isinstance(kernel, pointwise)
-    return kind_of_node(name, formulas, also, base, takes_list, results, writes, is_pointwise)
+    return make_node_class(name, formulas, also, base, takes_list, results, writes, is_pointwise)
 
 
 def result_type_of(schema: Schema, suffix: str = "") -> Any:
@@ -632,7 +632,7 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
         return
     # PyTorch has `x == "a"` be False, while `x < "a"` and `x + "a"` raise
-    refuse = (lambda *_: NotImplemented) if operator in ("eq", "ne") else not_taken
+    refuse = (lambda *_: NotImplemented) if operator in ("eq", "ne") else refuse_operand
 
     def call_or_refuse(self: Any, other: Any) -> Any:
         is_operand = isinstance(other, Tensor) or is_number(other)
@@ -640,7 +640,7 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
 
     def call_reflected(self: Any, other: Any) -> Any:
         if not is_number(other):
-            return not_taken(self, other)
+            return refuse_operand(self, other)
         return declared.run(other, self, *declared.schema.defaults[2:])
 
     forward = make_plain_call(declared, call_or_refuse)
@@ -654,7 +654,7 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
 
         def write_or_refuse(self: Any, other: Any) -> Any:
             is_operand = isinstance(other, Tensor) or is_number(other)
-            return write(self, other) if is_operand else not_taken(self, other)
+            return write(self, other) if is_operand else refuse_operand(self, other)
 
         setattr(Tensor, f"__i{operator}__", write_or_refuse)
 

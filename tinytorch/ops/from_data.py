@@ -18,15 +18,15 @@ from ..base import (
     ShownAs,
     UntypedStorage,
     as_device,
+    byte_extent,
     device,
     dtypes,
-    reach,
     type_name,
     warn_in_torch,
     warn_user,
 )
-from ..graph import meta, needs_grad, run_silenced
-from ..tensor import Size, Tensor, device_of, fresh, over
+from ..graph import materialize_meta, needs_grad, run_silenced
+from ..tensor import Size, Tensor, device_of, make_leaf_over, make_tensor
 from .copies import alias, clone, convert_tensor, copy_array, count_copy_of_inference, detach
 from .define import op, python
 from .kernels import composite
@@ -92,7 +92,7 @@ def _infer_dtype(values: Sequence) -> dtypes.dtype:
         elif isinstance(v, (np.generic, np.ndarray)):
             d = dtypes.from_numpy_dtype(v.dtype)
         elif isinstance(v, (int, float)):
-            d = dtypes.of_number(v)
+            d = dtypes.dtype_of_number(v)
         elif isinstance(v, (list, tuple)):
             d = _infer_dtype(v)
         elif isinstance(v, (str, bytes)):
@@ -192,14 +192,14 @@ def check_size(shape: tuple[int, ...]) -> None:
 def make_leaf(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
     """A new leaf over an array of its own."""
     t = (
-        over(a, where) if a.size or a.base is not None else fresh(a, where)
+        make_leaf_over(a, where) if a.size or a.base is not None else make_tensor(a, where)
     )  # an empty one may have been given strides
     if requires_grad:
         if a.dtype.kind != "f":
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"
             )
-        meta(t).requires_grad = True
+        materialize_meta(t).requires_grad = True
     return t
 
 
@@ -280,7 +280,7 @@ def from_numpy(a: Any) -> Tensor:
     if a.size and a.flags.c_contiguous:
         flat = np.frombuffer(memoryview(a), a.dtype)  # which does not know what lies around it
     else:
-        room = reach(a.shape, a.strides, a.itemsize) // a.itemsize
+        room = byte_extent(a.shape, a.strides, a.itemsize) // a.itemsize
         flat = np.lib.stride_tricks.as_strided(
             a, (room,), (a.itemsize,), writeable=a.flags.writeable
         )

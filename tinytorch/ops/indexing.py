@@ -15,15 +15,15 @@ from ..base import (
     CPU,
     check_no_overlap,
     contiguous_strides,
+    copy_with_strides,
     dtypes,
     is_expanded,
-    laid_out,
-    torch_strides,
+    strides_of_result,
     type_name,
     view_strides,
     warn_in_torch,
 )
-from ..tensor import Tensor, device_of, fresh
+from ..tensor import Tensor, device_of, make_tensor
 from .choosing import fill_where, write_into_copy
 from .copies import alias, copy_
 from .creation import new_zeros, number_array
@@ -138,7 +138,7 @@ def _read_at_indices(a: np.ndarray, indices: list) -> np.ndarray:
             together, np.broadcast_to(i, together).strides, 8, own
         ) or contiguous_strides(own, 8)
         looks.append(np.lib.stride_tricks.as_strided(np.empty(1, np.int64), own, steps))
-    return laid_out(data, torch_strides(shape, a.itemsize, tuple(looks)))
+    return copy_with_strides(data, strides_of_result(shape, a.itemsize, tuple(looks)))
 
 
 def _find_single_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray | None:
@@ -309,7 +309,7 @@ def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
         return value
     if not isinstance(value, (bool, int, float, np.integer)):
         raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")
-    return fresh(number_array(value, self.dtype), device_of(self))
+    return make_tensor(number_array(value, self.dtype), device_of(self))
 
 
 def _without_leading_ones(value: Tensor) -> tuple:
@@ -419,7 +419,7 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
             isinstance(item, Tensor) and not item._data.ndim and item._data.dtype == bool
         ):
             out = unsqueeze(out, d)
-            chosen = fresh(np.zeros(int(bool(item)), np.int64))
+            chosen = make_tensor(np.zeros(int(bool(item)), np.int64))
             chosen._counter.version = int(bool(item))  # torch fills it
             use(chosen)
             d += 1
@@ -444,5 +444,5 @@ def _index_from_sequence(item: Any) -> Tensor:
     """A list as an index: booleans make a mask, all other numbers become int64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")
-    made = fresh(array_from(item if isinstance(item, np.ndarray) else list(item), None))
+    made = make_tensor(array_from(item if isinstance(item, np.ndarray) else list(item), None))
     return made if made._data.dtype == bool else made.long()

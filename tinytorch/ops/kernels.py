@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import check_broadcast_into, check_overlap, convert, dtypes, result_layout
+from ..base import check_broadcast_into, check_overlap, convert_values, dtypes, lay_out_result
 from ..base import strides as layout
 
 ndarray = np.ndarray
@@ -34,7 +34,7 @@ def result_dtype(*convert_operands: Any) -> dtypes.dtype:
         if isinstance(x, (ndarray, np.generic)) and not (x.ndim == 0 and type(x) is np.bool_):
             level, d = (0 if x.ndim else 1), dtypes.BY_NUM[x.dtype.num]
         else:
-            level, d = 2, dtypes.of_number(x)
+            level, d = 2, dtypes.dtype_of_number(x)
         best[level] = dtypes.promote_types(best.get(level, d), d)
     out, *others = (best[level] for level in sorted(best))
     for d in others:
@@ -48,8 +48,12 @@ def as_array(x: Any, d: dtypes.dtype) -> ndarray:
     if isinstance(x, (ndarray, np.generic)):
         if x.dtype == d.np:
             return np.asarray(x)
-        out = np.asarray(convert(x, d.np))
-        return layout.laid_out(out, layout.dense_strides(x, d.np.itemsize)) if out.ndim > 1 else out  # type: ignore[arg-type]
+        out = np.asarray(convert_values(x, d.np))
+        return (
+            layout.copy_with_strides(out, layout.dense_strides(x, d.np.itemsize))
+            if out.ndim > 1
+            else out
+        )  # type: ignore[arg-type]
     if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
         raise OverflowError("int too big to convert")
     if d.np.kind in "iu":
@@ -111,7 +115,9 @@ class row_major(Kernel):
     def __call__(self, *values: Any) -> Any:
         """What the function gives, row by row."""
         out = self.function(*values)
-        return tuple([result_layout(x) for x in out]) if type(out) is tuple else result_layout(out)
+        return (
+            tuple([lay_out_result(x) for x in out]) if type(out) is tuple else lay_out_result(out)
+        )
 
 
 _OPERANDS = (
@@ -236,7 +242,7 @@ class pointwise(Kernel):
             )
             if isinstance(x, ndarray) or (is_tensor and y is not None)
         ]
-        return result_layout(self.compute_in_one_dtype(arrays, values[self.count :]), *tensors)
+        return lay_out_result(self.compute_in_one_dtype(arrays, values[self.count :]), *tensors)
 
     def values_to_write(self, a: ndarray, *values: Any) -> ndarray:
         """The values to write into `a`."""

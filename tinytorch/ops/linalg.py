@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, broadcast_shape, cpp_name, not_taken
+from ..base import BY_NUM, broadcast_shape, cpp_name, refuse_operand
 from ..tensor import Tensor
 from .define import op, python
 from .kernels import composite
@@ -212,10 +212,10 @@ matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact"
 python(
     "__matmul__",
     lambda self, other: (
-        _matmul(self, other) if isinstance(other, Tensor) else not_taken(self, other)
+        _matmul(self, other) if isinstance(other, Tensor) else refuse_operand(self, other)
     ),
     function=False,
 )
 python(
-    "__rmatmul__", lambda self, other: not_taken(self, other), function=False
+    "__rmatmul__", lambda self, other: refuse_operand(self, other), function=False
 )  # of what is no tensor

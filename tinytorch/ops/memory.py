@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..base import contiguous_strides, cpp_name, reach
+from ..base import byte_extent, contiguous_strides, cpp_name
 from ..graph import (
     MODES,
     check_inplace,
     count_write,
-    edge_of,
-    exchanged,
-    expectation,
+    gradient_edge,
+    gradient_spec_of,
+    make_undifferentiable_node_class,
     needs_grad,
-    not_differentiable,
+    note_data_assigned,
     rebase_history,
 )
-from ..tensor import Tensor, device_of, fresh
+from ..tensor import Tensor, device_of, make_tensor
 from .define import op
 from .kernels import composite
 from .resizing import look_at_storage, resize_tensor
@@ -49,7 +49,7 @@ op(
 
 # another storage ----------------------------------------------------------------------------------------------------------
 
-_NoBackward = not_differentiable("set_")
+_NoBackward = make_undifferentiable_node_class("set_")
 
 
 def _set(
@@ -65,10 +65,10 @@ def _set(
     if MODES.here.grad and (needs_grad(self) or (tensor and needs_grad(source))):
         check_inplace(self)
         fn = _NoBackward(())
-        fn._edges = tuple([edge_of(t) for t in (self, source) if isinstance(t, Tensor)])
+        fn._edges = tuple([gradient_edge(t) for t in (self, source) if isinstance(t, Tensor)])
     if source is None:
-        source = fresh(np.empty(0, self._data.dtype), device_of(self)).untyped_storage()
-    before = expectation(self)
+        source = make_tensor(np.empty(0, self._data.dtype), device_of(self)).untyped_storage()
+    before = gradient_spec_of(self)
     if tensor and size is None:
         storage = source._own_storage()
         self._storage, self._data = storage, source._data
@@ -76,7 +76,7 @@ def _set(
         _set_storage(
             self, source._own_storage() if tensor else source, storage_offset, size, stride
         )
-    exchanged(
+    note_data_assigned(
         self, before, True
     )  # what is recorded from now on flows to another node, even if the shape is the same
     count_write(self)
@@ -91,7 +91,7 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     shape = (storage.nbytes() // n,) if size is None else size
     # for a shape that it has already torch has nothing to resize, and keeps the strides
     same = shape == a.shape and (
-        size is not None or reach(shape, a.strides, n) <= math.prod(shape) * n
+        size is not None or byte_extent(shape, a.strides, n) <= math.prod(shape) * n
     )
     steps = stride or (self.stride() if same else contiguous_strides(shape))
     if storage_offset < 0:
@@ -106,7 +106,7 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     if len(shape) != len(steps):
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
     strides = tuple([s * n for s in steps])
-    need = reach(shape, strides, n)
+    need = byte_extent(shape, strides, n)
     room = storage_offset * n + need
     if need and room > storage.nbytes():
         if same and tuple(steps) == self.stride():

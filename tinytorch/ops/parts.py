@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dense_strides, empty_like_strides, restride, result_layout, wrap_dim, wrap_dims
+from ..base import (
+    dense_strides,
+    empty_like_strides,
+    lay_out_result,
+    restride_array,
+    wrap_dim,
+    wrap_dims,
+)
 from ..tensor import Tensor
 from .creation import new_zeros
 from .define import op, python
@@ -60,7 +67,7 @@ def _slice_array(
     if first < last:
         return a[first:last:step] if d == 0 else a[_index_at_dim(ndim, d, slice(first, last, step))]
     strides = a.strides  # of an empty slice NumPy forgets where it lies
-    return restride(
+    return restride_array(
         a,
         (*shape[:d], 0, *shape[d + 1 :]),
         (*strides[:d], strides[d] * step, *strides[d + 1 :]),
@@ -97,7 +104,7 @@ def _diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int 
     )
     start = 0 if not n else offset * a.strides[d2] if offset >= 0 else -offset * a.strides[d1]
     rest = [i for i in range(a.ndim) if i not in (d1, d2)]
-    return restride(
+    return restride_array(
         a,
         (*[a.shape[i] for i in rest], n),
         (*[a.strides[i] for i in rest], a.strides[d1] + a.strides[d2]),
@@ -301,7 +308,7 @@ def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
         used = _check_joinable(used, dim)
     d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
-    return result_layout(np.concatenate(used, d))
+    return lay_out_result(np.concatenate(used, d))
 
 
 def _check_joinable(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
@@ -354,8 +361,10 @@ def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
             )
     arrays = _convert_to_common_dtype(tensors)
     if d < len(first):  # torch joins along the next dimension, which it splits then
-        return result_layout(np.concatenate(arrays, d)).reshape(*first[:d], len(arrays), *first[d:])
-    return result_layout(np.stack(arrays, d))
+        return lay_out_result(np.concatenate(arrays, d)).reshape(
+            *first[:d], len(arrays), *first[d:]
+        )
+    return lay_out_result(np.stack(arrays, d))
 
 
 cat = op(
@@ -389,7 +398,7 @@ def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
         negative = next(s for s in sizes if s < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
     return (
-        result_layout(np.tile(a.reshape(shape), repeats))
+        lay_out_result(np.tile(a.reshape(shape), repeats))
         if 0 not in sizes
         else np.empty(sizes, a.dtype)
     )
@@ -427,7 +436,7 @@ def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
-    return result_layout(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
+    return lay_out_result(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
 
 
 flip = op(

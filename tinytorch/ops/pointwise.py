@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes, not_taken, result_layout
-from ..graph import not_differentiable
+from ..base import dtypes, lay_out_result, refuse_operand
+from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
 from .copies import convert_grad
@@ -31,7 +31,7 @@ def offer_reflected(symbol: str, function: Any) -> None:
         return (
             function(other, self)
             if isinstance(other, Tensor) or is_number(other)
-            else not_taken(self, other)
+            else refuse_operand(self, other)
         )
 
     python(f"__r{symbol}__", method, function=False)
@@ -84,7 +84,7 @@ bitwise_not = op(
     "bitwise_not(Tensor self)",
     pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"),
     out="found",
-    node=not_differentiable("aten::bitwise_not"),
+    node=make_undifferentiable_node_class("aten::bitwise_not"),
 )
 
 
@@ -106,7 +106,7 @@ for _symbol in ("and", "or", "xor"):
         pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu"),
         numbers=True,
         operator=_symbol,
-        node=not_differentiable(f"aten::{_name}"),
+        node=make_undifferentiable_node_class(f"aten::{_name}"),
     )
 
 # whole tensors --------------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 def _threshold_array(g: Any, a: Any, threshold: Any) -> Any:
     # the bits of the gradient times 0 or 1: several times faster than np.where, and no inf becomes nan
     bits = np.multiply(np.asarray(g).view(f"i{g.itemsize}"), ~(a <= threshold))
-    return result_layout(np.asarray(bits).view(g.dtype), a, g)
+    return lay_out_result(np.asarray(bits).view(g.dtype), a, g)
 
 
 # gradients that are operations of their own: differentiated again they show as one node
@@ -419,7 +419,7 @@ def _divide_number_by(self: Tensor, other: Any) -> Any:
     try:
         return reciprocal(self) * other
     except TypeError:
-        return not_taken(self, other)
+        return refuse_operand(self, other)
 
 
 _quotient = pointwise(np.true_divide, "float")
@@ -447,14 +447,14 @@ floor_divide = op(
     numbers=True,
     operator="floordiv",
     in_place=False,
-    node=not_differentiable("aten::floor_divide"),
+    node=make_undifferentiable_node_class("aten::floor_divide"),
 )
 op(
     "floor_divide_(Tensor(a!) self, Tensor other)",
     write(_floor.values_to_write),
     numbers=True,
     function=False,
-    node=not_differentiable("aten::floor_divide_"),
+    node=make_undifferentiable_node_class("aten::floor_divide_"),
 )
 remainder = op(
     "remainder(Tensor self, Tensor other)",
@@ -470,7 +470,7 @@ remainder_of_number = op(
     method=False,
     in_place=False,
     out=False,
-    node=not_differentiable("aten::remainder"),
+    node=make_undifferentiable_node_class("aten::remainder"),
 )
 op(
     "remainder(Tensor self, Scalar other)",

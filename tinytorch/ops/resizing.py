@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..base import contiguous_strides
-from ..graph import VersionCounter, count_write, exchanged, expectation
+from ..graph import VersionCounter, count_write, gradient_spec_of, note_data_assigned
 from ..tensor import Tensor
 
 
@@ -26,9 +26,9 @@ def resize_tensor(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     needed_bytes = 0 if 0 in shape else offset + math.prod(shape) * a.itemsize
     if needed_bytes > storage.nbytes():
         storage.resize_(needed_bytes)
-    before = expectation(self)
+    before = gradient_spec_of(self)
     look_at_storage(self, storage, shape, strides, offset)
-    exchanged(self, before)
+    note_data_assigned(self, before)
     count_write(self)
     return self
 

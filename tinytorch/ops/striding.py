@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import address, overlaps, owner, reach, restride
+from ..base import address_of, byte_extent, has_overlap, memory_owner, restride_array
 from ..graph import Geometry
-from ..tensor import fresh
+from ..tensor import make_tensor
 from .choosing import index_add_
 from .copies import copy_
 from .creation import new_ones, new_zeros
@@ -21,8 +21,8 @@ def stride_array(
     a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None
 ) -> np.ndarray:
     """Any shape, strides and offset (in elements) that the memory holds. RuntimeError if it does not."""
-    whole, n = owner(a), a.itemsize
-    room, here = whole.nbytes, 0 if whole is a else address(a) - address(whole)
+    whole, n = memory_owner(a), a.itemsize
+    room, here = whole.nbytes, 0 if whole is a else address_of(a) - address_of(whole)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
@@ -39,14 +39,14 @@ def stride_array(
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     steps = tuple([s * n for s in stride])
-    need = offset * n + reach(size, steps, n)
+    need = offset * n + byte_extent(size, steps, n)
     if 0 not in size and need > room:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
             f"{offset}, and itemsize {n} requiring a storage size of {need} are out of bounds "
             f"for storage of size {room}"
         )
-    return restride(a, size, steps, offset * n - here)
+    return restride_array(a, size, steps, offset * n - here)
 
 
 def _drop_trivial_dims(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple, tuple]:
@@ -76,20 +76,20 @@ def as_strided_backward(
     )
     whole = Geometry(*_drop_trivial_dims(source.shape, source.stride, repeats=True), source.offset)
     start = min(whole.offset, seen.offset)
-    room = max([g.offset + reach(g.shape, g.stride, 1) for g in (whole, seen)]) - start
+    room = max([g.offset + byte_extent(g.shape, g.stride, 1) for g in (whole, seen)]) - start
     memory = new_zeros(grad, (room,))
     into, of = [
         stride_array(np.arange(room), g.shape, g.stride, g.offset - start) for g in (seen, whole)
     ]
 
     def places(cells: np.ndarray) -> Any:
-        return cells.reshape(-1) if isinstance(grad, np.ndarray) else fresh(cells.reshape(-1))
+        return cells.reshape(-1) if isinstance(grad, np.ndarray) else make_tensor(cells.reshape(-1))
 
-    if overlaps(into):
+    if has_overlap(into):
         index_add_(memory, 0, places(into), reshape(grad, (-1,)))
     else:
         copy_(as_strided(memory, seen.shape, seen.stride, seen.offset - start), grad)
-    if overlaps(of):
+    if has_overlap(of):
         times = index_add_(
             new_zeros(grad, (room,)), 0, places(of), expand(new_ones(grad, (1,)), (of.size,))
         )

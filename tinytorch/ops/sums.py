@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes, restride, wrap_dims
+from ..base import dtypes, restride_array, wrap_dims
 from .define import op
 from .kernels import Kernel, composite, row_major
 from .kernels import view as view_kernel
@@ -99,7 +99,7 @@ def _expand_array(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndar
         else:
             return _expand_array_checked(a, size)
         at += 1
-    return restride(a, size, tuple(steps))
+    return restride_array(a, size, tuple(steps))
 
 
 def _expand_array_checked(a: np.ndarray, size: tuple) -> np.ndarray:
@@ -137,7 +137,7 @@ def _expand_array_checked(a: np.ndarray, size: tuple) -> np.ndarray:
             )
     if min(new, default=0) < 0:
         raise RuntimeError("numel: integer multiplication overflow")
-    return restride(a, tuple(new), tuple(steps))
+    return restride_array(a, tuple(new), tuple(steps))
 
 
 expand = op(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..base import (
-    address,
+    address_of,
     dtypes,
-    owner,
-    restride,
+    memory_owner,
+    restride_array,
     view_strides,
     warn_in_torch,
     wrap_dim,
@@ -73,7 +73,7 @@ def _view_array(a: np.ndarray, size: tuple) -> np.ndarray:
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
-    return restride(a, new, strides)
+    return restride_array(a, new, strides)
 
 
 def _reinterpret_array(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
@@ -83,7 +83,7 @@ def _reinterpret_array(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
             f"{dtypes.BY_NUM[a.dtype.num].scalar_name} as {dtype.scalar_name} (different element "
             "sizes)"
         )
-        times, start = new // old, address(a) - address(owner(a))
+        times, start = new // old, address_of(a) - address_of(memory_owner(a))
         if not a.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 to view {name}")
         if new > old and a.shape[-1] % times:
@@ -118,7 +118,9 @@ view = op(
 )
 _reshape_alias = op(
     "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride)",
-    view_kernel(lambda a, size, stride: restride(a, size, tuple([s * a.itemsize for s in stride]))),
+    view_kernel(
+        lambda a, size, stride: restride_array(a, size, tuple([s * a.itemsize for s in stride]))
+    ),
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
 )
 unsafe_view = op(
@@ -280,7 +282,7 @@ def _unsqueeze_array(a: np.ndarray, dim: int) -> np.ndarray:
         )  # whose strides are torch's then
     strides = a.strides
     step = a.itemsize if d == n else shape[d] * strides[d]
-    return restride(a, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
+    return restride_array(a, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
 
 
 def _squeeze_array(a: np.ndarray, dim: int | tuple) -> np.ndarray:

@@ -50,7 +50,7 @@ def doubts_of_node(node: Any) -> Iterator[str]:
     elif _refuses_values(node, name):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
     meta = getattr_or_none(getattr_or_none(node, "variable"), "_meta")
-    if _expects_another_shape(node) or getattr_or_none(meta, "exchanged"):
+    if _expects_another_shape(node) or getattr_or_none(meta, "earlier_gradient_specs"):
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )
@@ -69,10 +69,10 @@ def _has_hooks_of_tinytorch(node: Any, meta: Any) -> bool:
     """Return True if a node of tinytorch has a hook; for torch see `_count_hooks_on_graphs`."""
     hooks = getattr_or_none(node, "_hooks")
     if hooks:
-        hooks_on_outputs = [group for _, group in hooks.on_output]
+        hooks_on_outputs = [group for _, group in hooks.on_outputs]
         if any((hooks.pre, hooks.post, *hooks_on_outputs)):
             return True
-    return bool(meta and (meta.on_grad or meta.after_accumulate))
+    return bool(meta and (meta.grad_hooks or meta.post_accumulate_hooks))
 
 
 def _expects_another_shape(node: Any) -> bool:

@@ -31,7 +31,7 @@ class TinyTorchHooks:
 
     def attach(self) -> None:
         """Call the watch for the saves of this thread, and the writes of all, from now on."""
-        set_saved_tensor_hooks((*MODES.here.saving, self.hooks))
+        set_saved_tensor_hooks((*MODES.here.saved_tensor_hooks, self.hooks))
         if self.watch.is_entering_thread():
             WRITE_LISTENERS.append(self.record_write)
 
@@ -41,7 +41,7 @@ class TinyTorchHooks:
             WRITE_LISTENERS.remove(self.record_write)
         if self.hooks is None:
             return  # already off
-        pairs = MODES.here.saving
+        pairs = MODES.here.saved_tensor_hooks
         others = tuple(pair for pair in pairs if pair is not self.hooks)
         # A block of the program's own that began before the watch and ended inside of it has taken
         # the top of the stack, which was ours. Its own pair is left, and is taken here instead.
