@@ -98,8 +98,8 @@ MUTATIONS = (
     Mutation(
         "explain() says that it does not know what it cannot know",
         "tinytorch/viz/diagnose/explanation.py",
-        'if "unseen write" in kinds else "unknown"',
-        'if "unseen write" in kinds else "runs"',
+        'or "unseen write" not in kinds:\n        return "unknown"',
+        'or "unseen write" not in kinds:\n        return "runs"',
         "tests/viz/test_explain.py::test_what_would_run_runs",
     ),
     Mutation(

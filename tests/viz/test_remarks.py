@@ -215,7 +215,7 @@ def test_memory_has_what_shares_a_storage_in_one_entry(program: str, engine: Mod
         for counter in entry.counters:
             assert {rows[place].counter for place in counter.rows} == {counter.id}
             assert {rows[place].version for place in counter.rows} == {counter.version}
-    assert drawn >= {tensor.id for tensor in snap.named if tensor.storage}
+    assert drawn >= {tensor.id for tensor in snap.named_tensors if tensor.storage}
 
 
 @pytest.mark.parametrize("program", ALL)

@@ -83,7 +83,7 @@ def graph(
     fold: bool = True,
     **named: Any,
 ) -> "GraphPicture":
-    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`, with a text that says the same.
+    """Draw the autograd graph behind some tensors as a `graphviz.Digraph`, with the same in words.
 
     >>> net = torch.nn.Linear(2, 1)
     >>> loss = net(torch.ones(1, 2)).sum()

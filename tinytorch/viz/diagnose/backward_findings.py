@@ -1,4 +1,4 @@
-"""Findings on a backward that is not called: why it would raise, be wrong, or is not known to run."""
+"""Findings on a backward that is not called: why it would raise, be wrong, or is not known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def find_findings(
 ) -> Iterator[Finding]:
     """Yield what speaks against a backward on `root`, whose graph has these nodes.
 
-    `used`: the nodes that a backward before it visits, and the name of the tensor that it starts at.
+    `used`: the nodes that a backward before it visits, and the tensor that this starts at.
     """
     name = snap.label(root.id)
     cannot_start = _find_why_it_cannot_start(root, name)
@@ -45,6 +45,7 @@ def find_findings(
         if short_node_name(node.name) in _NODES_WITHOUT_DERIVATIVE:
             yield _describe_no_derivative(node)
     yield from find_unseen(snap, read_by_backward)
+    # Doubts come last: `explain` leaves them out where something is certain.
     visited = [*nodes, *map(snap.node, used)]
     for doubt in _find_doubts_on_grads(snap, visited, read_by_backward):
         yield Finding("not known", doubt)
@@ -70,7 +71,8 @@ def _find_why_it_cannot_start(root: Tensor, name: str) -> Finding | None:
         return Finding("invalid", sentence, way_out)
     if not root.requires_grad:
         sentence = gettext(
-            "{name} requires no grad: it was not computed from a tensor that does, or was cut off by detach or .data",
+            "{name} requires no grad: it was not computed from a tensor that does, or was "
+            "cut off by detach or .data",
             name=name,
         )
         way_out = gettext(
@@ -119,7 +121,9 @@ def _describe_freed(
         # Typical of a hidden state that is carried from batch to batch without detach().
         freed_ids = {pair.node.id for pair in freed}
         carried = [
-            tensor for tensor in snap.named if tensor.id != root.id and tensor.grad_fn in freed_ids
+            tensor
+            for tensor in snap.named_tensors
+            if tensor.id != root.id and tensor.grad_fn in freed_ids
         ]
         sentence += "; " + gettext("the rest of the graph is newer")
         if carried:
@@ -127,7 +131,8 @@ def _describe_freed(
                 ", and {carried} leads into what was used", carried=snap.label(carried[0].id)
             )
         way_out = gettext(
-            "detach() what is carried over from the earlier computation, as a hidden state, or, if both belong "
+            "detach() what is carried over from the earlier computation, as a hidden state, "
+            "or, if both belong "
             "together, add up the results and call backward once"
         )
     elif root.grad_fn_name == "AddBackward0":
@@ -174,7 +179,8 @@ def _find_not_known(
         yield Finding("not known", doubt)
     for pair in uncertain:
         sentence = gettext(
-            "{node} saved {saved}, which was written or given back since: its backward raises if it opens that",
+            "{node} saved {saved}, which was written or given back since: its backward "
+            "raises if it opens that",
             **name_first_saved(snap, [pair]),
         )
         yield Finding("not known", sentence, "", [pair])
@@ -182,7 +188,8 @@ def _find_not_known(
     if hidden:
         sentence = ngettext(
             "{node} saved {name}, which a hook packed or which cannot be read; it was not opened",
-            "{node} saved {name}, which a hook packed or which cannot be read, as {number} saved tensors; they were "
+            "{node} saved {name}, which a hook packed or which cannot be read, as {number} "
+            "saved tensors; they were "
             "not opened",
             len(hidden),
             node=short_node_name(hidden[0].node.name),
@@ -249,9 +256,11 @@ def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> F
 
 def _describe_first_look(group: Sequence[SavedBy], names: str) -> Finding:
     sentence = ngettext(
-        "{number} saved tensor ({names}) was not compared with an earlier look; a write through .data, NumPy or a "
+        "{number} saved tensor ({names}) was not compared with an earlier look; a write "
+        "through .data, NumPy or a "
         "storage would not show",
-        "{number} saved tensors ({names}) were not compared with an earlier look; a write through .data, NumPy or "
+        "{number} saved tensors ({names}) were not compared with an earlier look; a write "
+        "through .data, NumPy or "
         "a storage would not show",
         len(group),
         names=names,

@@ -1,4 +1,4 @@
-"""Which line wrote to a saved tensor, found by comparing the snapshots that were taken after each line."""
+"""Which line wrote to a saved tensor, found by comparing the snapshots after each line."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PastStep:
 
 
 class Blame(NamedTuple):
-    """Which lines are to blame, in sentences, and the keys of the nodes that saved what they wrote."""
+    """Which lines are to blame, in sentences, and the keys of the nodes that saved their target."""
 
     sentences: tuple[str, ...] = ()
     nodes: frozenset[object] = frozenset()
@@ -70,6 +70,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     if snap is None or not snap.nodes:
         return Blame()
     match = _VERSIONS_IN_ERROR.search(error or "")
+    # An error of another kind is none that a write can explain.
     if error is not None and match is None:
         return Blame()
     raised = None if match is None else _Versions(int(match[1]), int(match[2]))
@@ -89,6 +90,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
 
 def _find_nodes_of_step(snap: Snapshot, source: str) -> list[Node]:
     """Return the nodes behind the tensors that a line names; all nodes if it names none."""
+    # Of `y = net.x + x2` neither `x` in `net.x` nor `x` in `x2`.
     named = {
         tensor_id
         for name, tensor_id in snap.names
@@ -117,6 +119,7 @@ def _pairs_to_blame(finding: Finding, raised: _Versions | None) -> Sequence[Save
         return [] if finding.kind == "stale" else finding.saved
     if finding.kind != "stale":
         return []
+    # Of several stale tensors the error is about one with these versions.
     return [
         pair
         for pair in finding.saved
@@ -127,7 +130,7 @@ def _pairs_to_blame(finding: Finding, raised: _Versions | None) -> Sequence[Save
 def _blame_first_of(
     past: Sequence[PastStep], finding: Finding, pairs: Sequence[SavedBy]
 ) -> Iterator[str]:
-    """Yield the sentences on the first of some saved tensors that was written after it was saved."""
+    """Yield the sentences on the first of some saved tensors that was written after the save."""
     for node, saved in pairs:
         history = [_find_saved(step.snapshot, node, saved.name) for step in past]
         in_steps = (index for index, entry in enumerate(history) if entry is not None)
@@ -135,13 +138,15 @@ def _blame_first_of(
         writing_lines = join_few_names(_find_writing_lines(past, saving_step, history, saved))
         if finding.kind != "stale" and not writing_lines:
             continue  # written before it was saved: nothing is wrong
-        yield f"{_describe_save(past[saving_step], node, history[saving_step] or saved)} {_describe_write(finding, writing_lines)}"
+        save = _describe_save(past[saving_step], node, history[saving_step] or saved)
+        yield f"{save} {_describe_write(finding, writing_lines)}"
         yield gettext("Way out: {way}.", way=finding.way_out)
         return
 
 
 def _find_saved(snap: Snapshot, node: Node, name: str) -> Saved | None:
     """Return what a node had saved under a name, in an earlier snapshot."""
+    # By key: ids of nodes count from 1 in each snapshot.
     for earlier in snap.nodes:
         if earlier.key == node.key:
             for saved in earlier.saved:
@@ -166,7 +171,8 @@ def _describe_save(step: PastStep, node: Node, saved: Saved) -> str:
 def _describe_write(finding: Finding, writing_lines: str) -> str:
     if finding.kind != "stale":
         return gettext(
-            "The same memory was written afterwards on {lines}, past its version counter: the gradient was computed "
+            "The same memory was written afterwards on {lines}, past its version counter: "
+            "the gradient was computed "
             "from the new values, and no error says so.",
             lines=writing_lines,
         )

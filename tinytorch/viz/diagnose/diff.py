@@ -176,6 +176,7 @@ def _compare_attributes(
         keys = since.storage(earlier.storage).key, now.storage(tensor.storage).key
         if keys[0] != keys[1]:
             changes["storage"] = (earlier.storage, tensor.storage)
+    # Another node of the same name: computed again, as in the next round of a loop.
     if tensor.grad_fn and earlier.grad_fn and tensor.grad_fn_name == earlier.grad_fn_name:
         nodes = since.node(earlier.grad_fn).key, now.node(tensor.grad_fn).key
         if nodes[0] != nodes[1]:
@@ -230,6 +231,7 @@ class _GraphChanges(NamedTuple):
 
 
 def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
+    # By key: ids of nodes count from 1 in each snapshot.
     earlier_by_key = {node.key: node for node in since.nodes}
     # A graph that was read in part: nodes beyond the part are not new if they were made before all
     # that was read.
@@ -249,6 +251,7 @@ def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
             earlier_record = _find_changed_record(saved, earlier)
             if earlier_record is not None:
                 earlier_saved[node.id, position] = earlier_record
+    # Of a graph that was read in part, the others may still be there.
     is_cut = any(node.cut for node in now.nodes)
     lost_node_count = 0 if is_cut else len(earlier_by_key)
     return _GraphChanges(frozenset(new_nodes), lost_node_count, earlier_saved)

@@ -1,17 +1,17 @@
 """Say before backward is called whether it would raise, or give a wrong gradient without an error.
 
 Everything is read from snapshots. Two things are asked: does backward raise, and is the gradient
-that of the values which were saved? The first is known where nothing in the graph is hidden (a hook,
-a Function in Python, a packed tensor are) and each operation is one that does not refuse values. The
-second cannot be known from one snapshot: a write through `.data`, NumPy or a storage leaves no trace
-in what it wrote. Whoever had the tensor may have done it and be gone, so neither counters nor
-references prove that nobody did. Computing saved values anew would not prove it either: the inputs
-have nothing that they could be computed from, and `(x * x).sum()` is the same for -x. What does
-prove it are bytes that were compared. So `explain(loss)` says "runs" where nothing was saved that
-could have been written, and "unknown" elsewhere; `explain(loss, since=earlier)` says "runs" where
-all that was saved is, byte for byte, what it was in that snapshot. A write between the save and the
-first snapshot is not seen: take it early. `steps` takes one after each line; `blame` reads from
-these which line it was.
+that of the values which were saved? The first is known where nothing in the graph is hidden (a
+hook, a Function in Python, a packed tensor are) and each operation is one that does not refuse
+values. The second cannot be known from one snapshot: a write through `.data`, NumPy or a storage
+leaves no trace in what it wrote. Whoever had the tensor may have done it and be gone, so neither
+counters nor references prove that nobody did. Computing saved values anew would not prove it
+either: the inputs have nothing that they could be computed from, and `(x * x).sum()` is the same
+for -x. What does prove it are bytes that were compared. So `explain(loss)` says "runs" where
+nothing was saved that could have been written, and "unknown" elsewhere; `explain(loss,
+since=earlier)` says "runs" where all that was saved is, byte for byte, what it was in that
+snapshot. A write between the save and the first snapshot is not seen: take it early. `steps`
+takes one after each line; `blame` reads from these which line it was.
 """
 
 from __future__ import annotations
@@ -102,13 +102,16 @@ def _find_roots(snap: Snapshot) -> list[Tensor]:
     All named tensors if there is no result.
     """
     results = [
-        tensor for tensor in snap.named if tensor.grad_fn is not None or tensor.is_leaf is None
+        tensor
+        for tensor in snap.named_tensors
+        if tensor.grad_fn is not None or tensor.is_leaf is None
     ]
     node_ids_below: set[str] = set()
     for tensor in results:
+        # The first is its own grad_fn, which does not make it an inner one.
         node_ids_below |= {node.id for node in snap.nodes_behind(tensor)[1:]}
     roots = [tensor for tensor in results if tensor.grad_fn not in node_ids_below]
-    return roots or list(snap.named[:1])
+    return roots or list(snap.named_tensors[:1])
 
 
 def _decide_verdict(findings: Collection[Finding]) -> str:

@@ -1,4 +1,4 @@
-"""A finding: one cause why backward would not do what it should, and how sentences name what it touches."""
+"""A finding: one cause why backward would not do what it should, and words for what it touches."""
 
 from __future__ import annotations
 

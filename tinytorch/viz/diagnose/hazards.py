@@ -44,6 +44,7 @@ def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
             continue
         tensor = snap.tensor(saved.tensor)
         for writer in writers.get(tensor.storage, ()):
+            # Several tensors may share the writer's counter: one of them is enough.
             key = (tensor.id, writer.counter, node.id)
             if snap.shares_counter(writer, tensor) or key in already_found:
                 continue

@@ -1,4 +1,4 @@
-"""Findings on saved tensors that were written since: counted, so that backward raises, or unseen."""
+"""Findings on saved tensors that were written since: counted (backward raises), or unseen."""
 
 from __future__ import annotations
 
@@ -102,13 +102,14 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Finding
 
 
 def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Finding]:
-    """Yield the findings on changed bytes, then on counters of others where bytes were not compared."""
+    """Yield the findings on changed bytes, then on writes that the counters of others counted."""
     changed: dict[object, list[SavedBy]] = {}
     for pair in pairs:
         if pair.saved.bytes_unchanged is False:
             changed.setdefault(_likely_cause(snap, pair.node, pair.saved), []).append(pair)
     for cause, group in changed.items():
         yield _describe_changed_bytes(snap, group, cause)
+    # Where the bytes are known to have changed, counters add nothing.
     already_reported = {id(pair.saved) for group in changed.values() for pair in group}
     node_ids = {pair.node.id for pair in pairs}
     groups: dict[object, list[tuple[SavedBy, UnseenWrite]]] = {}
@@ -119,6 +120,7 @@ def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Finding]:
         if id(saved) not in already_reported:
             key = (write.tensor.storage, write.writer.counter)
             groups.setdefault(key, []).append((SavedBy(write.node, saved), write))
+    # The first stands for all that one counter has counted in one storage.
     for entries in groups.values():
         yield _describe_unseen_write(snap, [pair for pair, _ in entries], entries[0][1])
 
@@ -140,7 +142,8 @@ def _describe_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy], cause: obj
     values = name_first_saved(snap, pairs)
     values["saved"] += count_others(pairs)
     sentence = gettext(
-        "{node} saved {saved}. It does not hold the bytes of the earlier look, and its version counter has counted no "
+        "{node} saved {saved}. It does not hold the bytes of the earlier look, and its "
+        "version counter has counted no "
         "write: backward computes from what is there now, without an error",
         **values,
     )
@@ -150,7 +153,8 @@ def _describe_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy], cause: obj
     label = snap.label(tensor.id) if tensor is not None and has_name else gettext("the tensor")
     if cause == "running":
         way_out = gettext(
-            "call backward before the next forward pass in training mode, which updates it without counting"
+            "call backward before the next forward pass in training mode, which updates it "
+            "without counting"
         )
     elif cause == "leaf":
         way_out = _advise_backward_first()
@@ -168,8 +172,10 @@ def _describe_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy], cause: obj
 def _describe_unseen_write(snap: Snapshot, pairs: Sequence[SavedBy], write: UnseenWrite) -> Finding:
     writer, tensor = snap.label(write.writer.id), snap.label(write.tensor.id)
     sentence = gettext(
-        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} has counted {writes}; "
-        "counter {counter} of {here}, which backward checks, has not seen them. If they came after the save, the "
+        "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} "
+        "has counted {writes}; "
+        "counter {counter} of {here}, which backward checks, has not seen them. If they came "
+        "after the save, the "
         "gradient is wrong without an error",
         **name_first_saved(snap, pairs),
         there=writer,
@@ -193,6 +199,7 @@ def _advise_backward_first() -> str:
 
 def _advise_detach(name: str) -> str:
     return gettext(
-        "use {here}.detach() instead of .data (a write then raises), or write to a copy ({here}.detach().clone())",
+        "use {here}.detach() instead of .data (a write then raises), or write to a copy "
+        "({here}.detach().clone())",
         here=name,
     )

@@ -1,4 +1,4 @@
-"""Storages as blocks of memory: which tensors and arrays are over which, and the cells worth reading.
+"""Storages as blocks of memory: the tensors and arrays over each, and the cells worth reading.
 
 Storages that overlap in memory (`torch.from_numpy(t.numpy())` makes a second storage over the first
 one's bytes) become one block: what counts for the reader is who sees a write.
@@ -84,7 +84,7 @@ class _Block:
 
 
 def address_of(tensor: Any) -> tuple[Any, ...]:
-    """Return address and geometry: equal for two tensors that are the same view of the same bytes."""
+    """Return address and geometry: equal for tensors that are the same view of the same bytes."""
     try:
         storage = tensor.untyped_storage()
         return (
@@ -113,7 +113,7 @@ def lasting_address(tensor: Any) -> tuple[Any, ...]:
 
 
 def _read_place(tensor: Any, place: Place) -> _StorageObject | None:
-    """Fill in the geometry of a tensor and return its storage; None, with a note, if it has none."""
+    """Fill in the geometry of a tensor and return its storage; None, and a note, if it has none."""
     try:
         place.itemsize = int(tensor.element_size())
         # Geometry is read twice and compared: another thread may be changing it at this moment.
@@ -168,7 +168,8 @@ def _describe_missing_storage(tensor: Any) -> str:
     layout = str(getattr_or_none(tensor, "layout") or gettext("unknown")).rpartition(".")[2]
     if layout == "strided":
         return gettext(
-            "it has no storage that could be shown: it is not filled yet, or stands for others (nested, or inside vmap)"
+            "it has no storage that could be shown: it is not filled yet, or stands for "
+            "others (nested, or inside vmap)"
         )
     return gettext("it has no storage that could be shown (layout: {layout})", layout=layout)
 
@@ -296,7 +297,7 @@ class Blocks:
         runs = []
         try:
             flat = tensor.detach()
-            # A set bit would conjugate or negate the values on the way: they are shown as in memory.
+            # A set bit would conjugate or negate the values: they are shown as in memory.
             for bit in _lazy_bits(tensor):
                 flat = flat.conj() if bit == "is_conj" else flat._neg_view()
             for start, stop in self._windows(block, itemsize):
@@ -305,7 +306,7 @@ class Blocks:
                 if low < high:
                     values = _as_flat(flat, low, high - low).tolist()
                     runs.append(CellRun(low + cells_before, tuple(values)))
-        except Exception as error:  # noqa: BLE001 - each kind of tensor without values raises another error
+        except Exception as error:  # noqa: BLE001 - without values, each kind raises another
             return (), (_describe_unread(tensor, error),)
         return tuple(runs), ()
 

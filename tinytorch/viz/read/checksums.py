@@ -1,8 +1,9 @@
 """Checksums of the bytes of saved tensors, which two snapshots compare.
 
 A version counter knows of the writes that were counted; writes through `.data`, NumPy or a storage
-change the bytes alone. Two checksums that differ prove that memory was written; two that agree leave
-one chance in four billion that it was. A copy of the bytes would need as much memory as the graph.
+change the bytes alone. Two checksums that differ prove that memory was written; two that agree
+leave one chance in four billion that it was. A copy of the bytes would need as much memory as the
+graph.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MAX_BYTES = 1 << 30
 
 
 class Checksums:
-    """The checksums of one snapshot: each stretch of memory is read once, up to `MAX_BYTES` in all."""
+    """The checksums of one snapshot: each stretch of memory is read once, `MAX_BYTES` in all."""
 
     def __init__(self) -> None:
         self._bytes_left = MAX_BYTES
@@ -35,7 +36,7 @@ class Checksums:
         if address not in self._known:
             try:
                 self._known[address] = self._read(tensor)
-            except Exception:  # noqa: BLE001 - each kind of tensor without memory raises another error
+            except Exception:  # noqa: BLE001 - without memory, each kind raises another
                 self._known[address] = gettext("it has no memory that could be read")
         return self._known[address]
 

@@ -21,7 +21,7 @@ from .probe import engine_name, version_of
 _FIRST_MARK = 1 << 30
 """The first number that is written: far above any true version."""
 _MARK_DISTANCE = 1 << 10
-"""Distance of the numbers: what exceeds a multiple of it was counted by another thread meanwhile."""
+"""Distance of the numbers: what exceeds a multiple of it, another thread has counted."""
 _SECONDS_TO_SETTLE = 50e-6
 """Time for an operation that another thread has just begun to end."""
 _lock = threading.Lock()

@@ -1,8 +1,8 @@
 """Why it cannot be known what backward will do: what a look cannot see into is mentioned.
 
 Code of the user's that runs in backward, operations that refuse some values, and hooks may raise or
-compute something else. torch does not say on which nodes hooks are registered; whether there are any
-in the process can be found.
+compute something else. torch does not say on which nodes hooks are registered; whether there are
+any in the process can be found.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from ..wording import gettext, ngettext, short_node_name
 from .probe import getattr_or_none
 
 _REFUSES = re.compile(
-    r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|Igamma|SpecialZeta|Geqrf|Unique"
-    r"|CudnnRnn|MiopenRnn|Warn|StandardGammaGrad|(Pdist|Cdist|EmbeddingBag|EmbeddingBagDense)BackwardBackward)"
+    r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|Igamma"
+    r"|SpecialZeta|Geqrf|Unique|CudnnRnn|MiopenRnn|Warn|StandardGammaGrad"
+    r"|(Pdist|Cdist|EmbeddingBag|EmbeddingBagDense)BackwardBackward)"
 )
-"""Kinds of nodes that raise for some values, for some of their inputs, or in some mode (torch's derivatives.yaml)."""
+"""Kinds of nodes that raise for some values, for some inputs, or in some mode.
+
+From torch's derivatives.yaml."""
 _NOT_NEGATIVE = {
     "LeakyReluBackward1": "_saved_negative_slope",
     "EluBackward1": "_saved_alpha",
@@ -118,9 +121,11 @@ def doubts_of_process(engine: Any) -> Iterator[str]:
         count = _count_hooks_on_graphs(engine, handle_class.next_id)
     if count:
         yield ngettext(
-            "{number} hook on gradients is registered in this process, and torch does not say on what; it may raise "
+            "{number} hook on gradients is registered in this process, and torch does not "
+            "say on what; it may raise "
             "or change the gradient",
-            "{number} hooks on gradients are registered in this process, and torch does not say on what; they may "
+            "{number} hooks on gradients are registered in this process, and torch does not "
+            "say on what; they may "
             "raise or change the gradient",
             count,
         )

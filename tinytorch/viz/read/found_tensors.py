@@ -1,7 +1,7 @@
 """The tensors that one reading has found, each with its position, by identity and by address.
 
-Positions are numbers from 0 in the order of first sight. Ids (T1, T2) come later: which tensors keep
-the id of an earlier snapshot is known once all are found.
+Positions are numbers from 0 in the order of first sight. Ids (T1, T2) come later: which tensors
+keep the id of an earlier snapshot is known once all are found.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The module in whose forward a node of the graph was made.
 
-No node says so. While `modules` is on, each call of a module notes the numbers that the engine gives
-to new nodes: those from the beginning of the call to its end are its own. What was noted of a
+No node says so. While `modules` is on, each call of a module notes the numbers that the engine
+gives to new nodes: those from the beginning of the call to its end are its own. What was noted of a
 model's call is left at the nodes of what it returned, as plain numbers and names in their
 `metadata`, and goes with them. Other threads count for themselves: a number is believed only beside
 the results of its call, and only if no two nodes of the graph have it.

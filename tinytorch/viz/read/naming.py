@@ -48,7 +48,7 @@ def collect_tensors(
 def collect_tensors_and_arrays(
     args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None
 ) -> tuple[Pairs, list[str]]:
-    """Return tensors and NumPy arrays with their names, and the names of arguments that are arrays."""
+    """Return tensors and NumPy arrays with names, and the names of arguments that are arrays."""
     written = None
     if args and frame is not None:
         written = argument_names(frame, args)
@@ -57,7 +57,7 @@ def collect_tensors_and_arrays(
     known_names: dict[int, str] = {}
     for index, (name, argument) in enumerate(arguments):
         is_positional = index < len(args)
-        # `net.parameters()` is an iterator: read once.
+        # `net.parameters()` is an iterator: read once, and not to the end if that never comes.
         is_iterator = isinstance(argument, Iterator)
         value = list(islice(argument, MAX_NAMES)) if is_iterator else argument
         entries = _named_entries(value) if is_positional or name == "params" else None
@@ -73,7 +73,8 @@ def collect_tensors_and_arrays(
         if not found:
             raise TypeError(
                 f"{label} is of type {type(argument).__name__}, which is no tensor and holds none: "
-                f"give tensors, a module, an optimizer, or lists, dicts and objects that hold tensors"
+                f"give tensors, a module, an optimizer, or lists, dicts and objects "
+                f"that hold tensors"
             )
         pairs += found
     pairs = _without_second_names(pairs)[:MAX_NAMES]
@@ -154,7 +155,7 @@ def _search(value: Any, known_names: dict[int, str], objects: bool) -> Pairs:
 
 
 def _parts_of_object(owner: Any, _known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of an object. No property is asked: that would run code of the user's."""
+    """Yield the attributes of an object. Properties, which run code of the user's, are not read."""
     yield from getattr(owner, "__dict__", {}).items()
     for base in type(owner).__mro__:
         slots = vars(base).get("__slots__", ())
@@ -239,5 +240,5 @@ _PARTS = (
 def _key_as_text(key: Any) -> str:
     try:
         return str(key)
-    except Exception:  # noqa: BLE001 - an int of very many digits refuses; other keys raise anything
+    except Exception:  # noqa: BLE001 - as an int of very many digits does
         return f"<{type(key).__name__}>"

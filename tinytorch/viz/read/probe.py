@@ -1,4 +1,4 @@
-"""Questions to one tensor or object of either engine that must neither raise nor change anything."""
+"""Questions to one object of either engine that must neither raise nor change anything."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def getattr_or_none(owner: Any, attribute: str) -> Any:
     """Return the attribute, or None where there is none or reading it raises."""
     try:
         return getattr(owner, attribute, None)
-    except Exception:  # noqa: BLE001 - what a subclass or a node raises is no reason to show nothing
+    except Exception:  # noqa: BLE001 - what one attribute raises hides no other
         return None
 
 

@@ -317,6 +317,7 @@ class _Reader:
         self, ids: list[str], counter_ids: IdSequence, since: Snapshot
     ) -> tuple[Counter, ...]:
         versions = [version_of(found.tensor) for found in self.tensors.entries]
+        # A counter of torch and one of tinytorch are never the same, and each has its own setter.
         positions_by_engine: dict[str, list[int]] = {}
         for position, version in enumerate(versions):
             if version is not None:
@@ -330,6 +331,7 @@ class _Reader:
         # A counter is no object that Python sees: it keeps its id with any of its tensors.
         earlier_id = {tid: counter.id for counter in since.counters for tid in counter.tensors}
         counters = []
+        # By the first of its tensors, so that C1 is the counter of T1.
         for first, members in sorted(groups.items()):
             candidates = (earlier_id.get(ids[member]) for member in members)
             known = next((name for name in candidates if name in counter_ids.known), None)

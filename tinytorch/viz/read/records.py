@@ -84,7 +84,7 @@ class Tensor:
             yield index, self.start_byte + cells * self.itemsize
 
     def index_at(self, byte: int) -> tuple[int, ...] | None:
-        """Return an index whose element begins at `byte` of the storage; None if no element does."""
+        """Return the index of an element that begins at `byte` of the storage; None if none does."""
         if self.stride is None or self.shape is None or not self.numel:
             return None
         cells_left, byte_in_cell = divmod(byte - self.start_byte, self.itemsize)
@@ -106,6 +106,7 @@ class Tensor:
     def is_in_order(self) -> bool:
         """Return True if row-major order visits the storage forwards, each cell once."""
         span = 1
+        # The stride of a dimension of size 1 is never used, and may be any number.
         for axis in reversed([axis for axis in self.axes() if axis.size != 1]):
             if axis.stride < span:
                 return False
@@ -243,7 +244,7 @@ class Node:
     cut: bool = False
     """True where the reader stopped here because the graph is too large."""
     module: str | None = None
-    """Path of the module whose forward made it ("layers.3.attn"); None unless `modules` noted it."""
+    """Path of the module whose forward made it ("layers.3.attn"), if `modules` noted it."""
     doubts: tuple[str, ...] = ()
     """Why it cannot be known what the node will do in backward."""
     key: IdentityKey = field(default=None, compare=False, repr=False)

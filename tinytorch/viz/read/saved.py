@@ -1,7 +1,7 @@
 """What graph nodes saved for backward: live, stale, freed, or nothing that may be looked at.
 
-Looking must not change anything: hooks are not called, and what a custom Function gives out a single
-time is left alone.
+Looking must not change anything: hooks are not called, and what a custom Function gives out a
+single time is left alone.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _add_bytes_from_watch(record: Saved, raw: Any) -> Saved:
 
 @cache
 def find_saved_attributes(node_class: type) -> tuple[SavedAttribute, ...]:
-    """Return the attributes of what nodes of a class save: their classes have properties for them."""
+    """Return the attributes in which nodes of a class have what they saved: its properties."""
     found = []
     for attribute in dir(node_class):
         if not attribute.startswith("_saved_"):

@@ -37,7 +37,10 @@ class LastIds(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All that is known about some tensors at one moment. See `snapshot()`."""
+    """All that is known about some tensors at one moment. See `snapshot()`.
+
+    Public: the fields and what `tensor`, `storage`, `counter`, `node`, `label` and `values` return.
+    """
 
     names: tuple[tuple[str, str], ...]
     """(name, tensor id) in the order in which they were given."""
@@ -72,9 +75,11 @@ class Snapshot:
     @property
     def counts(self) -> tuple[str, str]:
         """The numbers of tensors and storages that a reader can reach, each in words."""
-        without_storage = {tensor.id for tensor in self.named if tensor.storage is None}
+        without_storage = {tensor.id for tensor in self.named_tensors if tensor.storage is None}
         return (
-            ngettext("{number} tensor", "{number} tensors", len(self.shown | without_storage)),
+            ngettext(
+                "{number} tensor", "{number} tensors", len(self.shown_tensor_ids | without_storage)
+            ),
             ngettext("{number} storage", "{number} storages", len(self.shown_storages)),
         )
 
@@ -121,7 +126,7 @@ class Snapshot:
         return storage is not None and storage == self._record_of(b).storage
 
     def shares_counter(self, a: Tensor | str, b: Tensor | str) -> bool:
-        """Return True if both have one version counter; False for inference tensors, without one."""
+        """Return True if both have one version counter; False for inference tensors."""
         counter = self._record_of(a).counter
         return counter is not None and counter == self._record_of(b).counter
 
@@ -225,7 +230,7 @@ class Snapshot:
         return relation or gettext("{tensor} (no name)", tensor=tensor.id)
 
     def _label_by_sharer(self, tensor: Tensor) -> str:
-        """Name a tensor by one that it is a view of or shares memory with; empty if there is none."""
+        """Name a tensor by one that it shares memory with; empty if there is none."""
         sharers = [
             sharer
             for sharer in self.storage_sharers(tensor)
@@ -272,7 +277,7 @@ class Snapshot:
     # -- what a reader can reach by a name -----------------------------------------------
 
     @cached_property
-    def named(self) -> tuple[Tensor, ...]:
+    def named_tensors(self) -> tuple[Tensor, ...]:
         """The tensors that have a name, in the order of the first of their names."""
         return tuple(self.tensor(tid) for tid in dict.fromkeys(tid for _, tid in self.names))
 
@@ -290,13 +295,14 @@ class Snapshot:
                 if self._is_reachable_by_name(tensor)
             ]
             if members:
+                # Reversed, so that the first tensor of a counter decides where all of them are.
                 order = {member.counter: k for k, member in reversed(list(enumerate(members)))}
                 members.sort(key=lambda member: order[member.counter])
                 reachable.append((storage, members))
         return reachable
 
     @cached_property
-    def shown(self) -> frozenset[str]:
+    def shown_tensor_ids(self) -> frozenset[str]:
         """The ids of the tensors in those storages."""
         return frozenset(tensor.id for _, members in self.shown_storages for tensor in members)
 

@@ -91,7 +91,7 @@ class _GraphDescriber:
             headings = (gettext("not on the graph"), gettext("(needs no grad)"))
             groups.append(NamedTensors("off", headings, self._describe_all(off_graph)))
         listed_tensors = self._list_for_text()
-        hidden = len(snap.named) - len(listed_tensors)
+        hidden = len(snap.named_tensors) - len(listed_tensors)
         outside, outside_edges = self._describe_outside()
         edges = [
             GraphEdge(tensor.id, selection.places[tensor.grad_fn or ""], "name")
@@ -128,7 +128,7 @@ class _GraphDescriber:
         without_graph: list[Tensor] = []
         off_graph: list[Tensor] = []
         drawn_elsewhere = {*self.leaf_ids, *self.selection.folded_tensors}
-        for tensor in self.snap.named:
+        for tensor in self.snap.named_tensors:
             if tensor.id in drawn_elsewhere:
                 continue
             if tensor.grad_fn in self.selection.places:
@@ -140,8 +140,8 @@ class _GraphDescriber:
     def _list_for_text(self) -> list[Tensor]:
         """List the tensors that the text has a line for: of many leaves the first and the changed."""
         folded = self.selection.folded_tensors
-        tensors = [tensor for tensor in self.snap.named if tensor.id not in folded]
-        if len(self.snap.named) <= FOLD_ABOVE or self.selection.is_whole:
+        tensors = [tensor for tensor in self.snap.named_tensors if tensor.id not in folded]
+        if len(self.snap.named_tensors) <= FOLD_ABOVE or self.selection.is_whole:
             return tensors
         altered = self.changed.new_tensors | self.changed.attribute_changes.keys()
         leaves = [tensor.id for tensor in tensors if tensor.is_leaf and tensor.id not in altered]
@@ -497,7 +497,7 @@ def _heading_of_graph(snap: Snapshot) -> Remark:
     if snap.nodes:
         caption = gettext("backward follows the arrows")
     more = " " + gettext("and more") if snap.notes else ""
-    if not snap.named:
+    if not snap.named_tensors:
         sentence = gettext("Graph: no tensors to show.")
     elif not snap.nodes:
         sentence = gettext(

@@ -49,8 +49,8 @@ BASE_COLUMNS = 30
 def describe_memory(changed: Changes, selection: MemorySelection) -> MemoryContents:
     """Make everything that a memory picture says of a snapshot, with what changed in it."""
     snap = changed.now
-    without_storage = [tensor for tensor in snap.named if tensor.storage is None]
-    shown = snap.shown | {tensor.id for tensor in without_storage}
+    without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
+    shown = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
     if shown:
         tensors, storages = snap.counts
         heading = Remark(
@@ -200,7 +200,7 @@ def _facts_of_tensor(snap: Snapshot, tensor: Tensor, cells: str) -> Iterator[Rem
     if tensor.grad is not None:
         grad = gettext(".grad is {grad}", grad=snap.label(tensor.grad))
         # A gradient that is drawn has a name, from which it is known.
-        yield Remark("grad", grad, "" if tensor.grad in snap.shown else grad)
+        yield Remark("grad", grad, "" if tensor.grad in snap.shown_tensor_ids else grad)
 
 
 def _changes_of_tensor(changed: Changes, tensor: Tensor) -> Iterator[Remark]:
@@ -241,7 +241,7 @@ def _describe_counters(changed: Changes, members: Sequence[Tensor]) -> Iterator[
 def _describe_counter(changed: Changes, counter_id: str) -> str:
     snap = changed.now
     counter, before = snap.counter(counter_id), changed.earlier_version_of(counter_id)
-    sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown]
+    sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown_tensor_ids]
     version = gettext("at version {version}", version=counter.version)
     if before is not None:
         version += " " + gettext("(was {version})", version=before)

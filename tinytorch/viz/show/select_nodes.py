@@ -229,7 +229,7 @@ class _NodeOrder:
         for node_id in self.found:
             # A leaf that was found is seen beside the nodes that use it.
             found.update(self._places_of(node_id))
-        made = {tensor.grad_fn for tensor in self.snap.named}
+        made = {tensor.grad_fn for tensor in self.snap.named_tensors}
         bad = [place for place, node in enumerate(self.computed) if node.id in self.bad]
         named = [place for place, node in enumerate(self.computed) if node.id in made]
         fresh = [place for place, node in enumerate(self.computed) if node.id in self.fresh]

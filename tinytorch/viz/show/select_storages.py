@@ -76,7 +76,7 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     found = frozenset(
         tensor.id
         for tensor in snap.tensors
-        if tensor.id in snap.shown and matches_any(find, tensor.names)
+        if tensor.id in snap.shown_tensor_ids and matches_any(find, tensor.names)
     )
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:

@@ -1,8 +1,8 @@
 """The catalogue of all strings that a person reads in pictures and widgets.
 
 The code has them in English. Another language is one file,
-`tinytorch/locale/LANGUAGE/LC_MESSAGES/copylab.mo`, read by the standard library's `gettext`; what it
-lacks stays English. The language is chosen once for a process, by the environment variable
+`tinytorch/locale/LANGUAGE/LC_MESSAGES/copylab.mo`, read by the standard library's `gettext`; what
+it lacks stays English. The language is chosen once for a process, by the environment variable
 COPYLAB_LANGUAGE or by `use_language`, never by the machine's own: the same notebook prints the same
 on every machine.
 """
@@ -42,7 +42,7 @@ def _get_catalogue() -> standard.NullTranslations:
 
 
 def current_language() -> str | None:
-    """Return the language in use, for an attribute `lang`: `"zh"`, for example; None for English."""
+    """Return the language in use, as an attribute `lang` has it (`"zh"`); None for English."""
     language = _get_catalogue().info().get("language", "")
     # It comes from a file and goes into HTML.
     return language if re.fullmatch(r"[\w-]+", language) else None

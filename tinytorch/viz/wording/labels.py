@@ -1,7 +1,7 @@
-"""Strings that a reader can take in: unseen characters written out, long texts cut, lists, values, names.
+"""Strings that a reader can take in: unseen characters, long texts, lists, values, names.
 
-No font is ever measured: widths are computed from a table, so that a picture is the same to the byte
-on every machine.
+No font is ever measured: widths are computed from a table, so that a picture is the same to the
+byte on every machine.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def format_repr(text: str) -> str:
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Return `text` cut in its middle to about `limit` columns: long names often differ at the end."""
+    """Return `text` cut in its middle to about `limit` columns: long names differ at the end."""
     if len(text) <= limit and _count_columns(text) <= limit:
         return text
     tail = ""
@@ -143,7 +143,7 @@ def _count_columns(text: str) -> float:
 
 
 def text_width(text: str, kind: str = "mono") -> float:
-    """Return the width of `text` in px: exact for ASCII in a monospaced font, generous otherwise."""
+    """Return the width of `text` in px: exact for ASCII in a monospaced font, else generous."""
     return round(_count_columns(text) * _column_width(kind), 1)
 
 
@@ -205,7 +205,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def join_few_names(names: Iterable[str]) -> str:
-    """Return `a, b and c`; of more than five different names four, and how many others there are."""
+    """Return `a, b and c`; of more than five names four, and how many others there are."""
     distinct = list(dict.fromkeys(names))
     if len(distinct) > _MAX_NAMES:
         listed = distinct[: _MAX_NAMES - 1]
@@ -215,7 +215,7 @@ def join_few_names(names: Iterable[str]) -> str:
 
 
 def short_node_name(name: str) -> str:
-    """Return the name of a node as it is printed: `CopySlices` for `torch::autograd::CopySlices`."""
+    """Return a node's name as it is printed: `CopySlices` for `torch::autograd::CopySlices`."""
     return escape_name(escape_unseen(name).rpartition("::")[2])
 
 
