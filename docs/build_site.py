@@ -1,15 +1,16 @@
-"""Build the course as a site: static pages, for any web server or for a folder that is opened from the disk.
+"""Build the course as a site: static pages, for a web server or to open from the disk.
 
     python docs/build_site.py FOLDER                      # all languages
     python docs/build_site.py FOLDER --language zh        # one of them
     python docs/build_site.py FOLDER --lite WHEELS        # a JupyterLite instead
 
-Sphinx with MyST-NB makes the pages (`docs/conf.py`): it knows notebooks, search without a server, and languages. This
-script writes what Sphinx is given: the lessons in a language, with predictions that judge themselves; the guides, whose
-examples are run; and the reference of all public names. `pip install -e '.[docs]'` installs what it needs.
+Sphinx with MyST-NB makes the pages (`docs/conf.py`): it knows notebooks, search without a server,
+and languages. This script writes what Sphinx is given: the lessons in a language, with predictions
+that judge themselves; the guides, whose examples are run; and the reference of all public names.
+`pip install -e '.[docs]'` installs what it needs.
 
-With `--lite` the lessons run in the reader's browser: Pyodide, the Python of the browser, and NumPy come from their
-host on the network when a lesson is opened, copylab from the wheels in WHEELS:
+With `--lite` the lessons run in the reader's browser: Pyodide, the Python of the browser, and NumPy
+come from their host on the network when a lesson is opened, copylab from the wheels in WHEELS:
 
     pip install 'jupyterlite-core[contents,translation]>=0.6' 'jupyterlite-pyodide-kernel>=0.6'
     pip wheel --wheel-dir WHEELS .
@@ -52,7 +53,7 @@ PAGES = DOCS / "pages"
 
 
 class SiteLanguage(NamedTuple):
-    """A language as the site names it, its code in Sphinx, and the captions above the lists of pages."""
+    """The name of a language, its code in Sphinx, and the captions of the lists of pages."""
 
     name: str
     sphinx_code: str
@@ -112,8 +113,8 @@ LANGUAGE_CELL = "%env COPYLAB_LANGUAGE={language}"
 def build_site(folder: Path, chosen: Sequence[str]) -> None:
     """Build the site into an empty folder, in the `chosen` languages.
 
-    Raises FileExistsError if there is something in the folder, ValueError for a language that the course is not there
-    in, RuntimeError with Sphinx's words if it fails or warns.
+    Raises FileExistsError if there is something in the folder, ValueError for a language that the
+    course is not there in, RuntimeError with Sphinx's words if it fails or warns.
     """
     for language in chosen:
         require_language(language, lessons_folder())
@@ -137,7 +138,10 @@ def build_site(folder: Path, chosen: Sequence[str]) -> None:
 
 
 def require_empty(folder: Path) -> None:
-    """Make the folder if it is missing. FileExistsError if it holds anything: that is somebody else's."""
+    """Make the folder if it is missing.
+
+    FileExistsError if it holds anything: that is somebody else's.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise FileExistsError(f"{folder} is not empty")
@@ -180,7 +184,7 @@ def run_or_raise(
 
 
 def write_sources(source: Path, language: str) -> None:
-    """Write the lessons in a language, the pages beside them, and the first page with the list of all."""
+    """Write the lessons in a language, the other pages, and the first page with the list of all."""
     use_language(None if language == "en" else language)
     source.mkdir(parents=True)
     lesson_names = []
@@ -224,7 +228,8 @@ def is_translated(page_name: str, language: str) -> bool:
 def prepare_lesson(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a lesson as a page without a kernel.
 
-    Predictions judge themselves, other widgets show their static form; what answers a question is folded.
+    Predictions judge themselves, other widgets show their static form; what answers a question is
+    folded.
     """
     tasks = find_tasks(notebook)
     for cell in notebook["cells"]:
@@ -245,7 +250,7 @@ def prepare_lesson(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def relink(text: str) -> str:
-    """Return Markdown with links as the site has them: the README is its first page, a file is no page."""
+    """Return Markdown with links as the site has them: the README is its first page."""
     text = re.sub(r"\]\((?:\.\./)?README\.md", "](index.md", text)
     text = re.sub(r"\[([^]]+)\]\(solutions/[^)]*\)", r"\1", text)
     # Sphinx warns of a Markdown link to what is not one of its pages.
@@ -317,7 +322,7 @@ def markdown_of_docstring(text: str) -> str:
 
 
 def anchor_of_heading(heading: str) -> str:
-    """Return the anchor of a heading as Jupyter names it: lessons link to their own headings in that way."""
+    """Return the anchor of a heading as Jupyter names it, and as lessons link to it."""
     return heading.replace(" ", "-")
 
 
@@ -327,8 +332,10 @@ def anchor_of_heading(heading: str) -> str:
 def build_lite(folder: Path, wheels: Path, language: str) -> None:
     """Build a JupyterLite of the course into an empty folder.
 
-    Of `wheels`, those that run everywhere are taken. Raises FileExistsError if there is something in the folder,
-    ValueError if there is no wheel of copylab or no such language, RuntimeError if JupyterLite fails.
+    Of `wheels`, those that run everywhere are taken. Raises FileExistsError if there is something
+    in the folder,
+    ValueError if there is no wheel of copylab or no such language, RuntimeError if JupyterLite
+    fails.
     """
     require_language(language, lessons_folder())
     portable = sorted(wheels.glob("*-none-any.whl"))
@@ -360,7 +367,7 @@ def build_lite(folder: Path, wheels: Path, language: str) -> None:
 
 
 def install_in_first_cell(notebook: dict[str, Any], language: str = "en") -> dict[str, Any]:
-    """Return a lesson whose first code cell installs copylab into the browser's Python, and sets its language."""
+    """Return a lesson whose first code cell installs copylab, and sets its language."""
     cells = notebook["cells"]
     first = next(index for index, cell in enumerate(cells) if cell["cell_type"] == "code")
     lines = [INSTALL_CELL]

@@ -1,4 +1,4 @@
-"""The course around the lessons: laying them out, translations, the cheat sheet, the magics, the learner's progress.
+"""The course: laying out lessons, translations, the cheat sheet, the magics, progress.
 
 May import every other room.
 """

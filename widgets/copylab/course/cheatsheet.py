@@ -94,7 +94,8 @@ dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .6mm 4mm }
 def render_cheat_sheet(engine: ModuleType | None = None) -> str:
     """Return the cheat sheet as one page of HTML; every answer comes from a run of `engine`.
 
-    Raises RuntimeError if no method gives what a heading of WANTS promises: then the page would be wrong.
+    Raises RuntimeError if no method gives what a heading of WANTS promises: then the page would be
+    wrong.
     """
     facts_by_name = {name: facts(name, SOURCE, engine) for name in METHODS}
     titles = map(gettext, (_TITLES.get(question.key, question.column) for question in COLUMNS))

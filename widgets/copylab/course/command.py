@@ -1,4 +1,4 @@
-"""The command `copylab`: lay the lessons out in a folder of the learner's own and open them in JupyterLab."""
+"""The command `copylab`: lay the lessons out in a folder and open them in JupyterLab."""
 
 import argparse
 import errno
@@ -130,7 +130,7 @@ def _run_command(folder: Path, language: str, arguments: argparse.Namespace) -> 
 
 
 def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:
-    """Return the language of the command line, or else of the course in the folder, of the environment, English."""
+    """Return the language of the command line, else of the course, of the environment, English."""
     if arguments.language:
         return str(arguments.language)
     in_course = None if arguments.do == "nbgrader" else remembered_language(folder)
@@ -182,7 +182,7 @@ def main() -> None:
 
 def _start_jupyter(command: list[str], language: str) -> None:
     """Replace this process by JupyterLab; on Windows wait for it."""
-    # labconfig/ beside this file: no request to the outside, and no question about it on the first start.
+    # labconfig/ beside this file: no request to the outside, and no question about that.
     paths = [str(_HERE), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     environment = os.environ | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths), _LANGUAGE: language}
     if os.name == "nt":

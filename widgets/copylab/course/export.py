@@ -1,9 +1,11 @@
 """Pictures for pages that show no HTML: a preprocessor of nbconvert.
 
-    jupyter nbconvert --to latex --LatexExporter.preprocessors=copylab.course.export.Pictures lesson.ipynb
+    jupyter nbconvert --to latex --LatexExporter.preprocessors=copylab.course.export.Pictures
+    lesson.ipynb
 
-A stored notebook holds each picture once, inside of HTML. An `image/svg+xml` beside it would stop nbconvert on its way
-to LaTeX wherever Inkscape is missing; so the picture is made for the page when the page is made.
+A stored notebook holds each picture once, inside of HTML. An `image/svg+xml` beside it would stop
+nbconvert on its way to LaTeX wherever Inkscape is missing; so the picture is made for the page when
+the page is made.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ _PICTURE = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
 
 
 class Pictures(ExtractOutputPreprocessor):
-    """Give each output that shows a picture that picture in the colours of print: a PDF for LaTeX, else an SVG.
+    """Add pictures in the colours of print to outputs: a PDF for LaTeX, else an SVG.
 
     Raises ImportError, which says what to install, where a PDF is wanted and typst is missing.
     """
 
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> Any:
-        """Add the pictures to a cell, and write them to files as nbconvert does with pictures of other libraries."""
+        """Add the pictures to a cell, and write them to files as nbconvert does with others."""
         is_latex = resources.get("output_extension") in (".tex", ".pdf")
         for output in cell.get("outputs", []):
             data = output.get("data", {})
@@ -40,6 +42,6 @@ class Pictures(ExtractOutputPreprocessor):
                     data["application/pdf"] = base64.b64encode(convert(svg, "pdf")).decode()
                 else:
                     data["image/svg+xml"] = svg
-                    # It would be preferred, and not every page shows images whose data are in their address.
+                    # It would be preferred, and asks for a page that shows images in addresses.
                     del data["text/html"]
         return super().preprocess_cell(cell, resources, cell_index)

@@ -1,7 +1,8 @@
 """Lessons as assignments for nbgrader: the learner's cells are graded by the checks below them.
 
-The teacher's notebook has the solutions, which `nbgrader generate_assignment` takes out; collected notebooks are graded
-by `nbgrader autograde`: a check that is not right fails its cell. Predictions and prose bring no points.
+The teacher's notebook has the solutions, which `nbgrader generate_assignment` takes out; collected
+notebooks are graded by `nbgrader autograde`: a check that is not right fails its cell. Predictions
+and prose bring no points.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ def write_assignments(
     language: str = "en",
     tell: Callable[[str], None] = print,
 ) -> list[Path]:
-    """Write lessons into `folder`/source as nbgrader has them, one assignment each, and return the notebooks written.
+    """Write lessons into `folder`/source as assignments of nbgrader, and return their paths.
 
     chosen: names such as "clone" or "02_clone"; by default all that have exercises.
     points: for each exercise.
     language: of the prose.
-    tell: is called with a sentence for each notebook that exists already: it and the config stay as they are, because
-        the teacher may have edited them.
+    tell: is called with a sentence for each notebook that exists already: it and the config stay as
+        they are, because the teacher may have edited them.
 
-    Raises ValueError for a lesson that does not exist or has no exercise and for a language that the course is not
-    there in, OSError if the folder cannot be written.
+    Raises ValueError for a lesson that does not exist or has no exercise and for a language that
+    the course is not there in, OSError if the folder cannot be written.
     """
     require_language(language, lessons_folder())
     target = SafeFolder(folder)
@@ -102,7 +103,7 @@ def add_grading_marks(notebook: dict[str, Any], points: int) -> int:
 def _mark_cell(
     cell_id: str, *, solution: bool = False, points: int | None = None
 ) -> dict[str, Any]:
-    """Return nbgrader's metadata of a cell: one to answer in, or one that gives points and cannot be changed."""
+    """Return nbgrader's metadata of a cell: to answer in, or with points and locked."""
     is_graded = points is not None
     mark: dict[str, Any] = {
         "grade_id": cell_id,

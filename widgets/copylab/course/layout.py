@@ -83,10 +83,11 @@ class FolderComparison:
 def lay_out(folder: Path, language: str | None = None) -> list[str]:
     """Copy the files of the course that are missing or outdated into `folder`, and return remarks.
 
-    A file that the learner changed stays as it is, and in its language; `reset_lesson` gives the edition of today.
-    Links stay as well, and are not followed. With COPYLAB_SOLUTIONS=off no solutions are laid out.
-    language: by default that of the last time, and English at first. Raises ValueError if the course is not there in
-    the language, OSError if the folder cannot be written.
+    A file that the learner changed stays as it is, and in its language; `reset_lesson` gives the
+    edition of today. Links stay as well, and are not followed. With COPYLAB_SOLUTIONS=off no
+    solutions are laid out.
+    language: by default that of the last time, and English at first. Raises ValueError if the
+    course is not there in the language, OSError if the folder cannot be written.
     """
     require_language(language or "en", lessons_folder())
     course = SafeFolder(folder)
@@ -168,8 +169,9 @@ def _compare(
 def reset_lesson(folder: Path, lesson: str, language: str | None = None) -> list[str]:
     """Lay one lesson out anew, keep the learner's file beside it, and return remarks.
 
-    lesson: `02_clone`, `clone`, `02`. language: by default that of the course; another is remembered. Raises ValueError
-    if there is no such lesson or language, OSError if the folder cannot be written.
+    lesson: `02_clone`, `clone`, `02`. language: by default that of the course; another is
+    remembered. Raises ValueError if there is no such lesson or language, OSError if the folder
+    cannot be written.
     """
     require_language(language or "en", lessons_folder())
     stem = find_lesson(
@@ -227,7 +229,7 @@ def can_sign(folder: Path) -> bool:
 
 
 def _read_editions(language: str) -> dict[str, bytes]:
-    """Return the files of the course as they are laid out, by name; the cheat sheet is in the widgets' language."""
+    """Return the files of the course by name; the cheat sheet is in the widgets' language."""
     source = lessons_folder()
     require_language(language, source)
     found = {}
@@ -254,7 +256,10 @@ def _read_editions(language: str) -> dict[str, bytes]:
 
 
 def _find_digest(course: SafeFolder, name: str) -> str | None:
-    """Return the digest of a file in the folder, None if it is missing. RefusedFileError if it is not read."""
+    """Return the digest of a file in the folder, None if it is missing.
+
+    RefusedFileError if it is not read.
+    """
     try:
         return digest_of_file(course.read(name))
     except FileNotFoundError:
@@ -328,7 +333,8 @@ def _open_record(course: SafeFolder) -> tuple[Record, list[str]]:
 def _read_record(course: SafeFolder) -> Record:
     """Return the record of a folder, without names and languages that the course does not have.
 
-    Raises FileNotFoundError if there is none, OSError if it cannot be read, ValueError if it cannot be understood.
+    Raises FileNotFoundError if there is none, OSError if it cannot be read, ValueError if it cannot
+    be understood.
     """
     try:
         found: Any = json.loads(course.read(COURSE_STATE_FILE, _LIMIT_OF_STATE))
@@ -373,14 +379,14 @@ def _write_record(course: SafeFolder, record: Record) -> None:
 
 
 def _require_safe_trust(course: SafeFolder) -> None:
-    """Raise RefusedFileError if Jupyter, which follows links, would be led elsewhere by the folder of signatures."""
+    """Raise RefusedFileError if a link in the folder of signatures would lead Jupyter elsewhere."""
     course.require_files_only(TRUST)
     with contextlib.suppress(FileNotFoundError):
         course.read(f"{TRUST}/notebook_secret", _LIMIT_OF_KEY)
 
 
 def _sign(course: SafeFolder, written: Mapping[str, bytes]) -> list[str]:
-    """Sign the notebooks among what was written, so that JupyterLab shows their outputs as they are."""
+    """Sign the notebooks that were written, so that JupyterLab shows their outputs as they are."""
     notebooks = [data for name, data in written.items() if name.endswith(".ipynb")]
     if not notebooks or importlib.util.find_spec("nbformat") is None:
         return []

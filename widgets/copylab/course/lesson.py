@@ -1,4 +1,4 @@
-"""The folder of the lessons; the tasks of a lesson, and the stored outputs that would answer them too early."""
+"""The folder of the lessons; the tasks of a lesson, and stored outputs that answer them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def lessons_folder() -> Path:
 
 
 def find_lesson(lesson: str, names: Iterable[str]) -> str:
-    """Return which of these lessons `02_clone`, `clone` or `02` means. ValueError if it is none of them."""
+    """Return which of these lessons `02_clone`, `clone` or `02` means.
+
+    ValueError if it is none of them.
+    """
     known = list(names)
     for name in known:
         if lesson in (name, *name.split("_", 1)):
@@ -58,7 +61,7 @@ def title_of(notebook: dict[str, Any]) -> str:
 
 
 def find_tasks(notebook: dict[str, Any]) -> Tasks:
-    """Return the predictions and exercises of a lesson by their names, in the order in which it shows them.
+    """Return the predictions and exercises of a lesson by name, in the order of its cells.
 
     They are imported from `copylab.lessons`, as the lesson imports them; none of its cells is run.
     """
@@ -91,9 +94,9 @@ def _names_in(tree: ast.Module) -> list[str]:
 def remove_answers(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a lesson without the outputs that answer its questions before they are asked.
 
-    Those are the outputs of cells tagged `questioned` or `answer`, of cells that name a prediction or an exercise, and
-    of cells that contain the program of a prediction. The output of `progress` is left out too: it is not the
-    learner's own.
+    Those are the outputs of cells tagged `questioned` or `answer`, of cells that name a prediction
+    or an exercise, and of cells that contain the program of a prediction. The output of `progress`
+    is left out too: it is not the learner's own.
     """
     tasks = find_tasks(notebook)
     names = {*tasks, "progress"}
@@ -108,7 +111,7 @@ def remove_answers(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def _gives_answer(cell: Mapping[str, Any], names: set[str], programs: set[str]) -> bool:
-    """Return True if a cell is tagged as an answer, uses one of `names`, or has one of `programs` as a string."""
+    """Return True if a cell is tagged as an answer, uses a name, or contains a program."""
     if _TAGS_OF_ANSWERS.intersection(cell["metadata"].get("tags", ())):
         return True
     tree = ast.parse("".join(cell["source"]))
@@ -122,7 +125,8 @@ def _gives_answer(cell: Mapping[str, Any], names: set[str], programs: set[str]) 
 def digest_of_file(content: bytes) -> str:
     """Return a digest of a file's content: of a notebook the sources and what the outputs show.
 
-    JupyterLab writes the rest anew as soon as it opens a notebook, and that is no change of the learner's.
+    JupyterLab writes the rest anew as soon as it opens a notebook, and that is no change of the
+    learner's.
     """
     try:
         cells = json.loads(content, object_hook=_normalize_fields)["cells"]
@@ -134,7 +138,7 @@ def digest_of_file(content: bytes) -> str:
 
 
 def _normalize_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return fields of a notebook without those that a machine writes, and with each text as one string."""
+    """Return fields of a notebook without those of the machine, each text as one string."""
     normalized = {}
     for name, value in fields.items():
         if name not in _MACHINE_FIELDS:

@@ -62,10 +62,10 @@ class CopylabMagics(Magics):
     def steps(self, line: str, cell: str) -> Steps:
         """Run the cell statement by statement, and show memory and graph after each.
 
-        It works on the notebook's own names, as any cell does: what it binds stays bound, what it writes stays
-        written, also when it ends in an error or at a limit. `torch` is known to the cell even where the notebook has
-        none, and is then gone again. Errors are shown at their line and not raised. The cell is plain Python: lines
-        with % or ! are syntax errors in it.
+        It works on the notebook's own names, as any cell does: what it binds stays bound, what it
+        writes stays written, also when it ends in an error or at a limit. `torch` is known to the
+        cell even where the notebook has none, and is then gone again. Errors are shown at their
+        line and not raised. The cell is plain Python: lines with % or ! are syntax errors in it.
         """
         options = parse_argstring(self.steps, line)
         names: dict[str, Any] = self.shell.user_ns

@@ -64,11 +64,13 @@ class DoneCount(NamedTuple):
 class Progress(Presentation):
     """What has been predicted and solved so far, what is left, and which misconceptions were met and settled.
 
-    lesson: `"clone"`, `"02_clone"` or `"02"` shows the tasks of that lesson, by the titles in it; None shows the whole
-    course, lesson by lesson. A misconception is settled when a later answer was right where it could have come again.
+    lesson: `"clone"`, `"02_clone"` or `"02"` shows the tasks of that lesson, by the titles in it;
+    None shows the whole course, lesson by lesson. A misconception is settled when a later answer
+    was right where it could have come again.
 
-    Tables in a notebook, `.text` in words, `.csv` for a spreadsheet; `.predictions`, `.exercises` and `.misconceptions`
-    are the notes of the progress file as data, by key. A file that cannot be understood is set aside, with a warning.
+    Tables in a notebook, `.text` in words, `.csv` for a spreadsheet; `.predictions`, `.exercises`
+    and `.misconceptions` are the notes of the progress file as data, by key. A file that cannot be
+    understood is set aside, with a warning.
 
     Raises ValueError if there is no such lesson.
     """
@@ -117,7 +119,10 @@ class Progress(Presentation):
         )
 
     def _count_done(self, kind: str, keys: Iterable[str]) -> DoneCount:
-        """Count the tasks of a kind among `keys`. A prediction is done when committed, an exercise when solved."""
+        """Count the tasks of a kind among `keys`.
+
+        A prediction is done when committed, an exercise when solved.
+        """
         of_kind = [key for key in keys if self._kind_of_key[key] == kind]
         done = [key for key in of_kind if key in self.predictions or self._is_solved(key)]
         return DoneCount(len(done), len(of_kind))
@@ -126,7 +131,7 @@ class Progress(Presentation):
         return bool(self.exercises.get(key, {}).get("state") == "right")
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the tasks of one lesson with their results, or all lessons with counts, then other tasks."""
+        """Return the tasks of one lesson with results, or all lessons with counts, and other tasks."""
         if self._shows_one_lesson:
             (lesson,) = self.lessons
             return [(lesson.title_of_task(key), self._describe_result(key)) for key in lesson.tasks]
@@ -160,7 +165,7 @@ class Progress(Presentation):
 
     @property
     def csv(self) -> str:
-        """The notes as a table for a spreadsheet or a learning platform: a line for each task that was answered."""
+        """The notes as a table for a spreadsheet: a line for each task that was answered."""
         text = io.StringIO()
         table = csv.DictWriter(
             text, _CSV_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n"
@@ -191,7 +196,7 @@ class Progress(Presentation):
         return Box(tasks, self._list_misconceptions(), apart=True)
 
     def _list_misconceptions(self) -> Part:
-        """Return a table of the misconceptions that were met, in this lesson or anywhere, and their state now."""
+        """Return a table of the misconceptions that were met, and their state now."""
         states = {
             "met": gettext("○ not settled yet"),
             "settled": gettext("✔ settled: a later answer avoided it"),

@@ -1,9 +1,10 @@
 """The course in other languages: only the prose is translated; code and stored outputs exist once.
 
-For each language there is a folder `translations/LANGUAGE` beside the lessons, with one Markdown file per lesson. A
-line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with that id. DIGEST is that of the English
-text that was translated, so that a text which has changed since is noticed. A page, such as the glossary, is one cell.
-The list of solutions and the pages of the site in docs/pages have such a folder beside them, too.
+For each language there is a folder `translations/LANGUAGE` beside the lessons, with one Markdown
+file per lesson. A line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with
+that id. DIGEST is that of the English text that was translated, so that a text which has changed
+since is noticed. A page, such as the glossary, is one cell. The list of solutions and the pages of
+the site in docs/pages have such a folder beside them, too.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def prose_of(notebook: dict[str, Any]) -> dict[str, str]:
 def translate_notebook(
     notebook: dict[str, Any], translated: dict[str, TranslatedCell]
 ) -> dict[str, Any]:
-    """Return a lesson in the language of a catalogue; a text that is missing or out of date stays English."""
+    """Return a translated lesson; a text that is missing or out of date stays English."""
     prose = prose_of(notebook)
     cells = []
     for cell in notebook["cells"]:
@@ -112,7 +113,7 @@ def require_language(language: str, folder: Path) -> None:
 
 
 def read_translated(path: Path, language: str) -> str:
-    """Return the text of a lesson or a page in a language; in English, as it is stored, if it is not translated.
+    """Return the text of a lesson or page in a language; in English if it is not translated.
 
     Raises ValueError if its catalogue cannot be read.
     """

@@ -1,6 +1,7 @@
-"""Questions and tasks: predictions, exercises, the misconceptions behind wrong answers, and the learner's own progress.
+"""Predictions, exercises, the misconceptions behind wrong answers, the learner's own progress.
 
-May import `run`, `player`, `ui`, `doc`, `tinytorch.viz`. The ready-made questions are public: `copylab.questions`.
+May import `run`, `player`, `ui`, `doc`, `tinytorch.viz`. The ready-made questions are public:
+`copylab.questions`.
 """
 
 from . import beliefs, evidence

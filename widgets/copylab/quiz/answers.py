@@ -1,7 +1,8 @@
 """Free answers of learners, read generously: `yes`, `2, 4`, `tensor([2., 4.])`, `x and y`, `None`.
 
-An answer is compared by its meaning: 2 is 2.0, spaces and brackets around a list do not matter, names may come in any
-order. Full-width signs and some words of Chinese and Korean are known: `x 和 y`, `없음`. No answer is ever run.
+An answer is compared by its meaning: 2 is 2.0, spaces and brackets around a list do not matter,
+names may come in any order. Full-width signs and some words of Chinese and Korean are known: `x 和
+y`, `없음`. No answer is ever run.
 
 `web/standalone.js` reads answers by the same rules on a page without a kernel.
 """
@@ -34,7 +35,7 @@ _CONJUNCTIONS = re.compile(
 )
 _PUNCTUATION = str.maketrans("、。【】\N{MINUS SIGN}", ",.[]-")
 _NODE_DECORATION = re.compile(r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]")
-"""Parts of a printed node that do not belong to its name: `grad_fn=<torch::autograd::CopySlices object at 0x7f>`."""
+"""Parts of a printed node outside of its name, as in `<torch::autograd::CopySlices object at 0x7f>`."""
 
 _NUMBER_WORDS_BY_LANGUAGE = (
     "zero one two three four five six seven eight nine ten",
@@ -73,7 +74,7 @@ def is_readable(answer: Any, right: Any, known_names: Collection[str]) -> bool:
 
 
 def matches_pattern(answer: str, pattern: str, known_names: Collection[str]) -> bool:
-    """Return True if `answer` means none, matches the regular expression `pattern`, or is a known name."""
+    """Return True if `answer` means none, matches a regular expression, or is a known name."""
     text = _normalize_text(answer)
     if parse_value(answer) is None or re.fullmatch(pattern, text):
         return True
@@ -81,7 +82,7 @@ def matches_pattern(answer: str, pattern: str, known_names: Collection[str]) -> 
 
 
 def _equal_values(value: Any, right: Any) -> bool:
-    """Compare values; `[2]` equals `2`, since printed tensors of one element are written both ways."""
+    """Compare values. `[2]` equals `2`: a tensor of one element is written both ways."""
     if isinstance(right, list | tuple):
         if not isinstance(value, list | tuple):
             return len(right) == 1 and _equal_values(value, right[0])
@@ -148,7 +149,7 @@ def _normalize_text(text: str) -> str:
 
 
 def format_answer(answer: Any) -> str:
-    """Return an answer as it is shown: yes and no, numbers with at most six digits, names in order."""
+    """Return an answer as it is shown: yes, no, numbers with six digits, names in order."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, frozenset | set):
@@ -165,7 +166,7 @@ def translate_choice(choice: str) -> str:
 
 
 def format_number(value: Any) -> str:
-    """Return a number, or nested lists of them, as Python writes it, but with at most six digits."""
+    """Return numbers, nested or not, as Python writes them, with at most six digits."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(format_number(item) for item in value)}]"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""The variables of a learner's attempt: picked out, compared with each other, and made by running a solution."""
+"""The variables of a learner's attempt: selected, compared, or made by running a solution."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_REPR = 10_000
 
 
 class Attempt(NamedTuple):
-    """The variables after a program ran, and the error that it raised (or why it was stopped); "" if it ended."""
+    """The variables after a program ran, and its error or why it was stopped ("" if it ended)."""
 
     variables: dict[str, Any]
     error: str
@@ -39,7 +39,9 @@ def select_variables(namespace: Mapping[str, Any], names: Sequence[str]) -> dict
 
 
 def state_of_variables(variables: Mapping[str, Any]) -> Any:
-    """Return plain data that is equal for equal variables: tensors with all they share, values, code of functions.
+    """Return plain data that is equal for equal variables.
+
+    Compared are tensors with all they share, values, and the code of functions.
 
     None for objects that cannot be looked at.
     """
@@ -56,7 +58,7 @@ def state_of_variables(variables: Mapping[str, Any]) -> Any:
             if name not in tensors
         }
         return snapshot(dict(variables)) if tensors else None, values, others
-    except Exception:  # noqa: BLE001  # a learner's object may raise anything; it is never "as at the start" then
+    except Exception:  # noqa: BLE001  # a learner's object may raise anything
         return None
 
 
@@ -68,7 +70,7 @@ def _state_of_object(value: Any) -> Any:
 
 
 def run_attempt(start: str, code: str | None, engine: ModuleType) -> Attempt:
-    """RecordedRun `start` plainly and then `code` with limits; an error ends only the part that raised it."""
+    """Run `start` plainly, then `code` with limits; an error ends only its own part."""
     variables: dict[str, Any] = {}
     error = ""
     with repeatable_session(engine):

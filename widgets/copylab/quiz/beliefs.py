@@ -1,8 +1,8 @@
 """The misconception behind a wrong answer, found from what the run did.
 
-Each function takes the run, the wrong answer as text, and what the question is about. It returns the name of a
-misconception in `misconceptions.py`, or None where the answer points to none. A declaration in `questions.py` names the
-function as its `suspect`.
+Each function takes the run, the wrong answer as text, and what the question is about. It returns
+the name of a misconception in `misconceptions.py`, or None where the answer points to none. A
+declaration in `questions.py` names the function as its `suspect`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from .runs import QuizRun
 
 
 def by_answer(*, yes: str, no: str) -> Callable[..., str]:
-    """Return a function that finds `yes` behind a wrong yes and `no` behind a wrong no, whatever the run did."""
+    """Return a function that finds `yes` behind a wrong yes, and `no` behind a wrong no."""
     return lambda _run, answer, *_names, **_moment: yes if answer == "yes" else no
 
 
 def find_memory_belief(run: QuizRun, answer: str, a: str, b: str, *, at: int | None) -> str | None:
-    """Find the belief of who says wrongly that two tensors share memory, or that they do not."""
+    """Find the belief behind a wrong answer about shared memory."""
     if answer == "no":
         return _belief_against_sharing(run, a, b, at)
+    # A clone is on the graph as well, but its belief is about copies and not about the graph.
     is_on_graph = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
     if is_on_graph and not _was_cloned(run, b, at):
         return "the graph joins memories"
@@ -31,51 +32,52 @@ def find_memory_belief(run: QuizRun, answer: str, a: str, b: str, *, at: int | N
 
 
 def _belief_against_sharing(run: QuizRun, a: str, b: str, at: int | None) -> str:
-    """Find the belief of who denies that two tensors share memory, where they do."""
-    tensor, other = run.tensor(a, at), run.tensor(b, at)
-    if tensor.id == other.id:
+    """Find the belief behind a no where two tensors do share memory."""
+    snapshot = run.snapshot(at)
+    if snapshot.is_same_tensor(a, b):
         return "a name is a copy"
-    if tensor.counter != other.counter:
+    if not snapshot.shares_counter(a, b):
         return "another tensor, another memory"
     # Over one storage and counter, only a detached tensor differs in requires_grad.
-    is_detached = tensor.requires_grad != other.requires_grad
+    is_detached = run.tensor(a, at).requires_grad != run.tensor(b, at).requires_grad
     return "detach copies" if is_detached else "a view is a copy"
 
 
 def find_counter_belief(run: QuizRun, answer: str, a: str, b: str, *, at: int | None) -> str | None:
-    """Find the belief of who says wrongly that two tensors share a version counter, or that they do not."""
-    tensor, other = run.tensor(a, at), run.tensor(b, at)
+    """Find the belief behind a wrong answer about a shared version counter."""
+    snapshot = run.snapshot(at)
     if answer == "yes":
-        shares_storage = tensor.storage == other.storage
+        shares_storage = snapshot.shares_storage(a, b)
         return "shared memory, shared counter" if shares_storage else "a copy shares memory"
-    if tensor.id == other.id:
+    if snapshot.is_same_tensor(a, b):
         return "a name is a copy"
-    is_detached = tensor.requires_grad != other.requires_grad
+    is_detached = run.tensor(a, at).requires_grad != run.tensor(b, at).requires_grad
     return "detach has its own counter" if is_detached else "a counter for each tensor"
 
 
 def find_node_belief(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
-    """Find the belief of who says wrongly that a tensor has a node, or that it has none."""
+    """Find the belief behind a wrong answer about a node."""
     if answer == "yes":
         return "a plain copy has a node"
     return "clone cuts the graph" if _was_cloned(run, y, at) else "grad is not inherited"
 
 
 def find_leaf_belief(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
-    """Find the belief of who says wrongly that a tensor is a leaf, or that it is none."""
+    """Find the belief behind a wrong answer about a leaf."""
     if answer == "yes":
         return "a clone is a leaf" if _was_cloned(run, y, at) else "grad is not inherited"
     return "a plain copy has a node"
 
 
 def find_path_belief(run: QuizRun, answer: str, x: str, of: str, *, at: int | None) -> str | None:
-    """Find the belief of who says wrongly that a gradient gets from `of` to `x`, or that it does not."""
+    """Find the belief behind a wrong answer about a gradient's path from `of` to `x`."""
     if answer == "no":
         return "clone cuts the graph" if _was_cloned(run, of, at) else None
-    source, result = run.tensor(x, at), run.tensor(of, at)
-    if source.storage != result.storage:
+    snapshot = run.snapshot(at)
+    if not snapshot.shares_storage(x, of):
         return None
-    return "detach keeps the graph" if source.counter == result.counter else "memory joins graphs"
+    # `detach` shares the counter, `.data` and NumPy do not.
+    return "detach keeps the graph" if snapshot.shares_counter(x, of) else "memory joins graphs"
 
 
 def find_version_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
@@ -83,26 +85,28 @@ def find_version_belief(run: QuizRun, answer: str, x: str, *, at: int | None) ->
     version, tensor = parse_value(answer), run.tensor(x, at)
     if not isinstance(version, int) or tensor.version is None or tensor.counter is None:
         return None
+    # More writes than there were: reading was taken for writing, or `.grad` for the tensor.
     if version > tensor.version:
         return "backward changes its leaf" if tensor.grad is not None else "computing is writing"
+    # Fewer: the writes through a view, which count as well, were left out.
     shares_counter = len(run.snapshot(at).counter(tensor.counter).tensors) > 1
     return "a counter for each tensor" if shares_counter else None
 
 
 def find_value_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
-    """Find the belief behind wrong values: those from before a write, or those of another tensor."""
+    """Find the belief behind wrong values: those before a write, or of another tensor."""
     moment = run.at(at)
     snapshot = moment.snapshot
     if x not in {name for name, _ in snapshot.names}:
         return None
-    tensor, value = snapshot.tensor(x), moment.values[x]
+    value = moment.values[x]
     same_memory: list[str] = []
     other_memory: list[str] = []
     for name, _ in snapshot.names:
         if name != x:
-            shares_storage = snapshot.tensor(name).storage == tensor.storage
-            (same_memory if shares_storage else other_memory).append(name)
+            (same_memory if snapshot.shares_storage(name, x) else other_memory).append(name)
 
+    # An earlier value of `x` itself: a write through another tensor was overlooked.
     past_values = [past for past in _values_in_time(run, x, at) if past != value]
     if any(is_same_answer(answer, past) for past in past_values):
         return _belief_against_sharing(run, same_memory[0], x, at) if same_memory else None
@@ -120,7 +124,7 @@ def _values_in_time(run: QuizRun, name: str, at: int | None) -> list[Any]:
 
 
 def find_gradient_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
-    """Find the belief behind a wrong gradient: too early, at the wrong tensor, or put over the one before."""
+    """Find the belief behind a wrong gradient: too early, at the wrong tensor, or overwritten."""
     right, tensor = run.gradient(x, at), run.tensor(x, at)
     gradient = parse_value(answer)
     if right is None:
@@ -132,6 +136,7 @@ def find_gradient_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -
     if gradient is None:
         return None if tensor.is_leaf else "a result never has a grad"
     changes = run.history(lambda moment: moment.grads[x], at)
+    # Each `backward` adds. A belief that it overwrites answers with what the last one added.
     added = [_subtract(new.value, old.value) for old, new in pairwise(changes)]
     is_last_part_alone = any(is_same_answer(answer, part) for part in added)
     return "backward overwrites" if is_last_part_alone else None
@@ -145,6 +150,9 @@ def _subtract(value: Any, other: Any) -> Any:
 
 
 def _was_cloned(run: QuizRun, y: str, at: int | None) -> bool:
-    """Return True if `y` came from clone. A write in place gives it another node, so past nodes count too."""
+    """Return True if `y` came from clone.
+
+    A write in place gives it another node, so past nodes count too.
+    """
     changes = run.history(lambda moment: moment.snapshot.tensor(y).grad_fn_name, at)
     return any(change.value == "CloneBackward0" for change in changes)

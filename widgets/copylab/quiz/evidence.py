@@ -1,7 +1,7 @@
 """The facts of a run that decide a question, in sentences. Everything here is read off the run.
 
-A declaration in `questions.py` names one of these functions as its `because`. What can only be found by doing (does a
-write show, does a gradient arrive) is tried, each in a run of its own.
+A declaration in `questions.py` names one of these functions as its `because`. What can only be
+found by doing (does a write show, does a gradient arrive) is tried, each in a run of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from tinytorch.viz import (
     ngettext,
 )
 
+from .. import tensor_facts
+from ..tensor_facts import TensorFact
 from .answers import format_number
 from .runs import Moment, QuizRun
 
@@ -34,67 +36,20 @@ _MAX_NODES = 8
 _UNINITIALIZED = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
 
 
-def describe_identity(run: QuizRun, a: str, b: str, *, at: int | None) -> str:
-    """Say if two names mean one tensor."""
-    if run.tensor(a, at).id == run.tensor(b, at).id:
-        return gettext("`{b} is {a}` is True: one tensor with two names.", a=a, b=b)
-    return gettext("`{b} is {a}` is False: two tensors.", a=a, b=b)
+def _sentence_of(read_fact: Callable[..., TensorFact]) -> Callable[..., str]:
+    """Return a function that says the sentence of a fact of `tensor_facts.py`."""
+
+    def describe_fact(run: QuizRun, *names: str, at: int | None) -> str:
+        return run.read_fact(read_fact, *names, at=at).sentence
+
+    return describe_fact
 
 
-def describe_storages(run: QuizRun, a: str, b: str, *, at: int | None) -> str:
-    """Say which storages two tensors look at."""
-    tensor, other = run.tensor(a, at), run.tensor(b, at)
-    if tensor.storage != other.storage:
-        sentence = gettext_noop("{first} is the storage of `{a}`, {second} that of `{b}`.")
-    elif tensor.id == other.id:
-        sentence = gettext_noop("`{b} is {a}` is True: one tensor, so one storage, {first}.")
-    else:
-        sentence = gettext_noop("`{a}` and `{b}` both look at {first}.")
-    return gettext(sentence, a=a, b=b, first=tensor.storage, second=other.storage)
-
-
-def describe_counters(run: QuizRun, a: str, b: str, *, at: int | None) -> str:
-    """Say which version counters two tensors have."""
-    tensor, other = run.tensor(a, at), run.tensor(b, at)
-    if tensor.counter == other.counter:
-        sentence = gettext_noop("{first} counts for `{a}` and for `{b}`.")
-    elif tensor.storage == other.storage:
-        sentence = gettext_noop(
-            "{first} counts for `{a}`, {second} for `{b}`, although both look at {storage}."
-        )
-    else:
-        sentence = gettext_noop("{first} counts for `{a}`, {second} for `{b}`.")
-    return gettext(
-        sentence, a=a, b=b, first=tensor.counter, second=other.counter, storage=tensor.storage
-    )
-
-
-def describe_node(run: QuizRun, y: str, *, at: int | None) -> str:
-    """Say which node a tensor has, and so if it is a leaf."""
-    name = run.tensor(y, at).grad_fn_name
-    if name is None:
-        return gettext(
-            "`{y}.grad_fn` is None: no recorded operation made `{y}`. So it is a leaf.", y=y
-        )
-    return gettext(
-        "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.",
-        y=y,
-        node=labels.short_node_name(name),
-    )
-
-
-def describe_requires_grad(run: QuizRun, y: str, *, at: int | None) -> str:
-    """Say if a tensor requires grad, and where it has that from."""
-    tensor = run.tensor(y, at)
-    if not tensor.requires_grad:
-        return gettext("`{y}.requires_grad` is False.", y=y)
-    if tensor.is_leaf:
-        return gettext("`{y}.requires_grad` is True, asked for.", y=y)
-    return gettext(
-        "`{y}.requires_grad` is True, inherited: its node is {node}.",
-        y=y,
-        node=labels.short_node_name(tensor.grad_fn_name or ""),
-    )
+describe_identity = _sentence_of(tensor_facts.is_same_tensor)
+describe_storages = _sentence_of(tensor_facts.shares_storage)
+describe_counters = _sentence_of(tensor_facts.shares_counter)
+describe_node = _sentence_of(tensor_facts.has_node)
+describe_requires_grad = _sentence_of(tensor_facts.requires_grad)
 
 
 def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
@@ -137,7 +92,7 @@ def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
 
 
 def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:
-    """List each value with the line after which it was there: 1 after line 2 (...); 5 after line 6 (...)."""
+    """List values with the lines that made them: 1 after line 2 (...); 5 after line 6 (...)."""
     parts = []
     for change in run.history(ask, at):
         # Uninitialized cells hold other numbers in each run, and a stored output must not change.
@@ -229,7 +184,7 @@ def _counters_in_picture(snapshot: Snapshot) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Countable:
-    """Something that `count` can ask for: the question, and what the memory picture shows of it, with its names."""
+    """What `count` can ask for: the question, and the members in a memory picture with names."""
 
     prompt: str
     find_in: Callable[[Snapshot], dict[str, str]]
@@ -273,7 +228,7 @@ def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
 
 @dataclass(frozen=True)
 class TensorProperty:
-    """A property that a tensor has or not: the question, the test, and the function that describes it."""
+    """A property of tensors: the question, the test, and the function that describes it."""
 
     prompt: str
     holds_for: Callable[[Tensor], bool]

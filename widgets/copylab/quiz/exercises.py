@@ -1,4 +1,4 @@
-"""`exercise(...)`: a task that the learner solves in a cell, and a check that says how it went and never raises."""
+"""`exercise(...)`: a task that the learner solves in a cell, and a check that never raises."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .view import Task, TaskView
 
 
 class ExerciseState(NamedTuple):
-    """How a state of an exercise is shown: a sign and a word (not everybody sees colours), a sentence, and colours.
+    """The sign, word, sentence and colours of a state. Not everybody sees colours.
 
     sentence: of a verdict, with `{why}` in it.
     colour: its name in the palette of the pictures.
@@ -78,7 +78,9 @@ _STATES = {
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Part):
-    """The result of a check. Prints as a sentence; true only if the answer is right, as in `assert part.check()`.
+    """The result of a check.
+
+    Prints as a sentence; true only if the answer is right, as in `assert part.check()`.
 
     state: "not attempted", "wrong" or "right".
     says: why, in a sentence.
@@ -103,7 +105,10 @@ class Verdict(Part):
 
 
 def wrong(says: str) -> NoReturn:
-    """End a check: the answer is not right, for the reason `says`. The same as a failed `assert`."""
+    """End a check: the answer is not right, for the reason `says`.
+
+    The same as a failed `assert`.
+    """
     raise AssertionError(says)
 
 
@@ -126,21 +131,23 @@ class Exercise(Task):
 
     key: its name in the progress file, such as "clone/readings".
     task: what to do; `code` between backticks, split_paragraphs between blank lines.
-    check: called with the variables that it takes, and with the engine as `torch` if it takes that. None or True is
-        right; a sentence says what is not, and so do `assert ..., sentence` and `wrong(sentence)`. An error in it
-        becomes a sentence. Or it yields facts (copylab.quiz.seen): all have to hold, and a right answer is shown what
-        was seen. It looks and never changes: copylab.looks helps.
+    check: called with the variables that it takes, and with the engine as `torch` if it takes that.
+        None or True is right; a sentence says what is not, and so do `assert ..., sentence` and
+        `wrong(sentence)`. An error in it becomes a sentence. Or it yields facts
+        (copylab.quiz.seen): all have to hold, and a right answer is shown what was seen. It looks
+        and never changes: copylab.looks helps.
     hints: from the gentlest to the plainest.
-    solution, also, wrong: code that solves it, other code that does, and the answers to expect that do not, each with
-        words that the check says to it and to no other: {code: words}. All of it runs after `start`.
-    start: the code in the learner's cell at first. Variables that are as they were then are not attempted yet, and
-        so are variables that are missing, None or `...`.
+    solution, also, wrong: code that solves it, other code that does, and the answers to expect that
+        do not, each with words that the check says to it and to no other: {code: words}. All of it
+        runs after `start`.
+    start: the code in the learner's cell at first. Variables that are as they were then are not
+        attempted yet, and so are variables that are missing, None or `...`.
     right: a sentence for a right answer.
-    engine: the module that the code knows as `torch`; by default the global `torch` of the caller of `check`,
-        otherwise tinytorch.
+    engine: the module that the code knows as `torch`; by default the global `torch` of the caller
+        of `check`, otherwise tinytorch.
 
-    `.check()`, `.hint()` and `.solution()` are for the learner, `.live()` shows them as buttons, and `.verify()` tests
-    the exercise itself.
+    `.check()`, `.hint()` and `.solution()` are for the learner, `.live()` shows them as buttons,
+    and `.verify()` tests the exercise itself.
 
     Raises:
         TypeError: the check is no function of variables, or wrong is no dict.
@@ -206,7 +213,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
     # -- for the learner
 
     def check(self, names: Mapping[str, Any] | None = None) -> Verdict:
-        """Look at the learner's variables and return a verdict. Never raises, and changes nothing of the learner's.
+        """Look at the learner's variables and return a verdict.
+
+        Never raises, and changes nothing of the learner's.
 
         names: where to look; by default the global variables of the code that calls this.
         """
@@ -264,12 +273,12 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         except AssertionError as error:
             said = describe_error(error).partition("AssertionError: ")[2].partition("\n")[0]
             return self._wrong_verdict(said)
-        except BaseException as error:  # noqa: BLE001  # learners make anything, and even SystemExit must not end the kernel
+        except BaseException as error:  # noqa: BLE001  # SystemExit must not end the kernel
             raised = describe_error(error).partition("\n")[0]
             return Verdict("wrong", gettext("looking at it raises {error}", error=raised))
 
     def _verdict_of(self, result: Any) -> Verdict:
-        """Return the verdict for what a check returned; the facts of a generator are looked at one after another."""
+        """Return the verdict for what a check returned or, for a generator, yields."""
         sentences: dict[str, None] = {}  # a fact may be tried several times, and is said once
         if isinstance(result, Iterator):
             for fact in result:
@@ -289,7 +298,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return Verdict("wrong", sentence or gettext("this is not what was asked for."))
 
     def hint(self, number: int | None = None) -> Part:
-        """Show the next hint, or hint `number` (from 1). ValueError if there is no hint of that number."""
+        """Show the next hint, or hint `number` (from 1).
+
+        ValueError if there is no hint of that number.
+        """
         if number is None:
             number = min(self._last_hint + 1, len(self.hints))
         if not 1 <= number <= len(self.hints):
@@ -329,8 +341,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
     def verify(self, engine: ModuleType | None = None) -> Verification:
         """Test the exercise itself. Nothing is noted as progress, and nothing raised.
 
-        The start is not attempted; each wrong answer gets words of its own; the solution is right; at least one small
-        change of the solution is noticed (`.notes` has those that are not); and the check changes nothing.
+        The start is not attempted; each wrong answer gets words of its own; the solution is right;
+        at least one small change of the solution is noticed (`.notes` has those that are not); and
+        the check changes nothing.
         """
         module = choose_engine(engine, self._engine)
         faults: list[str] = []
@@ -359,7 +372,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return Verification(tried, tuple(dict.fromkeys(faults)), notes)
 
     def _verify_wrong_answers(self, engine: ModuleType, faults: list[str]) -> None:
-        """Add a fault for each wrong answer that does not get its words, or the same as another one."""
+        """Add a fault for each wrong answer that does not get words of its own."""
         code_by_sentence: dict[str, str] = {}
         for code, words in self.wrong.items():
             verdict = self._judge_attempt(code, engine, faults)
@@ -372,7 +385,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             code_by_sentence[says] = code
 
     def _try_mutations(self, engine: ModuleType, faults: list[str]) -> tuple[list[str], list[str]]:
-        """Return the changes of the solution that the check notices, and those that it takes for right.
+        """Return the changes of the solution that the check notices, and those it takes for right.
 
         A change after which nothing counts as attempted is neither.
         """
@@ -386,7 +399,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return noticed, missed
 
     def _judge_attempt(self, code: str | None, engine: ModuleType, faults: list[str]) -> Verdict:
-        """Return the verdict for a program after the start; None is the start alone. `faults` gets what goes wrong."""
+        """Return the verdict for a program after the start; None is the start alone.
+
+        `faults` gets what goes wrong.
+        """
         variables, error = run_attempt(self.start, code, engine)
         program = self.start if code is None else code
         must_not_raise = code in (None, self.code, *self.also)  # a wrong answer may raise
@@ -402,7 +418,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
     # -- showing
 
     def tree(self) -> Part:
-        """Return the task, and how to get hints and solution; a page has the hints themselves, folded."""
+        """Return the task, and how to get help; a page has the hints themselves, folded."""
         if self.hints:
             usage = ngettext(
                 "({number} hint. hint() gives a hint, solution() the solution, check() looks at yours.)",
@@ -424,7 +440,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return Box(words, InPage(Box(*inside, kind="copylab-exercise", style=card)))
 
     def live(self) -> ExerciseView:
-        """Return the task as a card with buttons, the same widget each time: observe its trait `state`."""
+        """Return the card with buttons, the same widget each time: observe its trait `state`."""
         if self._view is None or self._view.comm is None:  # a closed widget has no comm
             self._view = ExerciseView(self)
         return self._view
@@ -440,7 +456,10 @@ class ExerciseCard(Panel):
 
 
 class ExerciseView(TaskView):
-    """A card: the task, its state, buttons, and the verdict or help that was asked for. Observe `state`."""
+    """A card: the task, its state, buttons, and the verdict or help that was asked for.
+
+    Observe `state`.
+    """
 
     state = traitlets.Enum(tuple(_STATES), "not attempted", help="What the last check found.")
 

@@ -2,8 +2,9 @@
 
     misconception("clone cuts the graph")
 
-The names are short statements, all of them wrong; most can be found in print. `beliefs.py` finds the one behind a
-wrong answer, and a lesson may make its own with `Misconception(name, says, refutation)`.
+The names are short statements, all of them wrong; most can be found in print. `beliefs.py` finds
+the one behind a wrong answer, and a lesson may make its own with `Misconception(name, says,
+refutation)`.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ class Misconception:
 
     name: a short statement to know it by, such as "a name is a copy".
     says: the belief in a whole sentence, as its owner would say it.
-    refutation: what speaks against it: a text, or a function that makes one from the run. Facts of a run (which
-        storage, which value) belong into a function, which reads them off that run.
+    refutation: what speaks against it: a text, or a function that makes one from the run. Facts of
+        a run (which storage, which value) belong into a function, which reads them off that run.
     """
 
     name: str
@@ -216,7 +217,10 @@ MISCONCEPTIONS = {
 
 
 def misconception(name: str) -> Misconception:
-    """Return the misconception of the catalogue with this name. KeyError, with the nearest names, if there is none."""
+    """Return the misconception of the catalogue with this name.
+
+    KeyError, with the nearest names, if there is none.
+    """
     if name not in MISCONCEPTIONS:
         similar = difflib.get_close_matches(name, MISCONCEPTIONS, 3, 0.4)
         hint = "see copylab.quiz.MISCONCEPTIONS"

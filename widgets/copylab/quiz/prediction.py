@@ -1,4 +1,4 @@
-"""`predict(code)`: the learner says what a program will do, commits, and only then sees what it does."""
+"""`predict(code)`: the learner says what a program will do, commits, and then sees it run."""
 
 from __future__ import annotations
 
@@ -40,28 +40,29 @@ from .view import Task, TaskView
 class Prediction(Task, traitlets.HasTraits):
     """Questions about a program, all answered and committed before anything of the run is shown.
 
-        p = predict(
-            "x = torch.tensor([1.0, 2.0]); y = x.clone(); x += 1",
-            [same_storage("x", "y"), value("y", wrong={"[2, 3]": "a tensor is a formula"})],
-            key="my-course/clone",
-        )
-        p                          # in a notebook: the table to fill in
-        p.commit(["no", [1, 2]])   # without its buttons: one answer for each row
-        p.verify()                 # is every question answerable, every listed wrong answer really wrong?
+        p = predict( "x = torch.tensor([1.0, 2.0]); y = x.clone(); x += 1", [same_storage("x", "y"),
+            value("y", wrong={"[2, 3]": "a tensor is a formula"})], key="my-course/clone", ) p
+            # in a notebook: the table to fill in p.commit(["no", [1, 2]])   # without its buttons:
+            one answer for each row p.verify()                 # is every question answerable, every
+            listed wrong answer really wrong?
 
-    code: the program, which knows its engine as `torch`. It runs in a namespace of its own, out of sight.
-    questions: see copylab.questions; by default the whole state table for `x` and `y`, or else the first two names.
-    key: the name under which the answers are stored in the learner's progress file, such as "clone/readings"; without
-        one they are not stored.
-    engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
+    code: the program, which knows its engine as `torch`. It runs in a namespace of its own, out of
+        sight.
+    questions: see copylab.questions; by default the whole state table for `x` and `y`, or else the
+        first two names.
+    key: the name under which the answers are stored in the learner's progress file, such as
+        "clone/readings"; without one they are not stored.
+    engine: the module that the code knows as `torch`; by default the caller's global `torch`,
+        otherwise tinytorch.
     title: a line above the code.
 
-    A notebook shows it as a table to fill in; `p.commit(answers)` does the same from Python. Traits to observe:
-    `answers` and `committed`.
+    A notebook shows it as a table to fill in; `p.commit(answers)` does the same from Python. Traits
+    to observe: `answers` and `committed`.
 
     Raises:
         SyntaxError: the code is no Python program.
-        TypeError, ValueError: an invalid question (two of one name, one choice), or no question at all.
+        TypeError, ValueError: an invalid question (two of one name, one choice), or no question at
+            all.
 
     """
 
@@ -123,12 +124,13 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     ) -> Reveal:
         """Commit an answer for every row, and return what the run says.
 
-        answers: a list in the order of the rows, or a dict by number (from 1), name or prompt of the question; None
-            commits what `p.answers` holds. yes and no may be True and False, free answers numbers, lists or tensors.
+        answers: a list in the order of the rows, or a dict by number (from 1), name or prompt of
+            the question; None commits what `p.answers` holds. yes and no may be True and False,
+            free answers numbers, lists or tensors.
 
         Raises:
-            ValueError: a row is missing or empty, an answer is not among the choices or cannot be read, or it was
-                committed already.
+            ValueError: a row is missing or empty, an answer is not among the choices or cannot be
+                read, or it was committed already.
             KeyError: the dict names a question that does not exist.
 
         """
@@ -225,23 +227,29 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         return questions
 
     def reset(self) -> None:
-        """Forget answers and reveal, so that the table can be filled in anew. What was noted as progress stays."""
+        """Forget answers and reveal, so that the table can be filled in anew.
+
+        What was noted as progress stays.
+        """
         self.reveal = None
         with self.hold_trait_notifications():
             self.committed = False
             self.answers = {}
 
     def run(self, engine: ModuleType | None = None) -> QuizRun:
-        """Return the run that answers are compared with, under `engine` (by default as said in `predict`)."""
+        """Return the run that answers are compared with; `engine` is by default that of `predict`."""
         module = choose_engine(engine, self._engine)
         return self._runs.setdefault(module.__name__, QuizRun(self.code, module))
 
     def steps(self, engine: ModuleType | None = None) -> Steps:
-        """Return the program to step through, as `copylab.steps` shows it, before or after the commit."""
+        """Return the program to step through, before or after the commit."""
         return self.run(choose_engine(engine, self._engine)).steps
 
     def restore(self, engine: ModuleType | None = None) -> bool:
-        """Take the answers from the progress file, if it has some for these questions. Return True if it has."""
+        """Take the answers from the progress file, if it has some for these questions.
+
+        Return True if it has.
+        """
         stored = find_note("predictions", self.key).get("answers")
         if self.reveal is None and isinstance(stored, dict):
             # An earlier edition of the lesson may have had other questions.
@@ -251,9 +259,10 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         return False
 
     def verify(self, engine: ModuleType | None = None) -> Verification:
-        """Test the prediction itself: every question has an answer, and every wrong answer something against it.
+        """Test that every question has an answer, and every wrong answer a refutation.
 
-        Returns a Verification: make_printable, `.faults` empty if all is well. Nothing is raised or noted.
+        Returns a Verification: make_printable, `.faults` empty if all is well. Nothing is raised or
+        noted.
         """
         run = QuizRun(self.code, choose_engine(engine, self._engine))
         faults = []
@@ -310,7 +319,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         return html_element("form", rows + bar, aria_label=self.title, novalidate=True)
 
     def live(self) -> PredictionView:
-        """Return the table to fill in, as a widget: the same one each time, with the answers stored last time."""
+        """Return the table to fill in, the same widget each time, with the answers stored before."""
         if self._view is None or self._view.comm is None:  # a closed widget has no comm
             self.restore()
             self._view = PredictionView(self)
@@ -338,7 +347,7 @@ def _require_questions(questions: Sequence[Any]) -> None:
 
 
 def _default_questions(tree: ast.Module) -> list[Question]:
-    """Return the state table for `x` and `y`, or else for the first two names that the program binds."""
+    """Return the state table for `x` and `y`, or else for the first two names bound."""
     bound = dict.fromkeys(_names_bound(tree))
     if len(bound) < 2:
         raise ValueError(
@@ -356,7 +365,7 @@ def _names_bound(tree: ast.Module) -> Iterator[str]:
 
 
 def _render_field(question: Question, field_id: str) -> tuple[str, str]:
-    """Return the HTML of a label and its field: a menu where there are choices, else room for a text."""
+    """Return the HTML of a label and its field: a menu for choices, else room for a text."""
     label = html_element("label", inline_html(question.text), for_=field_id)
     if question.options:
         options = html_element("option", escape(gettext("choose …")), value="")
@@ -415,7 +424,7 @@ class PredictionView(TaskView):
 
     @property
     def html(self) -> str:
-        """The task; on a page without a kernel it is filled in and judged by the page, if the program can be run."""
+        """The task; a page without a kernel judges it itself, if the program can be run."""
         try:
             return render_standalone(self._prediction)
         except Exception:  # noqa: BLE001  # a question may raise anything; the commit says what
@@ -459,13 +468,13 @@ class PredictionView(TaskView):
                 self.form.says = gettext("The player of the run is below.")
 
     def commit(self) -> None:
-        """Commit the answers that are filled in; if they cannot be judged, the form's `problem` says why."""
+        """Commit the answers of the form; if they cannot be judged, its `problem` says why."""
         try:
             self.form.problem = ""
             self._prediction.commit()
         except UnreadableAnswerError as error:
             self.form.problem = str(error)
-        except Exception as error:  # noqa: BLE001  # a question may raise anything; the answers must not be lost
+        except Exception as error:  # noqa: BLE001  # the answers must not be lost
             self.form.problem = gettext(
                 "These answers could not be judged. {error}", error=describe_error(error)
             )

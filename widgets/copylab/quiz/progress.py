@@ -35,14 +35,14 @@ _TYPES_OF_FIELDS: dict[str, type] = {
     "right": int,
     "of": int,
 }
-"""Fields of a note that other modules compute with: a note with another type in one was not written by copylab."""
+"""Fields that others compute with. With another type in one, copylab did not write the note."""
 
 _notes_of_process: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
 """The notes where no file is written."""
 
 
 def find_progress_file() -> Path | None:
-    """Return the file that COPYLAB_PROGRESS names, else that in the current folder if it belongs to a course.
+    """Return the file that COPYLAB_PROGRESS names, else that of the current course folder.
 
     None if nothing is to be written.
     """
@@ -57,7 +57,7 @@ def find_progress_file() -> Path | None:
 
 
 def load_notes() -> dict[str, dict[str, Any]]:
-    """Return all notes, by kind and key: predictions, exercises, misconceptions; all empty without a file.
+    """Return the notes on predictions, exercises and misconceptions, by kind and key.
 
     A file that cannot be understood, or a link in its place, is set aside as `NAME.broken` and a
     warning says so. Nothing in it is lost.
@@ -86,7 +86,10 @@ def load_notes() -> dict[str, dict[str, Any]]:
 
 
 def _parse_notes(content: bytes) -> dict[str, dict[str, Any]]:
-    """Return the notes in a file. ValueError, AttributeError or RecursionError if copylab did not write it."""
+    """Return the notes in a file.
+
+    ValueError, AttributeError or RecursionError if copylab did not write it.
+    """
     parsed = json.loads(content.decode("utf-8"))
     notes = {kind: parsed.get(kind, {}) for kind in _KINDS}
     for notes_of_kind in notes.values():
@@ -106,10 +109,12 @@ def _is_valid_note(note: Any) -> bool:
 
 
 def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
-    """Write `entry` under `key`, over the fields that are there already. Without a key nothing is written.
+    """Write `entry` under `key`, over the fields that are there already.
 
-    kind: "predictions", "exercises" or "misconceptions". A file that cannot be written is a warning and no error:
-    the answers remain, they are only not stored.
+    Without a key nothing is written.
+
+    kind: "predictions", "exercises" or "misconceptions". A file that cannot be written is a warning
+    and no error: the answers remain, they are only not stored.
     """
     if key is None:
         return
@@ -127,7 +132,7 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
             all_notes[kind][key] = {**all_notes[kind].get(key, {}), **entry}
             content = {"version": 1, **all_notes}
             text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-            # An answer may hold half of a surrogate pair, which UTF-8 has no bytes for: it becomes the JSON escape.
+            # UTF-8 has no bytes for half of a surrogate pair: it becomes the JSON escape.
             folder.write(file.name, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         names = {"name": file.name, "why": error.strerror}

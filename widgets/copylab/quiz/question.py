@@ -1,4 +1,4 @@
-"""A question about a run: its text, the answers that it takes, and what speaks against a wrong one."""
+"""A question about a run: its text, its answers, and what speaks against a wrong one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .misconceptions import MISCONCEPTIONS, Misconception
 from .runs import QuizRun
 
 Wrong = Misconception | str | Callable[[QuizRun], str]
-"""What speaks against an answer: a misconception, the name of one, a sentence, or a function that makes one."""
+"""What speaks against an answer: a misconception or its name, a sentence, or its function."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,10 @@ class Refutation:
     against: str
 
     def sentences(self, explained: set[str]) -> list[str]:
-        """Return what to say. A misconception is explained once: `explained` are names, and gets this one."""
+        """Return what to say.
+
+        A misconception is explained once: `explained` are names, and gets this one.
+        """
         sentences = [self.facts] if self.facts else []
         if self.misconception is not None:
             name = gettext(self.misconception.name)
@@ -60,18 +63,19 @@ class Question:
         Question("Who wins?", ["x", "y"], answer=lambda run: "y", wrong={"x": "a name is a copy"})
 
     prompt: the question, `code` between backticks; or a function that returns it.
-    choices: the answers to choose from; a function of the code that returns them; None for an answer in free text,
-        which is read generously: numbers, lists, names, `None`.
-    answer: returns the right answer from a QuizRun: True or False (yes, no), a number, a list, a text, a set of
-        names.
-    wrong: what speaks against particular wrong answers. A text that is the name of a misconception of the catalogue
-        means that one, any other is a sentence of its own.
+    choices: the answers to choose from; a function of the code that returns them; None for an
+        answer in free text, which is read generously: numbers, lists, names, `None`.
+    answer: returns the right answer from a QuizRun: True or False (yes, no), a number, a list, a
+        text, a set of names.
+    wrong: what speaks against particular wrong answers. A text that is the name of a misconception
+        of the catalogue means that one, any other is a sentence of its own.
     because: the facts of the run that decide the question, shown after every wrong answer.
     name: its name in `commit({name: answer})`; by default its prompt.
     hint: how to write a free answer.
-    suspect: finds the misconception behind any wrong answer that `wrong` does not list, from the run and the answer.
-    pattern: a regular expression that a free answer has to match, in small letters, unless it is the name of a node of
-        the run; any other answer is asked for again.
+    suspect: finds the misconception behind any wrong answer that `wrong` does not list, from the
+        run and the answer.
+    pattern: a regular expression that a free answer has to match, in small letters, unless it is
+        the name of a node of the run; any other answer is asked for again.
     """
 
     prompt: str | Callable[[], str]
@@ -94,7 +98,7 @@ class Question:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The answers to choose from, once it is bound to a code; none for an answer in free text."""
+        """The answers to choose from, once it is bound to a code; none for a free answer."""
         return () if callable(self.choices) or self.choices is None else tuple(self.choices)
 
     @property
@@ -105,7 +109,10 @@ class Question:
         return gettext(self.hint) if self.hint else gettext("in your words")
 
     def bind(self, code: str) -> Question:
-        """Return the question for this code, with its choices and its name. TypeError for what cannot be a question."""
+        """Return the question for this code, with its choices and its name.
+
+        TypeError for what cannot be a question.
+        """
         choices = self.choices(code) if callable(self.choices) else self.choices
         if isinstance(choices, str) or not callable(self.answer):
             raise TypeError(
@@ -126,8 +133,8 @@ class Question:
     def parse(self, answer: Any) -> str:
         """Return an answer as it is stored: the choice that it means, or its text.
 
-        Raises ValueError for an empty answer and for a choice that there is not. If a free answer can be read is only
-        known once the code has run: see `is_readable`.
+        Raises ValueError for an empty answer and for a choice that there is not. If a free answer
+        can be read is only known once the code has run: see `is_readable`.
         """
         if isinstance(answer, bool):
             answer = format_answer(answer)
@@ -146,7 +153,10 @@ class Question:
         raise ValueError(f"{text!r} is no choice for {self.text!r}{hint}: choose one of {listed}")
 
     def right_answer(self, run: QuizRun) -> Any:
-        """Return the right answer, computed. ValueError if it is not among the choices, or cannot be found."""
+        """Return the right answer, computed.
+
+        ValueError if it is not among the choices, or cannot be found.
+        """
         right = _to_plain(self.answer(run))
         if self.choices is not None and format_answer(right) not in self.options:
             raise ValueError(
@@ -155,13 +165,13 @@ class Question:
         return right
 
     def is_readable(self, answer: str, right: Any, run: QuizRun) -> bool:
-        """Return True if `answer`, as `parse` returns it, can be read as an answer, be it right or wrong."""
+        """Return True if `answer`, from `parse`, can be read as an answer, right or wrong."""
         if self.pattern:
             return matches_pattern(answer, self.pattern, self.node_names(right, run))
         return self.choices is not None or is_readable(answer, right, run.at().values)
 
     def node_names(self, right: str, run: QuizRun) -> list[str]:
-        """Return the names that can answer a question for a node: the right one, those in `wrong` and in the run."""
+        """Return the names of nodes that can be an answer: the right one, those in `wrong`, in the run."""
         nodes = run.snapshot().nodes
         return [
             right,
@@ -182,7 +192,7 @@ class Question:
         return self.because(run) if callable(self.because) else gettext(self.because)
 
     def refute(self, run: QuizRun, answer: str) -> Refutation:
-        """Return what speaks against a wrong answer: what `wrong` lists for it, or else what `suspect` finds."""
+        """Return what speaks against a wrong answer: that in `wrong`, or else from `suspect`."""
         right, facts = self.right_answer(run), self.describe_facts(run)
         listed: Wrong | None = None
         for key, against in self.wrong.items():
@@ -199,7 +209,7 @@ class Question:
         return Refutation(facts, None, gettext(listed) if isinstance(listed, str) else "")
 
     def foreseen_misconceptions(self, run: QuizRun) -> set[str]:
-        """Return the names of the misconceptions behind the wrong choices and the answers that `wrong` lists."""
+        """Return the names of the misconceptions behind wrong choices and answers listed in `wrong`."""
         right = self.right_answer(run)
         names = set()
         for answer in [*self.options, *map(format_answer, self.wrong)]:
@@ -221,10 +231,10 @@ class Question:
     # -- for the teacher
 
     def find_faults(self, run: QuizRun) -> list[str]:
-        """Return what is wrong with the question itself, found by asking it of a run: a sentence for each fault."""
+        """Return the faults of the question itself, found by asking it of a run, in sentences."""
         try:
             right = self.right_answer(run)
-        except Exception as error:  # noqa: BLE001  # the teacher has to see whatever the function raises
+        except Exception as error:  # noqa: BLE001  # a teacher's function
             return [f"{self.text!r} has no answer: {type(error).__name__}: {error}"]
         faults = []
         answer = format_answer(right)

@@ -3,9 +3,10 @@
     from copylab.questions import same_storage, value
     predict(code, [same_storage("x", "y"), value("x", at=4)])
 
-All but `outcome` and `printed` take `at`, a line of the code: the question is then about the moment after that line,
-otherwise about the end. All take `prompt`, to ask in other words, and `wrong`, what speaks against particular answers
-(see `Question`). Answers are found by running; so are the facts that speak against a wrong one.
+All but `outcome` and `printed` take `at`, a line of the code: the question is then about the moment
+after that line, otherwise about the end. All take `prompt`, to ask in other words, and `wrong`,
+what speaks against particular answers (see `Question`). Answers are found by running; so are the
+facts that speak against a wrong one.
 
 A question is one declaration, `@_question(...)` on the function that answers it:
 
@@ -14,7 +15,8 @@ A question is one declaration, `@_question(...)` on the function that answers it
 - `because`, a function in `evidence.py`, says in a sentence what decides it;
 - `suspect`, a function in `beliefs.py`, finds the misconception behind a wrong answer.
 
-`because` and `suspect` are called with the function's arguments (`suspect` with the wrong answer after the run).
+`because` and `suspect` are called with the function's arguments (`suspect` with the wrong answer
+after the run).
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tinytorch.viz import gettext, gettext_noop, short_node_name
 
+from .. import tensor_facts
 from . import beliefs, evidence
 from .question import Question, Wrong
 from .runs import QuizRun
@@ -52,6 +56,50 @@ class QuestionMaker(Protocol):
     ) -> Question: ...
 
 
+@dataclass(frozen=True)
+class Declaration:
+    """The arguments of `_question`, and the function that answers the question."""
+
+    find_answer: Callable[..., Any]
+    prompt: str | Callable[..., str]
+    because: Callable[..., str]
+    suspect: Callable[..., str | None] | None
+    choices: Sequence[str] | Callable[[str], Sequence[str]] | None
+    hint: str
+    pattern: str
+
+    def make_question(self, arguments: inspect.BoundArguments) -> Question:
+        """Return the question about some arguments, as `same_storage("x", "y", at=4)` has them."""
+        name = self.find_answer.__name__
+        own_prompt = arguments.arguments.pop("prompt", None)
+        wrong = arguments.arguments.pop("wrong", None)
+        line = arguments.arguments.pop("at", None)
+        # `outcome` and `printed` take no line; their functions are not given one either.
+        moment = {"at": line} if "at" in arguments.signature.parameters else {}
+        subject = arguments.args
+        template = self.prompt(*subject) if callable(self.prompt) else self.prompt
+        if not (own_prompt or template):
+            raise ValueError(
+                f"{name}() with a function needs a prompt, for it cannot know what is asked"
+            )
+
+        def find_belief(run: QuizRun, answer: Any) -> str | None:
+            return None if self.suspect is None else self.suspect(run, answer, *subject, **moment)
+
+        return Question(
+            # Formatted when it is shown: the language may change in between.
+            prompt=own_prompt or (lambda: _format_prompt(template, arguments.arguments, line)),
+            choices=self.choices,
+            answer=lambda run: self.find_answer(run, *subject, **moment),
+            wrong=dict(wrong or {}),
+            because=lambda run: self.because(run, *subject, **moment),
+            name=_name_question(name, subject, line),
+            hint=self.hint,
+            suspect=find_belief,
+            pattern=self.pattern,
+        )
+
+
 def _question(
     prompt: str | Callable[..., str],
     *,
@@ -63,55 +111,30 @@ def _question(
 ) -> Callable[[Callable[..., Any]], QuestionMaker]:
     """Turn a function that answers a question into one that makes the question.
 
-    prompt: a text, or a function of the arguments that returns one and may refuse them. The others: see `Question`.
-    Without choices and without a hint the question is answered by yes or no.
+    prompt: a text, or a function of the arguments that returns one and may refuse them. The others:
+    see `Question`. Without choices and without a hint the question is answered by yes or no.
     """
     if choices is None and not hint:
         choices = ("yes", "no")
 
     def declare(find_answer: Callable[..., Any]) -> QuestionMaker:
-        name = find_answer.__name__
+        declaration = Declaration(find_answer, prompt, because, suspect, choices, hint, pattern)
         signature = _signature_of_maker(find_answer)
 
         @functools.wraps(find_answer)
         def make_question(*args: Any, **keywords: Any) -> Question:
-            bound = signature.bind(*args, **keywords)
-            own_prompt = bound.arguments.pop("prompt", None)
-            wrong = bound.arguments.pop("wrong", None)
-            line = bound.arguments.pop("at", None)
-            moment = {"at": line} if "at" in signature.parameters else {}
-            subject = bound.args
-            template = prompt(*subject) if callable(prompt) else prompt
-            if not (own_prompt or template):
-                raise ValueError(
-                    f"{name}() with a function needs a prompt, for it cannot know what is asked"
-                )
+            return declaration.make_question(signature.bind(*args, **keywords))
 
-            def find_belief(run: QuizRun, answer: Any) -> str | None:
-                return None if suspect is None else suspect(run, answer, *subject, **moment)
-
-            return Question(
-                # Formatted when it is shown: the language may change in between.
-                prompt=own_prompt or (lambda: _format_prompt(template, bound.arguments, line)),
-                choices=choices,
-                answer=lambda run: find_answer(run, *subject, **moment),
-                wrong=dict(wrong or {}),
-                because=lambda run: because(run, *subject, **moment),
-                name=_name_question(name, subject, line),
-                hint=hint,
-                suspect=find_belief,
-                pattern=pattern,
-            )
-
+        # `help` shows the parameters of the question: those of its function without the run.
         make_question.__signature__ = signature  # type: ignore[attr-defined]
-        __all__.append(name)  # noqa: PYI056  # it is filled while the declarations are read
+        __all__.append(find_answer.__name__)  # noqa: PYI056  # it is filled while the declarations are read
         return make_question
 
     return declare
 
 
 def _signature_of_maker(find_answer: Callable[..., Any]) -> inspect.Signature:
-    """Return the parameters of a question: those of its answer without the run, then the common ones."""
+    """Return the parameters of a question: those of its function, without the run, and the common ones."""
     _run, *parameters = inspect.signature(find_answer).parameters.values()
     for name, annotation in _COMMON_PARAMETERS.items():
         parameters.append(
@@ -151,7 +174,7 @@ def _name_question(function: str, subject: Sequence[Any], line: int | None) -> s
 )
 def same_tensor(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two names mean one tensor object (`b is a`)."""
-    return run.tensor(a, at).id == run.tensor(b, at).id
+    return run.read_fact(tensor_facts.is_same_tensor, a, b, at=at).holds
 
 
 @_question(
@@ -161,7 +184,7 @@ def same_tensor(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
 )
 def same_storage(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors look at one storage."""
-    return run.tensor(a, at).storage == run.tensor(b, at).storage
+    return run.read_fact(tensor_facts.shares_storage, a, b, at=at).holds
 
 
 @_question(
@@ -171,7 +194,7 @@ def same_storage(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool
 )
 def same_counter(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors share a version counter."""
-    return run.tensor(a, at).counter == run.tensor(b, at).counter
+    return run.read_fact(tensor_facts.shares_counter, a, b, at=at).holds
 
 
 @_question(
@@ -180,8 +203,8 @@ def same_counter(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool
     suspect=beliefs.find_node_belief,
 )
 def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
-    """Ask whether a tensor has a node (`grad_fn`), that is, whether it is the result of a recorded operation."""
-    return run.tensor(y, at).grad_fn_name is not None
+    """Ask whether a tensor has a node (`grad_fn`), as results of recorded operations do."""
+    return run.read_fact(tensor_facts.has_node, y, at=at).holds
 
 
 @_question(
@@ -202,7 +225,7 @@ def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
 )
 def requires_grad(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     """Ask whether a tensor requires grad."""
-    return run.tensor(y, at).requires_grad
+    return run.read_fact(tensor_facts.requires_grad, y, at=at).holds
 
 
 @_question(
@@ -254,7 +277,10 @@ def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     suspect=beliefs.find_memory_belief,
 )
 def sees_write(run: QuizRun, x: str, through: str, *, at: int | None = None) -> bool:
-    """Ask whether `x` would show what is written into `through`. Tried in a run of its own, with `fill_`."""
+    """Ask whether `x` would show what is written into `through`.
+
+    Tried in a run of its own, with `fill_`.
+    """
     return evidence.try_write(run, x, through, at).succeeded
 
 
@@ -264,7 +290,10 @@ def sees_write(run: QuizRun, x: str, through: str, *, at: int | None = None) -> 
     suspect=beliefs.find_path_belief,
 )
 def gets_gradient(run: QuizRun, x: str, of: str, *, at: int | None = None) -> bool:
-    """Ask whether a gradient would get from `of` back to `x`. Tried in a run of its own, with `of.sum().backward()`."""
+    """Ask whether a gradient would get from `of` back to `x`.
+
+    Tried in a run of its own, with `of.sum().backward()`.
+    """
     return evidence.try_backward(run, x, of, at).succeeded
 
 
@@ -339,7 +368,8 @@ def names_that(
 ) -> frozenset[str]:
     """Ask for which of several names `what` is true: "is_leaf", "requires_grad", "on_graph", "has_grad".
 
-    `what` may also be a function of the run and a name; then `prompt` has to be given. Raises ValueError without.
+    `what` may also be a function of the run and a name; then `prompt` has to be given. Raises
+    ValueError without.
     """
     return evidence.find_names(run, what, *names, at=at)
 
@@ -357,7 +387,7 @@ def names_showing(
 
 
 def state_table(x: str = "x", y: str = "y", *, at: int | None = None) -> list[Question]:
-    """Ask for everything that a copy `y` may have in common with its source `x`: eight questions."""
+    """Ask the eight questions about what a copy `y` has in common with its source `x`."""
     return [
         same_tensor(x, y, at=at),
         same_storage(x, y, at=at),

@@ -1,4 +1,4 @@
-"""What is shown after the commit: each row right or not, what speaks against it, and the run as pictures."""
+"""The result after the commit: each row, what speaks against a wrong one, and pictures."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ class UnreadableAnswerError(ValueError):
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """One answered question: the answer, what the run says, and what speaks against the answer if it is wrong.
+    """One answered question: the answer, the right one, and what speaks against a wrong one.
 
-    against: the sentences of the refutation; a misconception that comes again is named and not explained again.
+    against: the sentences of the refutation; a misconception that comes again is named and not
+        explained again.
     """
 
     number: int
@@ -70,7 +71,7 @@ class JudgedRow:
         return "\n   ".join(lines)
 
     def table_rows(self) -> list[list[Cell]]:
-        """Return the row of a table and, for a wrong answer, one below it with what speaks against it."""
+        """Return the row of a table and, for a wrong answer, one with what speaks against it."""
         kind = "cl-right" if self.is_right else "cl-wrong"
         verdict = gettext("✔ right") if self.is_right else gettext("✖ not so")
         given, right = translate_choice(self.given), translate_choice(self.right)
@@ -114,7 +115,7 @@ def table_of_rows(rows: Iterable[JudgedRow]) -> Table:
 
 
 def render_result(headline: str, content: Part, **buttons: str) -> str:
-    """Return the HTML of a headline, the rows and pictures below it, and buttons (their action and their text)."""
+    """Return the HTML of a headline, of what is below it, and of buttons (action and text)."""
     # tabindex -1: the script moves the focus to the headline after the commit.
     above = html_element("p", inline_html(headline), class_="cl-headline", tabindex=-1)
     bar = ""
@@ -133,7 +134,8 @@ def judge_answers(
 ) -> tuple[JudgedRow, ...]:
     """Compare answers, as `Question.parse` returns them, with the run.
 
-    Raises UnreadableAnswerError before any is judged: nothing of the run is shown until all can be read.
+    Raises UnreadableAnswerError before any is judged: nothing of the run is shown until all can be
+    read.
     """
     right_answers = [question.right_answer(run) for question in questions]
     triples = list(zip(questions, answers, right_answers, strict=True))
@@ -160,7 +162,8 @@ def judge_answers(
 class Reveal(Presentation):
     """A prediction compared with the run.
 
-    `.rows` (each with `.is_right`, `.given`, `.right`, `.refutation`), `.text`, `.html`, `.steps` (the player).
+    `.rows` (each with `.is_right`, `.given`, `.right`, `.refutation`), `.text`, `.html`, `.steps`
+    (the player).
     """
 
     def __init__(self, rows: Sequence[JudgedRow], run: QuizRun) -> None:

@@ -1,8 +1,8 @@
 """A program that was run in a namespace of its own, and all that a question may ask about the run.
 
-A recorded run holds plain data only: what could be seen after each line, with the values of small tensors. Questions
-that have to do something (write, call backward) get live variables from a run of their own, so that no answer changes
-another one.
+A recorded run holds plain data only: what could be seen after each line, with the values of small
+tensors. Questions that have to do something (write, call backward) get live variables from a run of
+their own, so that no answer changes another one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tinytorch.viz import collect_tensors, disable_overrides, getattr_or_none
 
 from ..player import NameObserver, Observation, Steps
 from ..run import Limits, RecordedRun, dedent_code
+from ..tensor_facts import TensorFact
 
 if TYPE_CHECKING:
     from tinytorch.viz import Snapshot, Tensor
@@ -31,14 +32,14 @@ _PLAIN_TYPES = (bool, int, float, complex, str, type(None))
 
 @dataclass(frozen=True)
 class Moment(Observation):
-    """What a line left behind: a snapshot, the values of tensors and plain variables, and gradients, by name."""
+    """The state after a line: a snapshot, values of tensors and variables, and gradients."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     grads: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Change(NamedTuple):
-    """A line after which something had a new value: its number, its first line of text, and the value."""
+    """A line after which something had a new value: its number, its text, and the value."""
 
     line: int
     source: str
@@ -70,15 +71,16 @@ def _values_of(tensor: Any) -> Any:
     """Return the values as (nested) lists; None for a tensor that is too large to be asked for."""
     try:
         return tensor.tolist() if tensor.numel() <= _MAX_ELEMENTS else None
-    except Exception:  # noqa: BLE001  # on the meta device, for example; the snapshot still shows such a tensor
+    except Exception:  # noqa: BLE001  # a tensor on the meta device has no values
         return None
 
 
 class QuizRun:
     """The run of a program under one engine, computed when it is first asked for.
 
-    What a question calls: `value`, `gradient`, `tensor`, `snapshot`, `at`, `printed`, `history`; `error_line` and
-    `endless` say how it ended, `trace` has each step, `fresh` makes live variables.
+    What a question calls: `value`, `gradient`, `tensor`, `snapshot`, `at`, `printed`, `history`;
+    `error_line` and `endless` say how it ended, `trace` has each step, `fresh` makes live
+    variables.
     """
 
     def __init__(self, code: str, engine: ModuleType) -> None:
@@ -90,7 +92,10 @@ class QuizRun:
 
     @cached_property
     def trace(self) -> RecordedRun:
-        """The run, step by step. Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted."""
+        """The run, step by step.
+
+        Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted.
+        """
         run = RecordedRun(self.code, self.engine, _MomentObserver(), limits=_LIMITS, apart=True)
         if run.ended == "interrupted":
             # Raised and not cached: half a run would answer questions wrongly from then on.
@@ -115,7 +120,10 @@ class QuizRun:
         return self.trace.steps[-1].site.line if self.trace.error is not None else None
 
     def at(self, line: int | None = None) -> Moment:
-        """Return what could be seen after `line` ran last; None is the end. ValueError if it never ran."""
+        """Return what could be seen after `line` ran last; None is the end.
+
+        ValueError if it never ran.
+        """
         moments: list[Moment] = [
             step.seen for step in self.trace.steps if line is None or step.site.line == line
         ]
@@ -130,7 +138,10 @@ class QuizRun:
         return self.at(at).snapshot
 
     def tensor(self, name: str, at: int | None = None) -> Tensor:
-        """Return the record of the tensor called `name` after line `at`. ValueError if there is none."""
+        """Return the record of the tensor called `name` after line `at`.
+
+        ValueError if there is none.
+        """
         snapshot = self.snapshot(at)
         try:
             return snapshot.tensor(name)
@@ -140,8 +151,22 @@ class QuizRun:
                 f"the code has no tensor called {name!r} then; it has {names}"
             ) from None
 
+    def read_fact(
+        self, read_fact: Callable[..., TensorFact], *names: str, at: int | None = None
+    ) -> TensorFact:
+        """Return a fact of `tensor_facts.py` about some tensors after line `at`.
+
+        ValueError if one does not exist.
+        """
+        for name in names:
+            self.tensor(name, at)
+        return read_fact(self.snapshot(at), *names)
+
     def value(self, name: str, at: int | None = None) -> Any:
-        """Return the value of the tensor (as lists) or plain variable `name` after line `at`. ValueError if none."""
+        """Return the value of the tensor (as lists) or plain variable `name` after line `at`.
+
+        ValueError if none.
+        """
         values = self.at(at).values
         if name not in values:
             raise ValueError(
@@ -165,7 +190,8 @@ class QuizRun:
     def history(self, ask: Callable[[Moment], Any], at: int | None = None) -> list[Change]:
         """Return the steps, up to line `at`, at which what `ask` returns changed.
 
-        Moments at which `ask` raises a KeyError, because there is no such name yet, are passed over.
+        Moments at which `ask` raises a KeyError, because there is no such name yet, are passed
+        over.
         """
         steps = self.trace.steps
         end = 0
@@ -184,7 +210,7 @@ class QuizRun:
         return changes
 
     def fresh(self, at: int | None = None) -> dict[str, Any]:
-        """Return live variables of another run of the same code, up to line `at`, to write into and to call."""
+        """Return live variables of another run, up to line `at`, to write into and to call."""
         variables: dict[str, Any] = {}
         code = self.code if at is None else statements_up_to(self.code, at)
         RecordedRun(code, self.engine, lambda _: None, names=variables, limits=_LIMITS, apart=True)

@@ -1,11 +1,11 @@
-"""Facts for the check of an exercise, each with a sentence for when it holds and one for when it does not.
+"""Facts for the check of an exercise, each with a sentence for yes and one for no.
 
     def check(x, t):
         yield shows([2, 3], t=t)
         yield apart(t=t, x=x)
 
-An answer is right if all of them hold, and the verdict consists of these sentences: nothing is said that was not
-seen. The tensors are named by their keywords.
+An answer is right if all of them hold, and the verdict consists of these sentences: nothing is said
+that was not seen. The tensors are named by their keywords.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class CheckedFact:
     """Something that a check has looked at: if it holds, and what to say.
 
     no: the sentence where it does not hold.
-    yes: the sentence where it does; empty if every right answer has it in common, and nothing is learned from it.
+    yes: the sentence where it does; empty if every right answer has it in common, and nothing is
+        learned from it.
     """
 
     holds: bool
@@ -91,7 +92,7 @@ def tensor_list(count: int, **named: Any) -> CheckedFact:
 
 
 def kept_from(**named: Any) -> CheckedFact:
-    """No element of a list looks at the cells of a tensor that was written in place several times."""
+    """No element of a list shares cells with a tensor that was written in place several times."""
     (name, elements), (source_name, source) = named.items()
     sharing = [
         element_name
@@ -142,7 +143,7 @@ def apart(**named: Any) -> CheckedFact:
 
 
 def _share_cells(a: Any, b: Any) -> bool:
-    """Return True if two objects are tensors with a cell in common; rows of one storage have none."""
+    """Return True if two objects are tensors with a common cell; rows of one matrix have none."""
     if not (is_tensor(a) and is_tensor(b)):
         return False
     return snapshot(a=a, b=b).shares_cells("a", "b")

@@ -1,8 +1,9 @@
 """A prediction on a page without a kernel: filled in, committed and judged by the page itself.
 
-The right answers and what speaks against wrong ones travel in the page, encoded so that they are not in plain sight. A
-refutation is computed when the page is made, for each choice and each answer that a question lists; against any other
-answer the page has the facts of the run. `read_web_files/standalone.js` reads answers by the rules of `answers.py`.
+The right answers and what speaks against wrong ones travel in the page, encoded so that they are
+not in plain sight. A refutation is computed when the page is made, for each choice and each answer
+that a question lists; against any other answer the page has the facts of the run.
+`read_web_files/standalone.js` reads answers by the rules of `answers.py`.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _SCRIPTS = ("ui/seen.js", "quiz/predict.js", "quiz/standalone.js")
 
 
 def render_standalone(prediction: Prediction, engine: ModuleType | None = None) -> str:
-    """Return a prediction as HTML that needs a script of its own and nothing else; without scripts it is the task.
+    """Return a prediction as HTML with its own script; without scripts it is the task.
 
-    The program is run for it, under `engine`, by default as said in `predict`. Raises ValueError for a program without
-    an end and for a question that has no answer.
+    The program is run for it, under `engine`, by default as said in `predict`. Raises ValueError
+    for a program without an end and for a question that has no answer.
     """
     run = prediction.run(engine)
     if run.endless:
@@ -50,7 +51,8 @@ def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     """Return what the script gets.
 
     form: the empty form.
-    revealed: the result with every row wrong; the script fills in the answers, and marks the rows that are right.
+    revealed: the result with every row wrong; the script fills in the answers, and marks the rows
+        that are right.
     rows: one for each question, see `_row_data`.
     sentences: the sentences of all refutations, each once; rows refer to them by index.
     allRight: the headline if every row is right.

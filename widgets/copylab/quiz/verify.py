@@ -1,4 +1,4 @@
-"""The result of testing a teacher's exercise or prediction, and small changes of a solution to test a check with.
+"""The result of testing a task, and small changes of a solution to test a check with.
 
 A check that is worth its name tells most of the changes from the solution.
 """
@@ -72,9 +72,9 @@ class Mutation(NamedTuple):
 def mutate(code: str) -> Iterator[Mutation]:
     """Yield programs that differ from `code` in one place each.
 
-    A statement is left out, a number is one more, an operator another one, a method without arguments is not called
-    (`x.clone()` becomes `x`), True becomes False, a keyword argument is left out, `x += 1` becomes `x = x + 1`.
-    Raises SyntaxError if `code` is no program.
+    A statement is left out, a number is one more, an operator another one, a method without
+    arguments is not called (`x.clone()` becomes `x`), True becomes False, a keyword argument is
+    left out, `x += 1` becomes `x = x + 1`. Raises SyntaxError if `code` is no program.
     """
     tree = ast.parse(code)
     for node in ast.walk(tree):

@@ -1,6 +1,7 @@
-// A prediction to fill in. Python makes the form, and after the commit what the run says; here is what happens between.
+// A prediction to fill in. Python makes the form and, after the commit, the result; this script handles what is between.
 
-const drafts = (window[Symbol.for("copylab.predict.drafts")] ??= new Map()); // the task -> answers; see keep()
+// Answers by the text of their task, where the kernel went before they were committed: see saveDraft().
+const drafts = (window[Symbol.for("copylab.predict.drafts")] ??= new Map());
 
 function render({ model, el }) {
   const root = document.createElement("div");
@@ -8,111 +9,111 @@ function render({ model, el }) {
   root.innerHTML =
     '<div></div><p class="cl-problem" role="alert"></p><div class="cl-only-heard" role="status" aria-live="polite"></div>';
   const [body, problem, status] = root.children;
-  let gone = false; // the kernel
-  let waiting = false; // for what the run says
-  const sent = []; // what was filled in at first, and each time it went to the model
+  let kernelIsGone = false;
+  let awaitsResult = false;
+  const sentAnswers = []; // as JSON, the first and those that went to the model since
 
   const fields = () => [...body.querySelectorAll("select, input")];
-  const empty = () => fields().filter((field) => !field.value.trim());
-  const filled = () =>
+  const emptyFields = () => fields().filter((field) => !field.value.trim());
+  const fieldValues = () =>
     Object.fromEntries(fields().map((field) => [field.name, field.value.trim()]).filter(([, value]) => value));
-  const task = () => [...body.querySelectorAll(".cl-program, table")].map((part) => part.textContent).join();
-  const heard = (text) => (status.textContent = text);
+  const taskText = () => [...body.querySelectorAll(".cl-program, table")].map((part) => part.textContent).join();
+  const announce = (text) => (status.textContent = text);
 
-  function complain(text) {
+  function showProblem(text) {
     problem.textContent = text;
     problem.hidden = !text;
-    if (text) waiting = false;
+    if (text) awaitsResult = false;
   }
 
-  function tell() {
+  function updateCount() {
     const rows = fields().length;
-    const left = empty().length;
+    const left = emptyFields().length;
     if (!rows) return;
     body.querySelector(".cl-count").textContent = left
       ? say("{filled} of {rows} rows filled in", { filled: rows - left, rows })
       : say("Every row is filled in.");
     // Not disabled: a disabled button cannot be found with the keyboard, and cannot say why.
     body.querySelector(".cl-commit").setAttribute("aria-disabled", String(left > 0));
-    if (!left) heard(say("Every row is filled in. You can commit."));
+    if (!left) announce(say("Every row is filled in. You can commit."));
   }
 
   /** From the fields to the model, one change after another. */
-  function write() {
-    if (gone) return keep();
-    sent.push(JSON.stringify(filled()));
-    model.set({ answers: filled(), problem: "" });
+  function sendAnswers() {
+    if (kernelIsGone) return saveDraft();
+    sentAnswers.push(JSON.stringify(fieldValues()));
+    model.set({ answers: fieldValues(), problem: "" });
     model.save_changes();
-    tell();
+    updateCount();
   }
 
-  /** From the model to the fields; what is being typed is left alone, and an echo of what was typed before says nothing. */
-  function read() {
+  /** From the model to the fields. An echo of earlier answers is ignored: it would undo what was typed since. */
+  function takeAnswers() {
     const answers = model.get("answers");
-    if (sent.slice(0, -1).includes(JSON.stringify(answers))) return;
+    if (sentAnswers.slice(0, -1).includes(JSON.stringify(answers))) return;
     for (const field of fields()) {
       const value = answers[field.name] ?? "";
       if (field.value.trim() !== value) field.value = value;
     }
-    tell();
+    updateCount();
   }
 
-  /** What is filled in where the kernel is gone, for the form that comes when the cell is run again. */
-  function keep() {
-    if (fields().length) drafts.set(task(), filled());
-    tell();
+  /** Save the answers where the kernel is gone, for the form that comes when the cell is run again. */
+  function saveDraft() {
+    if (fields().length) drafts.set(taskText(), fieldValues());
+    updateCount();
   }
 
-  /** Take over what was filled in before the kernel went. */
-  function restore() {
-    const draft = drafts.get(task());
-    if (!draft || empty().length < fields().length) return;
-    drafts.delete(task());
+  /** Take over the answers from before the kernel went. */
+  function restoreDraft() {
+    const draft = drafts.get(taskText());
+    if (!draft || emptyFields().length < fields().length) return;
+    drafts.delete(taskText());
     for (const field of fields()) field.value = draft[field.name] ?? "";
-    write();
-    heard(say("What you had filled in is here again."));
+    sendAnswers();
+    announce(say("What you had filled in is here again."));
   }
 
-  function ask(what, more = {}) {
-    if (gone) complain(say("The kernel is gone: run the cell again. What you have filled in comes back with it."));
-    else model.send({ do: what, ...more });
+  function sendAction(action, values = {}) {
+    if (kernelIsGone) showProblem(say("The kernel is gone: run the cell again. What you have filled in comes back with it."));
+    else model.send({ do: action, ...values });
   }
 
   function submit() {
-    const [first] = empty();
+    const [first] = emptyFields();
     if (!first) {
-      waiting = true;
+      awaitsResult = true;
       // A change of the model may still be held back behind others: the answers go along.
-      return ask("commit", { answers: filled() });
+      return sendAction("commit", { answers: fieldValues() });
     }
-    heard("");
-    heard(say("Not yet: {count}.", { count: body.querySelector(".cl-count").textContent }));
+    announce("");
+    announce(say("Not yet: {count}.", { count: body.querySelector(".cl-count").textContent }));
     first.focus();
   }
 
-  /** The form, or what the run says; whoever committed or starts again is led there. */
+  /** Show the form or the result; the focus follows a commit and a start from anew. */
   function show() {
     const before = root.dataset.state;
     body.innerHTML = model.get("content");
-    sent.splice(0, sent.length, JSON.stringify(model.get("answers")));
+    sentAnswers.splice(0, sentAnswers.length, JSON.stringify(model.get("answers")));
     const headline = body.querySelector(".cl-headline");
     root.dataset.state = headline ? "revealed" : "open";
     body.querySelectorAll("pre").forEach((pre) => pre.setAttribute("tabindex", "0"));
-    read();
-    if (headline && waiting) {
-      heard(say("Committed. {result}", { result: headline.textContent }));
+    takeAnswers();
+    if (headline && awaitsResult) {
+      announce(say("Committed. {result}", { result: headline.textContent }));
       headline.focus();
     } else if (!headline && before === "revealed") {
-      heard(say("All rows are empty again."));
+      announce(say("All rows are empty again."));
       fields()[0].focus();
     }
-    if (headline) waiting = false;
+    if (headline) awaitsResult = false;
   }
 
   // JupyterLab takes Enter, the arrows and letters for itself unless the very element that has the focus says no.
   root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
-  root.addEventListener("input", write);
-  root.addEventListener("click", (event) => event.target.dataset.do && ask(event.target.dataset.do));
+  root.addEventListener("input", sendAnswers);
+  root.addEventListener("click", (event) => event.target.dataset.do && sendAction(event.target.dataset.do));
   root.addEventListener("keydown", (event) => {
     // An Enter that ends the writing of a Chinese or Korean word is none.
     if (event.key !== "Enter" || event.isComposing || event.target !== fields().at(-1)) return;
@@ -124,19 +125,19 @@ function render({ model, el }) {
     submit();
   });
   model.on("comm_live_update", function () {
-    gone = this?.model?.comm_live === false; // `this` is the view
-    if (gone) keep();
+    kernelIsGone = this?.model?.comm_live === false; // `this` is the view
+    if (kernelIsGone) saveDraft();
   });
   const handlers = {
-    "change:answers": read,
+    "change:answers": takeAnswers,
     "change:content": show,
-    "change:problem": () => complain(model.get("problem")),
-    "change:says": () => heard(model.get("says")),
+    "change:problem": () => showProblem(model.get("problem")),
+    "change:says": () => announce(model.get("says")),
   };
   show();
-  complain(model.get("problem"));
+  showProblem(model.get("problem"));
   el.append(root);
-  restore();
+  restoreDraft();
   for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
   return () => {
     for (const [event, handler] of Object.entries(handlers)) model.off(event, handler);
