@@ -122,12 +122,8 @@ class GraphTask:
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
         here = MODES.here
-        grad, saving, node, outer_errors = (
-            here.grad,
-            here.saved_tensor_hooks,
-            here.node,
-            here.user_errors,
-        )
+        grad_before, node_before = here.grad, here.node
+        hooks_before, errors_before = here.saved_tensor_hooks, here.user_errors
         arrived = GradientList.empty(self.root._output_count)
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
@@ -141,16 +137,12 @@ class GraphTask:
             del arrived, gradient  # so that the walk alone holds the gradient
             self._walk(here)
         finally:
-            errors, here.user_errors, here.grad, here.node = (
-                here.user_errors,
-                outer_errors,
-                grad,
-                node,
-            )
-            if self.on_arrays and errors is not None:
-                set_numpy_errors(errors)
-            if here.saved_tensor_hooks is not saving:
-                set_saved_tensor_hooks(saving)
+            user_errors = here.user_errors
+            here.user_errors, here.grad, here.node = errors_before, grad_before, node_before
+            if self.on_arrays and user_errors is not None:
+                set_numpy_errors(user_errors)
+            if here.saved_tensor_hooks is not hooks_before:
+                set_saved_tensor_hooks(hooks_before)
             for warning in self.warnings:
                 warn_in_torch(*warning)
 

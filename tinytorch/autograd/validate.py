@@ -22,7 +22,7 @@ from ..ops import copy_array
 
 ndarray = np.ndarray
 
-_SUMMED_VIEW = GradientState(0, SeenBy.SAME_MEMORY)
+_NEW_VIEW = GradientState(0, SeenBy.SAME_MEMORY)
 
 # shape and dtype ----------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ def _state_of_fitted(before: Any, after: Any) -> GradientState:
     """Return the state of a gradient that was brought to another shape or dtype."""
     # PyTorch sums with `keepdim` and removes the leading dimensions by a view of that.
     if before.ndim > after.ndim > 0 and getattr(after, "base", None) is not None:
-        return _SUMMED_VIEW
+        return _NEW_VIEW
     return NEW_GRADIENT
 
 
@@ -171,7 +171,7 @@ def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int
             return _state_of_passed_on(node, outputs, index, state)
     looks_at_saved = any(memory_owner(array) is memory for array in saved_arrays(node._saved or ()))
     if looks_at_saved or _is_sum_without_leading_dimensions(output):
-        return _SUMMED_VIEW
+        return _NEW_VIEW
     return node._new_gradient_state
 
 
