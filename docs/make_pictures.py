@@ -1,4 +1,4 @@
-"""Make docs/pictures.md and the pictures in it: each case is run, looked at, and told.
+"""Make docs/pictures.md and its pictures: each case is run, drawn and described.
 
 python docs/make_pictures.py            writes the page and its pictures
 python docs/make_pictures.py --check    writes nothing; says what is not as it would be made
@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tinytorch.viz import Snapshot
+    from tinytorch.viz import Explanation, Snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -149,40 +149,41 @@ In a list or on Python's own prompt a picture is one line, such as `<memory of x
 """
 
 
-def play(case: Case, engine: ModuleType) -> tuple[dict[str, Any], Snapshot | None]:
-    """The names that a case leaves behind, and the snapshot that was taken on the way."""
+def run_case(case: Case, engine: ModuleType) -> tuple[dict[str, Any], Snapshot | None]:
+    """Run a case; return the names that it leaves behind, and the snapshot taken on the way."""
     from tinytorch.viz import snapshot
 
     names: dict[str, Any] = {}
     exec(compile(case.code, case.name, "exec"), {"torch": engine}, names)
     if not case.then:
         return names, None
-    before = snapshot(looked_at(case, names))
+    before = snapshot(select_names(case, names))
     exec(compile(case.then, case.name, "exec"), {"torch": engine}, names)
     return names, before
 
 
-def looked_at(case: Case, names: dict[str, Any]) -> dict[str, Any]:
-    """Those of the names that the case looks at, as far as they are there."""
+def select_names(case: Case, names: dict[str, Any]) -> dict[str, Any]:
+    """Select the names that the case looks at: some of them exist only after its second half."""
     parts = (part.partition("=")[0].strip() for part in case.look.split(","))
     return {part: names[part] for part in parts if part in names}
 
 
-def shown(case: Case, engine: ModuleType) -> dict[str, Any]:
-    """What the case looks at, by name."""
-    return looked_at(case, play(case, engine)[0])
+def tensors_of_case(case: Case, engine: ModuleType) -> dict[str, Any]:
+    """Run a case and return what it looks at, by name."""
+    return select_names(case, run_case(case, engine)[0])
 
 
-def listing(case: Case) -> str:
-    """The program as a reader would write it."""
-    words = [
-        *case.pictures,
-        *(["snapshot"] if case.then else []),
-        *([] if case.name == "since" else ["explain"]),
-    ]
-    look = case.look
-    lines = ["import torch", f"from copylab import {', '.join(words)}", "", case.code]
+def write_program(case: Case) -> str:
+    """Write the program as a reader would."""
+    imports = [*case.pictures]
     if case.then:
+        imports.append("snapshot")
+    if case.name != "since":
+        imports.append("explain")
+    look = case.look
+    lines = ["import torch", f"from copylab import {', '.join(imports)}", "", case.code]
+    if case.then:
+        # Names that the second half makes are not there at the first look.
         names = [part.strip() for part in case.look.split(",")]
         first = ", ".join(
             part for part in names if f"\n{part.partition('=')[0]} = " not in f"\n{case.then}"
@@ -196,53 +197,64 @@ def listing(case: Case) -> str:
     return "\n".join([*lines, *(f"{kind}({look})" for kind in case.pictures)])
 
 
-def files(engine: ModuleType) -> dict[str, str]:
-    """Each file below docs/ with what belongs in it."""
+def make_files(engine: ModuleType) -> dict[str, str]:
+    """Make the content of each file below docs/: the page, and its pictures in two themes."""
     from tinytorch import viz
 
-    made: dict[str, str] = {}
+    files: dict[str, str] = {}
     page = [HEAD]
     for case in CASES:
-        names, before = play(case, engine)
-        snap = viz.snapshot(looked_at(case, names), since=before)
-        page += [f"## {case.title}\n", case.before + "\n", f"```python\n{listing(case)}\n```\n"]
-        told = []
+        names, before = run_case(case, engine)
+        snap = viz.snapshot(select_names(case, names), since=before)
+        program = write_program(case)
+        page += [f"## {case.title}\n", case.before + "\n", f"```python\n{program}\n```\n"]
+        texts = []
         for kind in case.pictures:
             picture = getattr(viz, kind)(snap, since=before)
+            stem = f"pictures/{case.name}-{kind}"
             for theme in ("light", "dark"):
-                made[f"pictures/{case.name}-{kind}-{theme}.svg"] = picture.themed(theme) + "\n"
-            page.append(f"{image(f'pictures/{case.name}-{kind}', case.title, kind)}\n")
-            told.append(picture.text)
+                files[f"{stem}-{theme}.svg"] = picture.themed(theme) + "\n"
+            page.append(f"{image_html(stem, case.title, kind)}\n")
+            texts.append(picture.text)
         page.append(case.after + "\n")
-        said = viz.explain(snap)
-        trouble = any(finding.kind in ("stale", "unseen write") for finding in said.findings)
-        if trouble and case.name != "since":
-            look = "after" if case.then else case.look
-            page.append(
-                f"`print(explain({look}))` says, before backward is called:\n\n```text\n{said}\n```\n"
-            )
+        page += describe_verdict(case, viz.explain(snap))
         page.append(
             "<details><summary>The same in words</summary>\n\n```text\n"
-            + "\n\n".join(told)
+            + "\n\n".join(texts)
             + "\n```\n\n</details>\n"
         )
-    made["pictures.md"] = "\n".join(page)
-    return made
+    files["pictures.md"] = "\n".join(page)
+    return files
 
 
-def image(stem: str, title: str, kind: str) -> str:
-    """An image that follows the reader's theme."""
+def describe_verdict(case: Case, explanation: Explanation) -> list[str]:
+    """Write what `explain` says, for cases in which something was written."""
+    has_write = any(finding.kind in ("stale", "unseen write") for finding in explanation.findings)
+    if not has_write or case.name == "since":
+        return []
+    look = "after" if case.then else case.look
+    return [
+        (
+            f"`print(explain({look}))` says, before backward is called:\n\n"
+            f"```text\n{explanation}\n```\n"
+        )
+    ]
+
+
+def image_html(stem: str, title: str, kind: str) -> str:
+    """Write an image that follows the reader's theme."""
+    alternative = f"{title}: the {kind} picture, told in words below"
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{stem}-dark.svg">'
-        f'<img alt="{title}: the {kind} picture, told in words below" src="{stem}-light.svg"></picture>'
+        f'<img alt="{alternative}" src="{stem}-light.svg"></picture>'
     )
 
 
-def stale(engine: ModuleType, folder: Path = FOLDER) -> list[str]:
-    """The files that are missing or differ from what is made now."""
+def list_outdated(engine: ModuleType, folder: Path = FOLDER) -> list[str]:
+    """List the files that are missing or differ from what is made now."""
     return [
         name
-        for name, text in files(engine).items()
+        for name, text in make_files(engine).items()
         if not (folder / name).is_file() or (folder / name).read_text("utf-8") != text
     ]
 
@@ -251,10 +263,10 @@ def main(arguments: list[str]) -> int:
     """Write the files, or with --check say which are not current."""
     engine = importlib.import_module("tinytorch")
     if "--check" in arguments:
-        old = stale(engine)
+        old = list_outdated(engine)
         print("\n".join(old) or "docs/pictures.md and its pictures are current")
         return 1 if old else 0
-    for name, text in files(engine).items():
+    for name, text in make_files(engine).items():
         (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_text(text, "utf-8")
     return 0

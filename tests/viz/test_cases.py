@@ -28,19 +28,19 @@ def maker() -> ModuleType:
 def test_the_page_and_its_pictures_are_current_under_either_engine(
     maker: ModuleType, engine: ModuleType
 ) -> None:
-    assert maker.stale(engine) == [], "make them anew with: python docs/make_pictures.py"
+    assert maker.list_outdated(engine) == [], "make them anew with: python docs/make_pictures.py"
 
 
 def test_what_is_not_current_is_found(
     maker: ModuleType, engine: ModuleType, tmp_path: Path
 ) -> None:
-    assert "pictures.md" in maker.stale(engine, tmp_path)
+    assert "pictures.md" in maker.list_outdated(engine, tmp_path)
 
 
 def test_the_stale_case_raises_and_its_twin_is_wrong_in_silence(
     maker: ModuleType, engine: ModuleType
 ) -> None:
-    stale, data = (maker.shown(case, engine) for case in maker.CASES[:2])
+    stale, data = (maker.tensors_of_case(case, engine) for case in maker.CASES[:2])
     assert explain(stale).verdict == "raises"
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         stale["loss"].backward()
@@ -50,7 +50,7 @@ def test_the_stale_case_raises_and_its_twin_is_wrong_in_silence(
 
 
 def test_a_state_dict_that_aliases_and_its_copy(maker: ModuleType, engine: ModuleType) -> None:
-    snap = snapshot(maker.shown(maker.CASES[2], engine))
+    snap = snapshot(maker.tensors_of_case(maker.CASES[2], engine))
     net, best, kept = (snap.tensor(f"{name}.weight") for name in ("net", "best", "kept"))
     assert (net.storage, net.counter) == (best.storage, best.counter)
     assert kept.storage != net.storage
@@ -60,7 +60,7 @@ def test_a_state_dict_that_aliases_and_its_copy(maker: ModuleType, engine: Modul
 def test_a_target_network_that_aliases_and_an_average_that_does_not(
     maker: ModuleType, engine: ModuleType
 ) -> None:
-    snap = snapshot(maker.shown(maker.CASES[3], engine))
+    snap = snapshot(maker.tensors_of_case(maker.CASES[3], engine))
     net, target, ema = (snap.tensor(f"{name}.weight") for name in ("net", "target", "ema"))
     assert net.storage == target.storage != ema.storage
 

@@ -37,7 +37,7 @@ from .render import Document as Document
 from .render import LayoutError, Picture, memory
 from .render import colour as colour
 from .render import convert as convert
-from .render import fixed as fixed
+from .render import fix_theme as fix_theme
 from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
 from .render import number as number

@@ -12,7 +12,7 @@ from traitlets.config import Config
 
 import tinytorch as torch
 from tinytorch.viz import graph
-from tinytorch.viz.render.style import fixed
+from tinytorch.viz.render.style import fix_theme
 
 # They come without types.
 cells: Any = nbformat.v4
@@ -88,12 +88,12 @@ def test_markdown_keeps_them_as_they_are(notebook: Any) -> None:
 def test_a_fixed_picture_is_the_one_drawn_in_that_theme(name: str) -> None:
     for theme in ("print", "dark"):
         drawn = SHOWN[name].themed(theme)
-        assert fixed(SHOWN[name].svg, theme) == drawn
+        assert fix_theme(SHOWN[name].svg, theme) == drawn
 
 
 def test_a_picture_of_another_library_stays_as_it_is() -> None:
     other = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>'
-    assert fixed(other, "print") == other
+    assert fix_theme(other, "print") == other
 
 
 def test_a_page_that_asks_for_svg_is_given_it() -> None:

@@ -6,7 +6,7 @@ from .graph_svg import graphs_of
 from .layout import LayoutError
 from .memory_svg import memories_of, memory
 from .picture import Document, Picture, convert
-from .style import PALETTE, Canvas, colour, fixed, number
+from .style import PALETTE, Canvas, colour, fix_theme, number
 
 if TYPE_CHECKING:
     from .digraph import GraphPicture
@@ -20,7 +20,7 @@ __all__ = [
     "Picture",
     "colour",
     "convert",
-    "fixed",
+    "fix_theme",
     "graphs_of",
     "memories_of",
     "memory",

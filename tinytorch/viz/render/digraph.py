@@ -75,6 +75,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             for edge in sheet.edges:
                 style = "dashed" if edge.kind == "name" else "solid"
                 self.edge(edge.tail, edge.head, label=edge.label or None, style=style)
+        # To notice whether somebody adds to the graph: then Graphviz has to draw it.
         self._own_source: str = self.source
         self._svg_of_source: dict[str, str] = {}
 
@@ -86,6 +87,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
         self.node(
             card.name,
+            # A label in angle brackets would be read as HTML.
             label=graphviz.nohtml(label),
             width=f"{card.width / 72:.3f}",
             height=f"{card.height / 72:.3f}",

@@ -321,6 +321,7 @@ def place_sheets(sheets: Sequence[GraphSheet]) -> GraphStage:
     headings = [text_width(sheet.contents.heading.caption) for sheet in sheets]
     if has_changes:
         headings.append(text_width(_legend()) + 16)
+    # Room for the heading, and for the legend of the diamonds.
     top = EDGE + 22 + 18 * has_changes
     if any(card.flag for sheet in sheets for card in sheet.cards):
         top += 6  # room for the flags of the first row
@@ -410,6 +411,7 @@ def _draw_edge(canvas: Canvas, edge: GraphEdge, points: list[Point]) -> None:
     dx, dy = end[0] - before[0], end[1] - before[1]
     length = (dx * dx + dy * dy) ** 0.5 or 1.0
     ux, uy = dx / length, dy / length
+    # The line ends at the base of its tip.
     base = (end[0] - 8 * ux, end[1] - 8 * uy)
     first, *others = [f"{number(x)} {number(y)}" for x, y in (*points[:-1], base)]
     curves = ["C" + " ".join(others[start : start + 3]) for start in range(0, len(others), 3)]

@@ -121,6 +121,7 @@ class Row:
         for place, pill in enumerate(self.pills):
             y = middle + place * self.pill_step
             self._draw_pill(canvas, pill, right, y)
+            # Further names join the arrow of the first: they are names of the same tensor.
             if place > 0:
                 elbow = right + ARROW / 2
                 canvas.line([(right, y), (elbow, y), (elbow, middle)], "arrow")
@@ -137,9 +138,11 @@ class Row:
 
     def _draw_pill(self, canvas: Canvas, pill: Pill, right: float, y: float) -> None:
         x = right - pill.width
+        # Dashed if it is not a name, but a label that this picture made up.
         kind = "name" + " fresh" * bool(pill.flag) + ("" if self.has_names else " dash")
         canvas.rect(x, y - PILL / 2, pill.width, PILL, kind, 11, self.id)
         middle, text = x + pill.width / 2, cut_middle(pill.name, NAME_COLUMNS)
+        # The end of a dotted name tells more than its middle, so that is what is cut.
         canvas.text(middle, y + 4, text, "t mono b c", whole=pill.name)
         if pill.flag:
             canvas.text(middle, y + PILL / 2 + 11, gettext(pill.flag), "new-t s b c")
@@ -247,6 +250,7 @@ class CounterBox(NamedTuple):
         middle = (top + bottom) / 2
         for y in rows:
             canvas.line([(start, y), (x, y)], "count-l")
+        # A bracket joins the rows that share the counter.
         if len(rows) > 1:
             canvas.line([(x, top), (x, bottom)], "count-l")
         canvas.line([(x, middle), (x + BRACKET, middle)], "count-l")

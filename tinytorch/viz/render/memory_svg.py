@@ -60,6 +60,7 @@ def memory(
     `find` in their names. `fold=False` shows all of them.
     Raises TypeError for an argument that is no tensor and holds none.
     """
+    # The frame of the caller: names are read from the code of the call.
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
     return next(memories_of([compare_snapshots(snap, since)], find, fold))
 
@@ -202,6 +203,7 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
                 # Of a band only what is above its rows: these are placed one by one.
                 height = entry.height + 8 if isinstance(entry, Row) else entry.head_height(columns)
             heights[name] = max(heights.get(name, 0), height)
+    # With their rows, bands are complete.
     heights |= _place_rows(bands, heights, places)
     y = PAD + (HEADINGS if heights else 0.0)
     for names in assign_places([sheet.entries for sheet in sheets]):

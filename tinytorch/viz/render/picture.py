@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ..wording import format_repr, gettext, gettext_noop
 from .layout import LayoutError
-from .style import THEMES, fixed
+from .style import THEMES, fix_theme
 
 MOST_UNSCROLLED = 1_400
 """In px: what is wider or higher has a choice of sizes. All others scroll where they do not fit:
@@ -64,6 +64,7 @@ def make_bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, 
     Below it are the folds, each to be opened with the mouse or a key, without a script. An <img>
     and not the SVG itself: JupyterLab removes an SVG from a notebook that it does not trust.
     """
+    # With folds, the whole text would be there twice: it has a fold of its own.
     if not folds:
         return {"text/html": _image_html(svg, text), "text/plain": text}
     image = _image_html(svg, text.partition("\n")[0])
@@ -151,7 +152,7 @@ class PictureBase:
         """Return the SVG in a fixed theme ("light", "dark", "print"), or as it is; else ValueError."""
         if theme is not None and theme not in THEMES:
             raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
-        return str(self.svg if theme is None else fixed(self.svg, theme))
+        return str(self.svg if theme is None else fix_theme(self.svg, theme))
 
     def __str__(self) -> str:
         return str(self.text)
@@ -186,6 +187,7 @@ class PictureBase:
         match path.suffix.lower():
             case ".svg":
                 return self.themed(theme).encode()
+            # A file cannot follow the theme of a page.
             case ".png" | ".pdf" as ending:
                 kind = ending[1:]
                 return convert(self.themed(theme or FIXED[kind]), kind)

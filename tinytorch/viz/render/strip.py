@@ -121,6 +121,7 @@ def make_strip(entry: StorageEntry) -> tuple[Strip, list[Lane]]:
     }
     indices = [_find_indices(storage, member.tensor, cells) for member in entry.tensors]
     cell_width = _width_of_cells(values, before, indices)
+    # Wide values must not leave a strip of two or three cells.
     most = max(6, int(MAX_WIDTH // cell_width))
     columns: list[Column] = []
     expected = 0
@@ -129,6 +130,7 @@ def make_strip(entry: StorageEntry) -> tuple[Strip, list[Lane]]:
             columns.append(Column(None, "", ""))
         columns.append(Column(cell, values[cell], before.get(cell, "")))
         expected = cell + 1
+    # Dots at the end, too: the storage goes on.
     if columns and expected != storage.cells:
         columns.append(Column(None, "", ""))
     height = 14 + CELL_HEIGHT + (14 if entry.old_values else 0)

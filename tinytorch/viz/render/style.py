@@ -168,7 +168,7 @@ def colour(name: str) -> str:
     return f"var(--tt-{name},var(--_{name}))"
 
 
-def fixed(svg: str, theme: str) -> str:
+def fix_theme(svg: str, theme: str) -> str:
     """Return a picture that follows the page's theme in one of `THEMES`.
 
     Its class is changed, too: inline on one page, its sheet must not colour other pictures.

@@ -33,6 +33,7 @@ def memory_text(contents: MemoryContents) -> str:
         lines += ["", *([f"{entry.summary}."] if is_pack else _storage_lines(entry))]
     for tensor in contents.without_storage:
         lines += ["", *_tensor_lines(tensor)]
+    # Notes are half sentences in the drawing, and whole ones here.
     if contents.notes:
         lines += ["", *(f"{note[:1].upper()}{note[1:]}." for note in contents.notes)]
     return join_lines(lines)

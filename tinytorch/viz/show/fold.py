@@ -91,6 +91,7 @@ class FoldableLine:
     def _open_down_to(self, parts: list[Stretch], place: int) -> None:
         is_opened = True
         while is_opened:
+            # Opened down to the place itself, as far as there is room.
             index = next(k for k, part in enumerate(parts) if part.start <= place < part.stop)
             is_opened = self._open_part(parts, index, self.most_room)
 
@@ -110,6 +111,7 @@ class FoldableLine:
 
     def split(self, start: int, stop: int) -> list[Stretch]:
         """Split a stretch into modules, repeats and single things."""
+        # Remembered, because opening folds asks for the same stretches again and again.
         if (start, stop) not in self._parts:
             parts: list[Stretch] = []
             for part in self._join_repeats(self._split_by_module(start, stop)):
@@ -126,6 +128,7 @@ class FoldableLine:
 
     def _split_by_module(self, start: int, stop: int) -> list[Stretch]:
         """Split a stretch by the first part of the paths in which its modules differ."""
+        # Only one level deeper: net.layers opens into layers.0, layers.1 and so on.
         depth = len(common_path([path for path in self.paths[start:stop] if path]))
 
         def module_at(place: int) -> ModulePath | int:
@@ -177,6 +180,7 @@ class FoldableLine:
         """Name the modules of what is repeated, in the order of forward: `net.layers.0 to 11`."""
         if not self.is_backward:
             first, last = last[::-1], first[::-1]
+        # The line is in reverse for graphs, and people read modules in the order of forward.
         names = [part.label for part in reversed(first) if part.label]
         ends = [part.label for part in last if part.label]
         if not names or names[-1] == ends[0]:
@@ -184,6 +188,7 @@ class FoldableLine:
                 return join_few_names(names)
             return ".".join(common_path([tuple(name.split(".")) for name in names]))
         parent, _, end = ends[0].rpartition(".")
+        # The whole path only if it differs: `net.layers.0 to 11`, but `enc.3 to dec.3`.
         end = end if names[0].rpartition(".")[0] == parent else ends[0]
         return gettext("{first} to {last}", first=names[0], last=end)
 

@@ -127,6 +127,7 @@ class _GraphDescriber:
         results: list[Tensor] = []
         without_graph: list[Tensor] = []
         off_graph: list[Tensor] = []
+        # Each tensor has one card: leaves are below their accumulators, others in a fold.
         drawn_elsewhere = {*self.leaf_ids, *self.selection.folded_tensors}
         for tensor in self.snap.named_tensors:
             if tensor.id in drawn_elsewhere:
@@ -143,6 +144,7 @@ class _GraphDescriber:
         tensors = [tensor for tensor in self.snap.named_tensors if tensor.id not in folded]
         if len(self.snap.named_tensors) <= FOLD_ABOVE or self.selection.is_whole:
             return tensors
+        # Leaves that changed are listed, however many there are.
         altered = self.changed.new_tensors | self.changed.attribute_changes.keys()
         leaves = [tensor.id for tensor in tensors if tensor.is_leaf and tensor.id not in altered]
         hidden = set(leaves[MOST_LEAVES:])
@@ -321,6 +323,7 @@ class _GraphDescriber:
         if isinstance(entry, Fold):
             heads = dict.fromkeys(places[end] for end in entry.ends if end in places)
             return [GraphEdge(entry.id, head, "next") for head in heads]
+        # The number is the index in next_functions; a single edge needs none.
         is_numbered = len(entry.edges) > 1
         heads_by_index = [
             (index, places[end]) for index, end in enumerate(entry.edges) if end in places
@@ -352,6 +355,7 @@ class _GraphDescriber:
                     name = self._name_of_entry(outside[end])
                     said = gettext("on to {entry}", entry=name)
                     edges[GraphEdge(tail, entry, "next")] = None
+                # A leaf that others use as well is drawn without them.
                 elif head and not tail and self.snap.node(end).variable is None:
                     entry = f"from_{outside[node.id]}"
                     name = self._name_of_entry(outside[node.id])
@@ -482,6 +486,7 @@ def _caption_of_saved(snap: Snapshot, saved: Saved) -> tuple[str, str]:
                 now=saved.version,
             )
             return "stale", caption
+        # The value is gone: its name is all that can be said.
         case "freed":
             return "freed", gettext("{what}: freed", what=head)
         case "packed":
@@ -496,6 +501,7 @@ def _heading_of_graph(snap: Snapshot) -> Remark:
     caption = gettext("nothing here was computed from a tensor that requires grad")
     if snap.nodes:
         caption = gettext("backward follows the arrows")
+    # A note says that the graph was too large to be read as a whole.
     more = " " + gettext("and more") if snap.notes else ""
     if not snap.named_tensors:
         sentence = gettext("Graph: no tensors to show.")

@@ -81,6 +81,7 @@ def _describe_entries(
         if isinstance(entry, Band):
             described.append(_describe_storage(changed, entry, selection))
             continue
+        # Kept as a pack: its tensors are described if somebody opens it.
         bad = [tensor.id for tensor in entry.tensors if tensor.id in selection.troubles]
         summary = summarize_pack(changed, entry, bad)
         open_pack = partial(_describe_entries, changed, selection, entry.inside)
@@ -241,6 +242,7 @@ def _describe_counters(changed: Changes, members: Sequence[Tensor]) -> Iterator[
 def _describe_counter(changed: Changes, counter_id: str) -> str:
     snap = changed.now
     counter, before = snap.counter(counter_id), changed.earlier_version_of(counter_id)
+    # Gradients and saved tensors that are not drawn would be names that nobody finds.
     sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown_tensor_ids]
     version = gettext("at version {version}", version=counter.version)
     if before is not None:
@@ -268,12 +270,14 @@ def _list_notes(
     gone = [escape_name(name) for name in changed.gone_names]
     if gone:
         yield gettext("no longer there: {names}", names=join_names(gone))
+    # Tensors in trouble without a name have no row that could say it.
     yield from describe_hazards_out_of_sight(snap, shown)
     for name in snap.arrays:
         yield gettext(
             "the NumPy array {name} shares no memory with a tensor shown here",
             name=escape_name(name),
         )
+    # Saved tensors keep storages alive that no name reaches.
     drawn = {storage.id for storage, _ in snap.shown_storages}
     hidden = [storage.nbytes for storage in snap.storages if storage.id not in drawn]
     if hidden:

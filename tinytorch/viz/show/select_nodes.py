@@ -138,6 +138,7 @@ class _NodeOrder:
             node.id: [end for end in dict.fromkeys(node.ends) if end not in self.places]
             for node in self.computed
         }
+        # Accumulators have no places: they are drawn below the nodes that use them.
         paths = self._find_paths()
         self.found = frozenset(self._find_nodes(find, paths)) if find else frozenset()
         self.heads = [tuple(map(self._places_of, node.ends)) for node in self.computed]
@@ -202,6 +203,7 @@ class _NodeOrder:
         reads: dict[str, ModulePath] = {}
         for node in reversed(self.computed):
             variables = [self.snap.node(leaf).variable or "" for leaf in self.leaves[node.id]]
+            # Own parameters first; x @ w.t() reads its weight through a TBackward0.
             direct = [find_home(self.snap, variable) for variable in variables]
             passed = [
                 reads[end]
@@ -232,6 +234,7 @@ class _NodeOrder:
         made = {tensor.grad_fn for tensor in self.snap.named_tensors}
         bad = [place for place, node in enumerate(self.computed) if node.id in self.bad]
         named = [place for place, node in enumerate(self.computed) if node.id in made]
+        # What was looked for is shown in any case, the rest up to a limit.
         fresh = [place for place, node in enumerate(self.computed) if node.id in self.fresh]
         visible = [*sorted(found), *bad[:MOST_TROUBLES], *fresh[:MOST_NAMED], *named[:MOST_NAMED]]
         return list(dict.fromkeys(visible))
@@ -244,6 +247,7 @@ class _NodeOrder:
             (saved.name, saved.state, saved.tensor and self.snap.tensor(saved.tensor).shape)
             for saved in node.saved
         ]
+        # Shapes belong to it: the picture promises that what is repeated is equal in them.
         is_none = tuple(edge is None for edge in node.edges)
         is_found, is_bad = node.id in self.found, node.id in self.bad
         return node.name, tuple(saved_values), tuple(shapes), is_none, is_found, is_bad
@@ -254,6 +258,7 @@ class _NodeOrder:
         Each edge goes as far as its counterpart (True), or to the same node (False). Two leaves are
         equally far if the nodes that use them are.
         """
+        # In a loop, one edge leads one round back, and another to the same weight each time.
         ways = []
         for place in range(size):
             heads, others = self.heads[first + place], self.heads[second + place]
@@ -276,6 +281,7 @@ class _NodeOrder:
             fold_count += not part.is_single
             name = self.computed[part.start].id if part.is_single else f"{prefix}{fold_count}"
             names.append(name)
+            # Every node has an entry that shows it, so that each edge has an end to be drawn to.
             for place in range(part.start, part.stop):
                 places[self.computed[place].id] = name
         groups = self._group_leaves(start, stop, {**outside, **places})
@@ -291,6 +297,7 @@ class _NodeOrder:
                 if leaf in self.found or len(leaves) <= MOST_LEAVES:
                     leaf_entries[leaf] = [leaf]
             rest = [leaf for leaf in leaves if leaf not in leaf_entries]
+            # Many leaves with the same users, such as all that one torch.cat reads, share an entry.
             if rest:
                 fold_count += 1
                 leaf_entries[f"{prefix}{fold_count}"] = rest

@@ -79,11 +79,14 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
         if tensor.id in snap.shown_tensor_ids and matches_any(find, tensor.names)
     )
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
+    # Rows are counted, not storages: they are what makes a picture high.
     if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:
         return MemorySelection(tuple(bands), not fold, find, found, bad)
+    # Folds are stretches of neighbours, so the storages of a module must be neighbours.
     homes = _sort_by_module(snap, bands)
     bands = [_limit_rows(band, {*found, *bad}) for band, _ in homes]
     paths = [path for _, path in homes]
+    # A write through one tensor is seen by all others over the same cells.
     in_changed_cells = {tid for sid in changed.earlier_cells for tid in snap.storage(sid).tensors}
     fresh = (
         changed.new_tensors
@@ -129,6 +132,7 @@ def _sort_by_module(snap: Snapshot, bands: Sequence[Band]) -> list[tuple[Band, M
         # A gradient belongs to the module of its tensor.
         homes = [find_home(snap, tensor.grad_of or tensor.id) for tensor in band.members]
         home = common_path([path for path in homes if path])
+        # Module by module from the outermost: what is in one stays together, wherever it came.
         prefixes = [home[: depth + 1] for depth in range(len(home))] or [(band.storage.id,)]
         rank = [ranks.setdefault(prefix, len(ranks)) for prefix in prefixes]
         sortable.append((rank, band, home))
@@ -152,6 +156,7 @@ def _find_visible(
             if any(tensor.id in urgent for tensor in band.members)
         ]
         visible += places[:most]
+    # What shares memory is what a memory picture is for: in a fold nobody would see it.
     visible += [place for place, band in enumerate(bands) if not band.is_alone]
     visible += [place for place, path in enumerate(paths) if not path][:MOST_NEW]
     return list(dict.fromkeys(visible))
@@ -162,6 +167,7 @@ def _kind_of_band(snap: Snapshot, band: Band, bad: Collection[str]) -> object:
     names = []
     for tensor in band.members:
         parts = snap.first_name(tensor).split(".")
+        # Numbers are left out, so that layers.0.weight and layers.1.weight are alike.
         own = parts[-2 if tensor.role == "grad" else -1 :]
         names.append([part for part in own if not part.isdigit()])
     layouts = [
@@ -185,6 +191,7 @@ def _make_entries(
     for part in parts:
         members = tuple(bands[part.start : part.stop])
         size = len(members) // part.times
+        # A place has one storage, and no fold around it.
         if part.is_single:
             yield from members
         elif part.times > 1 and size == 1:

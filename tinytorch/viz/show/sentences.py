@@ -32,6 +32,7 @@ MOST_LISTED = 24
 def title_of_storage(snap: Snapshot, members: Sequence[Tensor], *, short_form: bool = False) -> str:
     """Return `one storage, shared by a and b` or `storage of c alone`; the short form omits "alone"."""
     names = [snap.label(tensor.id) for tensor in members]
+    # A NumPy array over the memory shares it, too: writes go both ways, and uncounted.
     arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
     names += [gettext("{name} (a NumPy array)", name=escape_name(name)) for name in arrays]
     if len(names) > 1:
@@ -87,6 +88,7 @@ def cells_of_tensor(tensor: Tensor) -> str:
     if tensor.numel == 1:
         return gettext("cell {cell}", cell=cells[0])
     is_complete = tensor.numel <= MOST_LISTED
+    # Of a large tensor from its geometry: the walk stopped after the cells that are listed.
     last = cells[-1] if is_complete else tensor.stop_byte() // tensor.itemsize - 1
     step = cells[1] - cells[0]
     is_even = step > 0 and tensor.is_in_order() and last - cells[0] == step * (tensor.numel - 1)
@@ -111,6 +113,7 @@ def history_of_tensor(tensor: Tensor, *, short_form: bool = False) -> str:
 
     The short form is `grad_fn MulBackward0`, and nothing for the usual leaf that needs no grad.
     """
+    # torch raises if the grad_fn of a view made in no_grad is read after an in-place write.
     if tensor.is_leaf is None:
         return gettext("grad_fn invalid")
     if tensor.is_leaf and tensor.requires_grad:
@@ -135,6 +138,7 @@ def summarize_pack(changed: Changes, pack: Pack, bad: Sequence[str]) -> str:
         facts.append(gettext("each alone in its storage"))
     else:
         facts.append(ngettext("in {number} storage", "in {number} storages", len(pack.bands)))
+    # A fold hides its rows, so it has to say how many of them need attention.
     altered = changed.attribute_changes.keys() | changed.earlier_versions.keys()
     bad_count = sum(tensor.id in bad for tensor in members)
     changed_count = sum(
@@ -245,6 +249,7 @@ def list_changes_in_fold(changed: Changes, fold: Fold) -> list[str]:
     inside = set(fold.nodes)
     new = len(inside & changed.new_nodes)
     lines = [ngettext("{number} node new", "{number} nodes new", new)] if new else []
+    # Counted by what they say: a hundred nodes freed by one backward are one line.
     states = Counter(
         state_before(saved) for (node, _), saved in changed.earlier_saved.items() if node in inside
     )

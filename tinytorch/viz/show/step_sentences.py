@@ -58,6 +58,7 @@ def _describe_names(changed: Changes) -> Iterator[str]:
         if tensor_id in changed.earlier_tensors or tensor_id in described:
             yield _describe_old_tensor(changed, start, name, tensor)
         else:
+            # Its other names are told as names of the same tensor.
             yield _describe_new_tensor(changed, start, tensor)
             described.add(tensor_id)
     gone = [name for name in changed.gone_names if not name.endswith(RETURNS)]

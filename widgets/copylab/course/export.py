@@ -16,7 +16,7 @@ from typing import Any
 
 from nbconvert.preprocessors import ExtractOutputPreprocessor
 
-from tinytorch.viz import convert, fixed
+from tinytorch.viz import convert, fix_theme
 
 # The text of a widget says what it shows; a picture of one part of it would not.
 _WIDGET = re.compile(r'class="(?:copylab|cl)-')
@@ -37,7 +37,7 @@ class Pictures(ExtractOutputPreprocessor):
             html = data.get("text/html", "")
             picture = None if _WIDGET.search(html) else _PICTURE.search(html)
             if picture:
-                svg = fixed(base64.b64decode(picture[1]).decode(), "print")
+                svg = fix_theme(base64.b64decode(picture[1]).decode(), "print")
                 if is_latex:
                     data["application/pdf"] = base64.b64encode(convert(svg, "pdf")).decode()
                 else:
