@@ -1,4 +1,4 @@
-"""The few inner names of torch that programs and pictures reach for under `torch._C`."""
+"""The few names under `torch._C` that programs and pictures use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _set_grad_enabled(enabled: bool, /) -> None:
 _functions = SimpleNamespace(AccumulateGrad=AccumulateGrad)
 _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,
-    _get_sequence_nr=next_number,  # nobody minds a number that is left out
+    _get_sequence_nr=next_number,  # it takes a number, and the order of the others stays
     _unsafe_set_version_counter=unsafe_set_version_counter,
 )
 

@@ -1,11 +1,12 @@
-"""tinytorch: PyTorch's storages, views, version counters and autograd in NumPy, small enough to read.
+"""PyTorch's storages, views, version counters and autograd in NumPy, small enough to read.
 
-`import tinytorch as torch` runs the same programs with the same printout. It needs NumPy alone; `tinytorch.viz`, which
-draws memory and graphs, is loaded on first use.
+`import tinytorch as torch` runs the same programs with the same printout. It needs NumPy alone;
+`tinytorch.viz`, which draws memory and graphs, is loaded on first use.
 """
 
 from __future__ import annotations
 
+import importlib as _importlib
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ from .random import (
 )
 from .base import UntypedStorage as UntypedStorage
 from .tensor import Layout as _Layout, Size as Size, Tensor as Tensor, strided as strided
-from .tracebacks import shorten as _shorten
+from .tracebacks import shorten_tracebacks as _shorten_tracebacks
 
 from .ops import copies as _copies
 from .ops import creation, filling, indexing, memory, pointwise, reductions, views
@@ -61,7 +62,7 @@ if TYPE_CHECKING:  # what is put here, or loaded, when the program runs
     from .saving import save as save
 
 __version__ = "0.1.0"
-_shorten()
+_shorten_tracebacks()
 
 del views, creation, filling, memory, indexing, _, pointwise, reductions
 globals().update(_FUNCTIONS)
@@ -72,30 +73,28 @@ e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 
 
 def is_tensor(obj: Any) -> TypeIs[Tensor]:
-    """Whether an object is a tensor."""
+    """Return True for a tensor."""
     return isinstance(obj, Tensor)
 
 
-# what is loaded when it is first asked for, by where it stands
+# Names that are imported when they are first used, and their modules.
 _LATER = {"load": "saving", "save": "saving"}
 _MODULES = ("nn", "optim", "viz")
 
 
 def _find_later(name: str) -> Any:
-    import importlib
-
     if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
+        return _importlib.import_module(f".{name}", __name__)
     if name in _LATER:
-        return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+        return getattr(_importlib.import_module(f".{_LATER[name]}", __name__), name)
     raise _missing("module 'torch' has no attribute '{}'", name)
 
 
-def _names() -> list[str]:
+def _list_names() -> list[str]:
     return sorted({*globals(), *_MODULES, *_LATER})
 
 
 if not TYPE_CHECKING:  # to type checkers a name that is not above is an error
-    __getattr__, __dir__ = _find_later, _names
+    __getattr__, __dir__ = _find_later, _list_names
     _OWN = ("Any", "TYPE_CHECKING", "annotations", "math")
     __all__ = [n for n in (*globals(), *_LATER, *_MODULES) if n[0] != "_" and n not in _OWN]

@@ -1,7 +1,7 @@
 """The simulated second device as `torch.cuda`: nothing here runs on a GPU.
 
-`.cuda()` and `device="cuda"` always work; `is_available()` says False, as PyTorch does where there is no GPU, so that a
-program which chooses its device by it runs alike on both.
+`.cuda()` and `device="cuda"` always work; `is_available()` says False, as PyTorch does where there
+is no GPU, so that a program which chooses its device by it runs alike on both.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from .base import make_module_getattr
 
 
 def is_available() -> bool:
-    """Whether there is a GPU: no."""
+    """Return False: there is no GPU."""
     return False
 
 
 def device_count() -> int:
-    """The number of GPUs: 0."""
+    """Return 0, the number of GPUs."""
     return 0
 
 

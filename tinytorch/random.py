@@ -1,10 +1,12 @@
 """Random numbers: torch's CPU generator and its ways to draw from it, bit for bit.
 
-The engine is the Mersenne Twister as NumPy has it: both give the same 32-bit numbers. What is torch's own stands here:
-the 64-bit seed of which 32 bits count, the spare normal number, the layout of the state, and how the numbers become
-elements. The functions fill an array in place, in the order in which torch's loops go (by memory, not by index).
+The engine is the Mersenne Twister as NumPy has it: both give the same 32-bit numbers. What is
+torch's own stands here: the 64-bit seed of which 32 bits count, the spare normal number, the
+layout of the state, and how the numbers become elements. The functions fill an array in place, in
+the order in which torch's loops go (by memory, not by index).
 
-Source: torch 2.13 on an x86 CPU with AVX2, whose normal numbers in float32 use the Cephes library's polynomials.
+Source: torch 2.13 on an x86 CPU with AVX2, whose normal numbers in float32 use the Cephes
+library's polynomials.
 """
 
 from __future__ import annotations
@@ -42,20 +44,25 @@ class Generator(metaclass=ShownAs):
     def _reset(self, seed: int) -> None:
         self._seed = seed
         self._engine_made: Any = None
-        # Box and Muller's method makes two numbers at a time; the second is kept for the next call, as torch does.
+        # Box and Muller's method makes two numbers at a time; the second is kept for the next
+        # call, as torch does.
         self.spare_normal: float | None = None
 
     @property
     def _engine(self) -> Any:
         """NumPy's engine, seeded."""
-        # It is made when it is first needed: loading `numpy.random` would double the time of `import tinytorch`.
+        # It is made when it is first needed: loading `numpy.random` would double the time of
+        # `import tinytorch`.
         if self._engine_made is None:
             self._engine_made = np.random.MT19937(0)
             np.random.RandomState(self._engine_made).seed(self._seed & 0xFFFFFFFF)
         return self._engine_made
 
     def manual_seed(self, seed: int) -> Generator:
-        """Set the seed, -2^63 to 2^64 - 1, of which only the lower 32 bits have effect; return the generator."""
+        """Set the seed, -2^63 to 2^64 - 1, of which only the lower 32 bits have effect.
+
+        Return the generator.
+        """
         if type(seed) is not int:
             raise RuntimeError(f"manual_seed expected a long, but got {type_name(seed)}")
         if not -(2**63) <= seed < 2**64:
@@ -73,7 +80,10 @@ class Generator(metaclass=ShownAs):
         return self._seed
 
     def _draw64(self, n: int) -> np.ndarray:
-        """Draw `n` 64-bit numbers, of two 32-bit ones each, the upper half first; uint64, shape (n,)."""
+        """Draw `n` 64-bit numbers, of two 32-bit ones each, the upper half first.
+
+        Uint64, shape (n,).
+        """
         pairs = self._engine.random_raw(2 * n).reshape(n, 2)
         return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
 
@@ -82,7 +92,8 @@ class Generator(metaclass=ShownAs):
         inner = self._engine.state["state"]
         state = np.zeros((), _STATE)
         words, position = inner["key"], inner["pos"]
-        # NumPy and torch write the position of an engine from which nothing was drawn yet in two ways.
+        # NumPy and torch write the position of an engine from which nothing was drawn yet in two
+        # ways.
         is_unused = position == _WORDS and int(words[0]) == self._seed & 0xFFFFFFFF
         state["seed"] = self._seed
         state["seeded"] = 1
@@ -93,12 +104,18 @@ class Generator(metaclass=ShownAs):
         return make_tensor(np.frombuffer(state.tobytes(), np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Continue from a state that `get_state` returned, of torch's generator as well; return the generator."""
+        """Continue from a state that `get_state` returned, of torch's generator as well.
+
+        Return the generator.
+        """
         data = new_state._data
         if data.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if data.size != _STATE.itemsize:
-            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be {data.size}")  # fmt: skip
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the "
+                f"input RNG state size to be {data.size}"
+            )
         state = np.frombuffer(data.tobytes(), _STATE)[0]
         position = _WORDS if state["left"] == 1 else int(state["next"])
         inner = {"key": state["words"].astype(np.uint32), "pos": position}
@@ -114,12 +131,18 @@ default_generator.seed()
 
 
 def generator_or_default(generator: Generator | None) -> Generator:
-    """Return the generator, or the default one for None; the simulated device has the same default."""
+    """Return the generator, or the default one for None.
+
+    The simulated device has the same default.
+    """
     return default_generator if generator is None else generator
 
 
 def manual_seed(seed: Any) -> Generator:
-    """Seed the default generator with what `int()` takes, and return it; negative seeds count from 2^64 down."""
+    """Seed the default generator with what `int()` takes, and return it.
+
+    Negative seeds count from 2^64 down.
+    """
     return default_generator.manual_seed(int(seed))
 
 
@@ -133,7 +156,8 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
-# arithmetic as torch's vector code rounds it: float32 numbers are carried in float64, where a product of two is exact -----
+# arithmetic as torch's vector code rounds it: float32 numbers are carried in float64, where a
+# product of two is exact -----
 
 
 def round32(x: np.ndarray) -> np.ndarray:
@@ -200,7 +224,7 @@ def sincos32(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(octant & 4, -sin, sin), np.where((octant - 2) & 4, cos, -cos)
 
 
-# the numbers that torch's loops make of the draws -----------------------------------------------------------------------
+# the numbers that torch's loops make of the draws ----------------------------------------------
 
 _DIGITS = {"e": 11, "f": 24, "d": 53}  # bits of the significand
 
@@ -212,7 +236,7 @@ def _not_implemented(kernel: str, a: np.ndarray) -> NotImplementedError:
 
 
 def _fill_in_memory_order(a: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Write `values`, shape (a.size,), along the memory of `a`, as torch's loops go, and return `a`."""
+    """Write `values`, shape (a.size,), along the memory of `a` as torch's loops do; return `a`."""
     if a.dtype.char == "e" and values.dtype.kind != "b":
         values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
     view = a
@@ -224,7 +248,10 @@ def _fill_in_memory_order(a: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def draw_unit(generator: Generator, n: int, kind: str = "d") -> np.ndarray:
-    """Draw `n` numbers from [0, 1): 53 random bits for float64 ("d"), 24 for the others; always carried in float64."""
+    """Draw `n` numbers from [0, 1): 53 random bits for float64 ("d"), 24 for the others.
+
+    Always carried in float64.
+    """
     if kind == "d":
         return (generator._draw64(n) & np.uint64(2**53 - 1)) * 2.0**-53
     return (generator._engine.random_raw(n) & np.uint64(2**24 - 1)) * 2.0**-24
@@ -256,7 +283,8 @@ def normal_(a: np.ndarray, mean: float, std: float, generator: Generator) -> np.
         return a
     if a.dtype.kind != "f":
         raise _not_implemented("normal_kernel_cpu", a)
-    # torch has another algorithm for contiguous tensors of 16 elements and more, which is vectorised.
+    # torch has another algorithm for contiguous tensors of 16 elements and more, which is
+    # vectorised.
     if a.size < 16 or not a.flags.c_contiguous:
         values = _draw_normal_pairs(a.size, generator)
         return _fill_in_memory_order(
@@ -265,7 +293,8 @@ def normal_(a: np.ndarray, mean: float, std: float, generator: Generator) -> np.
     whole = a.size // 16 * 16
     drawn = draw_unit(generator, whole if a.dtype.char == "e" else a.size, a.dtype.char)[:whole]
     if whole != a.size:
-        # A rest of less than a block: torch draws the last 16 elements again, and overwrites what they overlap.
+        # A rest of less than a block: torch draws the last 16 elements again, and overwrites what
+        # they overlap.
         drawn = np.concatenate((drawn, draw_unit(generator, 16, a.dtype.char)))
     blocks = (_normal_blocks64 if a.dtype.char == "d" else _normal_blocks32)(drawn, mean, std)
     values = np.empty(a.size)
@@ -275,7 +304,10 @@ def normal_(a: np.ndarray, mean: float, std: float, generator: Generator) -> np.
 
 
 def _draw_normal_pairs(n: int, generator: Generator) -> np.ndarray:
-    """Draw `n` standard normal numbers, two at a time by Box and Muller; one left over is kept for the next call."""
+    """Draw `n` standard normal numbers, two at a time by Box and Muller.
+
+    One left over is kept for the next call.
+    """
     out = [] if generator.spare_normal is None else [generator.spare_normal]
     generator.spare_normal = None
     drawn = iter(draw_unit(generator, (n - len(out) + 1) // 2 * 2).tolist())
@@ -288,7 +320,7 @@ def _draw_normal_pairs(n: int, generator: Generator) -> np.ndarray:
 
 
 def _normal_blocks64(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Turn blocks of 16 numbers from [0, 1) into normal ones, in float64: 8 give the radius, 8 the angle."""
+    """Turn blocks of 16 numbers from [0, 1) into normal ones, in float64."""
     u, v = drawn.reshape(-1, 2, 8).swapaxes(0, 1)
     radius = np.sqrt(-2.0 * np.array([math.log(x) for x in (1.0 - u).ravel().tolist()])).reshape(
         u.shape
@@ -299,7 +331,7 @@ def _normal_blocks64(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
 
 
 def _normal_blocks32(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Turn blocks of 16 numbers into normal ones in float32, with torch's own logarithm, sine and cosine."""
+    """Turn blocks of 16 numbers into normal ones in float32, with torch's own functions."""
     mean, std, two_pi = round_constants(mean, std, 2.0 * math.pi)
     u, v = drawn.reshape(-1, 2, 8).swapaxes(0, 1)
     radius = round32(np.sqrt(-2.0 * log32(1.0 - u)))
@@ -325,7 +357,10 @@ def _largest_drawn(a: np.ndarray) -> int:
 
 
 def random_from_to_(a: np.ndarray, low: int, high: int | None, generator: Generator) -> np.ndarray:
-    """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)`; high None: up to the dtype's largest."""
+    """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)`.
+
+    High None: up to the dtype's largest.
+    """
     if high is not None and low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
@@ -344,12 +379,16 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, generator: Genera
 
 
 def draw_permutation(n: int, generator: Generator, dtype: np.dtype | None = None) -> np.ndarray:
-    """Return the numbers below `n` in random order, as `torch.randperm`; shape (n,), int64 unless given."""
+    """Return the numbers below `n` in random order, as `torch.randperm`.
+
+    Shape (n,), int64 unless given.
+    """
     numbers = np.empty(n, dtype or np.int64)
     if numbers.dtype.kind == "b" or n - 1 > _largest_drawn(numbers):
         name = BY_NUM[numbers.dtype.num].called
         raise RuntimeError(f"value cannot be converted to type {name}_t without overflow")
-    # The shuffle of Fisher and Yates. At each step but the last, these many are left to choose from.
+    # The shuffle of Fisher and Yates. At each step but the last, these many are left to choose
+    # from.
     left = np.arange(n, 1, -1, dtype=np.uint64)
     is_short = (
         n < (2**32 - 1) // 20

@@ -1,9 +1,10 @@
 """`torch.save` and `torch.load`, in PyTorch's own file format.
 
-A file is a zip archive: `data.pkl` describes the objects, `data/0`, `data/1` ... are the bytes of one storage each, so
-tensors that are saved together go on sharing memory. Unless `weights_only=False` says that a file is to be trusted,
-loading makes tensors and plain containers and refuses every other name that a file mentions. A file that is damaged
-may raise any error. Source: `torch.serialization`, `torch._utils`.
+A file is a zip archive: `data.pkl` describes the objects, `data/0`, `data/1` ... are the bytes of
+one storage each, so tensors that are saved together go on sharing memory. Unless
+`weights_only=False` says that a file is to be trusted, loading makes tensors and plain containers
+and refuses every other name that a file mentions. A file that is damaged may raise any error.
+Source: `torch.serialization`, `torch._utils`.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ class TorchPickler(pickle._Pickler):  # type: ignore[name-defined] # the one in 
         key, earlier = self.storages.setdefault(storage, (str(len(self.storages)), kind))
         if earlier is not kind and storage.nbytes():
             raise RuntimeError(
-                "Cannot save multiple tensors or storages that view the same data as different types"
+                "Cannot save multiple tensors or storages that view the same data as "
+                "different types"
             )
         count = storage.nbytes() // kind.itemsize
         return "storage", StorageType(kind), key, str(storage.device), count
@@ -142,7 +144,10 @@ class TorchPickler(pickle._Pickler):  # type: ignore[name-defined] # the one in 
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) -> None:
-    """Write an object of tensors, numbers, strings and containers to a path or a binary file. Source: `torch.save`."""
+    """Write an object of tensors, numbers, strings and containers to a path or a binary file.
+
+    Source: `torch.save`.
+    """
     description = io.BytesIO()
     pickler = TorchPickler(description)
     pickler.dump(obj)
@@ -154,7 +159,21 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) 
             archive.writestr(f"archive/data/{key}", storage._as_bytes().data)
 
 
-_REFUSED = "Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{0}])` or the `torch.serialization.safe_globals([{0}])` context manager to allowlist this global if you trust this class/function.\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
+_REFUSED = (
+    "Weights only load failed. This file can still be loaded, to do so you have two "
+    "options, \033[1mdo those steps only if you trust the source of the checkpoint\033[0m. "
+    "\n\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in "
+    "`torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set "
+    "to `False` will likely succeed, but it can result in arbitrary code execution. Do it "
+    "only if you got the file from a trusted source.\n\t(2) Alternatively, to load with "
+    "`weights_only=True` please check the recommended steps in the following error "
+    "message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was not an allowed "
+    "global by default. Please use `torch.serialization.add_safe_globals([{0}])` or the "
+    "`torch.serialization.safe_globals([{0}])` context manager to allowlist this global if "
+    "you trust this class/function.\n\nCheck the documentation of torch.load to learn more "
+    "about types accepted by default with weights_only "
+    "https://pytorch.org/docs/stable/generated/torch.load.html."
+)
 
 
 class TorchUnpickler(pickle.Unpickler):
@@ -197,10 +216,12 @@ class TorchUnpickler(pickle.Unpickler):
 def load(
     f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any
 ) -> Any:
-    """Read what `save` wrote, here or in PyTorch. pickle.UnpicklingError for other files, and other classes in one.
+    """Read what `save` wrote, here or in PyTorch.
 
-    `map_location`: the device to put all tensors on. `weights_only=False` makes whatever the file names, and so may run
-    code from it. Source: `torch.load`.
+    Pickle.UnpicklingError for other files, and other classes in one.
+
+    `map_location`: the device to put all tensors on. `weights_only=False` makes whatever the file
+    names, and so may run code from it. Source: `torch.load`.
     """
     try:
         archive = zipfile.ZipFile(f)

@@ -1,6 +1,7 @@
-"""The class Tensor: a strided view of a storage, a version counter, and a place in the autograd graph.
+"""The class Tensor: a view of a storage, a version counter, a place in the graph.
 
-Here are the parts of a tensor and what can be read from them. Operations are declared in the modules of `ops`.
+Here are the parts of a tensor and what can be read from them. Operations are declared in the
+modules of `ops`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ from .graph import (
 )
 
 if TYPE_CHECKING:
-    # The lists of operations put their methods on the class. Type checkers read them in a stub that is made of the lists.
+    # The lists of operations put their methods on the class. Type checkers read them in a stub
+    # that is made of the lists.
     from ._declared import DeclaredOperations as AbsentNames
 else:
     from .base import AbsentNames
@@ -121,7 +123,7 @@ strided = Layout()
 
 
 class TensorMeta(type):
-    """Metaclass of Tensor: it prints under torch's name, and `dir` leaves out the names that only raise."""
+    """Metaclass of Tensor: prints under torch's name; `dir` leaves out names that only raise."""
 
     def __repr__(cls) -> str:
         return type.__repr__(cls).replace("'tinytorch.", "'torch.")
@@ -161,7 +163,7 @@ def device_of(t: Any) -> device:
 
 
 class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
-    """A multi-dimensional array of one dtype on one device, with torch's copying, viewing and gradient rules."""
+    """A multi-dimensional array with torch's copying, viewing and gradient rules."""
 
     __slots__ = ()
     __module__ = "tinytorch"
@@ -174,7 +176,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 
-    # making tensors from tensors -------------------------------------------------------------------
+    # making tensors from tensors ----------------------------------------------------------------
 
     def _own_storage(self) -> UntypedStorage:
         """Return the storage, made now if nobody shared or looked at it before."""
@@ -191,7 +193,8 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     def detach(self) -> Tensor:
         """Return a tensor over the same memory with the same version counter, without history."""
-        # As in `_make_alias_of`, but without its call: `detach` and `data` are the most frequent of all.
+        # As in `_make_alias_of`, but without its call: `detach` and `data` are the most frequent
+        # of all.
         t = _new(Tensor)
         t._data = self._data
         storage = self._storage
@@ -203,7 +206,10 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         return t
 
     def _make_alias_of(self, data: np.ndarray, counter: Any = None) -> Tensor:
-        """Return a tensor without history over `data`, which shares the memory; with the counter of a view if none is given."""
+        """Return a tensor without history over `data`, which shares the memory.
+
+        With the counter of a view if none is given.
+        """
         t = _new(Tensor)
         t._data = data
         storage = self._storage
@@ -214,7 +220,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         t._edge = t._meta = t._view = None
         return t
 
-    # shape and memory ------------------------------------------------------------------------------
+    # shape and memory ---------------------------------------------------------------------------
 
     @readonly
     def shape(self) -> Size:
@@ -337,7 +343,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """Return True for a tensor that was made in inference mode."""
         return self._counter.is_inference
 
-    # versions and views ----------------------------------------------------------------------------
+    # versions and views -------------------------------------------------------------------------
 
     @readonly
     def _version(self) -> int:
@@ -352,7 +358,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """Return True if this tensor is a view of another one."""
         return self._view is not None
 
-    # autograd --------------------------------------------------------------------------------------
+    # autograd -----------------------------------------------------------------------------------
 
     @readonly
     def grad_fn(self) -> Node | None:
@@ -384,7 +390,14 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
         if self._edge is not None:
-            advice = "" if value else " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."  # fmt: skip
+            advice = (
+                ""
+                if value
+                else (
+                    " If you want to use a computed variable in a subgraph that doesn't require "
+                    "differentiation use var_no_grad = var.detach()."
+                )
+            )
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables." + advice
             )
@@ -394,7 +407,8 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
             )
         if value and self.is_inference() and not MODES.here.inference:
             raise RuntimeError(
-                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                "Setting requires_grad=True on inference tensor outside InferenceMode "
+                "is not allowed."
             )
         if value or self._meta is not None:
             materialize_meta(self).requires_grad = value
@@ -402,7 +416,10 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether this leaf requires grad, and return it."""
         if not isinstance(requires_grad, bool):
-            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}")  # fmt: skip
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type_name(requires_grad)}"
+            )
         if requires_grad and self._data.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if requires_grad and self._edge is not None:
@@ -412,10 +429,24 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient accumulated so far. To read it on a non-leaf that does not retain it gives torch's warning."""
+        """The gradient accumulated so far.
+
+        To read it on a non-leaf that does not retain it gives torch's warning.
+        """
         m = self._meta
         if self._edge is not None and (m is None or (not m.retains_grad and m.grad is None)):
-            warn_in_torch("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.", "build/aten/src/ATen/core/TensorBody.h:493")  # fmt: skip
+            warn_in_torch(
+                (
+                    "The .grad attribute of a Tensor that is not a leaf Tensor is being "
+                    "accessed. Its .grad attribute won't be populated during "
+                    "autograd.backward(). If you indeed want the .grad field to be populated "
+                    "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+                    "access the non-leaf Tensor by mistake, make sure you access the leaf "
+                    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more "
+                    "information."
+                ),
+                "build/aten/src/ATen/core/TensorBody.h:493",
+            )
         return None if m is None else m.grad
 
     @grad.setter
@@ -432,7 +463,10 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without history, with another version counter: autograd does not see writes to it."""
+        """The same memory without history, with another version counter.
+
+        Autograd does not see writes to it.
+        """
         if self._counter.is_inference:
             return self.detach()
         t = _new(Tensor)
@@ -449,7 +483,8 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
         if self.requires_grad and value._data.dtype.kind != "f":
             raise RuntimeError(
-                "data set to a tensor that requires gradients must be floating point or complex dtype"
+                "data set to a tensor that requires gradients must be floating point or "
+                "complex dtype"
             )
         before = gradient_spec_of(self)
         self._storage, self._data = value._own_storage(), value._data
@@ -462,20 +497,31 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     retain_grad = hooks.retain_grad
 
     def detach_(self) -> Tensor:
-        """Remove the history of this tensor, in place. RuntimeError for a view: detaching it would not detach its base."""
+        """Remove the history of this tensor, in place.
+
+        RuntimeError for a view: detaching it would not detach its base.
+        """
         if MODES.here.inference:
             return self
         if self._view is not None:
-            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")  # fmt: skip
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using "
+                "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is "
+                "set as True, gradients are views of DDP buckets, and hence detach_() "
+                "cannot be called on these gradients. To fix this error, please refer to "
+                "the Optimizer.zero_grad() function in torch/optim/optimizer.py as the "
+                "solution."
+            )
         if self._edge is not None:
-            # Nodes that were made before may have saved this tensor with its history, and may not read it any more.
+            # Nodes that were made before may have saved this tensor with its history, and may not
+            # read it any more.
             materialize_meta(self).detached_at = next_number()
             self._edge = None
         if self._meta is not None:
             self._meta.requires_grad = False
         return self
 
-    # Python's protocols ----------------------------------------------------------------------------
+    # Python's protocols -------------------------------------------------------------------------
 
     __hash__ = object.__hash__  # written in C, as backward keeps leaves in dictionaries
 
@@ -515,7 +561,14 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         if self._data.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self.requires_grad and kind is not int:
-            warn_in_torch("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.", "torch/csrc/autograd/generated/python_variable_methods.cpp:822", once=True)  # fmt: skip
+            warn_in_torch(
+                (
+                    "Converting a tensor with requires_grad=True to a scalar may lead to "
+                    "unexpected behavior.\nConsider using tensor.detach() first."
+                ),
+                "torch/csrc/autograd/generated/python_variable_methods.cpp:822",
+                once=True,
+            )
         return kind(self._data.item())
 
     def __float__(self) -> float:
@@ -547,15 +600,33 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 def _check_assigned_grad(t: Any, grad: Any) -> None:
     """Raise torch's error if `grad` may not become the `.grad` of `t`."""
     if not isinstance(grad, TensorBase):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(grad)}")  # fmt: skip
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type {type_name(grad)}"
+        )
     if grad is t:
         raise RuntimeError("can't assign Variable as its own grad")
     if grad._data.dtype != t._data.dtype:
-        raise RuntimeError(f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to a tensor with grad_dtype '{t.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match.")  # fmt: skip
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{dtypes.cpp_name(grad.dtype)}' to "
+            f"a tensor with grad_dtype '{t.dtype.scalar_name}'. The gradient must match the "
+            "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
+            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may "
+            "break downstream systems that assume they match."
+        )
     if grad.device is not t.device:
-        raise RuntimeError(f"attempting to assign a gradient located on device with type '{grad.device.type}' to a tensor located on device with type '{t.device.type}'. Please ensure that the gradient and the tensor are on the same device")  # fmt: skip
+        raise RuntimeError(
+            "attempting to assign a gradient located on device with type "
+            f"'{grad.device.type}' to a tensor located on device with type "
+            f"'{t.device.type}'. Please ensure that the gradient and the tensor are on the "
+            "same device"
+        )
     if grad._data.shape != t._data.shape:
-        raise RuntimeError(f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size")  # fmt: skip
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of "
+            f"size '{list(t.shape)}'. Please ensure that the gradient and the tensor are the "
+            "same size"
+        )
 
 
 def make_tensor(data: Any, device: device = CPU) -> Tensor:

@@ -1,4 +1,7 @@
-"""Tracebacks in IPython and in notebooks: they end at the user's line, below which torch is C++ and has no frames."""
+"""Tracebacks in IPython and notebooks that end at the user's line.
+
+In torch, what is below that line is C++ and has no frames.
+"""
 
 from __future__ import annotations
 
@@ -10,43 +13,49 @@ from typing import Any
 from .base import PACKAGE_FOLDER
 
 
-def shorten() -> None:
+def shorten_tracebacks() -> None:
     """Leave tinytorch's own frames out of the tracebacks of the IPython that runs, if one does.
 
-    A handler of errors that is there already stays. `get_ipython().set_custom_exc((), None)` shows all frames again.
+    A handler of errors that is there already stays. `get_ipython().set_custom_exc((), None)` shows
+    all frames again.
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if shell is not None and not shell.custom_exceptions:
-        shell.set_custom_exc((Exception,), _show)
+        shell.set_custom_exc((Exception,), _show_error)
 
 
-def _show(
+def _show_error(
     shell: Any, kind: type, error: BaseException, _: object, tb_offset: int | None = None
 ) -> None:
-    for one in [*_chain(error)]:
-        one.__traceback__ = without_own(one.__traceback__)
-        inner = one.__context__  # NumPy's error, say, of which ours speaks
-        one.__suppress_context__ |= inner is not None and without_own(inner.__traceback__) is None
+    for part in [*_iterate_causes(error)]:
+        part.__traceback__ = remove_own_frames(part.__traceback__)
+        # An error of NumPy that was raised inside of tinytorch is not shown: ours says the same.
+        inner = part.__context__
+        if inner is not None and remove_own_frames(inner.__traceback__) is None:
+            part.__suppress_context__ = True
     shell.showtraceback((kind, error, error.__traceback__), tb_offset=tb_offset)
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and those that are shown as having led to it."""
+def _iterate_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, and those that are shown as having led to it."""
     while error is not None:
         yield error
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
-def without_own(traceback: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames of this package; a user's code that it called, as a hook, stays."""
+def remove_own_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames of this package.
+
+    A user's code that it called, as a hook, stays.
+    """
     frames = []
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    kept = [one for one in frames if not one.tb_frame.f_code.co_filename.startswith(PACKAGE_FOLDER)]
-    for one, following in zip(
-        kept, [*kept[1:], None], strict=False
-    ):  # of none there is no following either
-        one.tb_next = following
-    return kept[0] if kept else None
+    outer = [f for f in frames if not f.tb_frame.f_code.co_filename.startswith(PACKAGE_FOLDER)]
+    following: TracebackType | None = None
+    for frame in reversed(outer):
+        frame.tb_next = following
+        following = frame
+    return following

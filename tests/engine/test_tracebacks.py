@@ -7,7 +7,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import tinytorch
-from tinytorch.tracebacks import shorten
+from tinytorch.tracebacks import shorten_tracebacks
 
 HOOKED = """\
 def hook(grad):
@@ -29,7 +29,7 @@ def shell() -> Iterator[InteractiveShell]:
     """An IPython of our own, of which nothing is left."""
     made = InteractiveShell.instance(colors="nocolor", history_load_length=0)
     made.user_ns["tinytorch"] = tinytorch
-    shorten()
+    shorten_tracebacks()
     yield made
     InteractiveShell.clear_instance()
 
@@ -76,9 +76,9 @@ def test_the_users_own_code_that_was_called_stays(
 def test_a_handler_that_is_there_stays(shell: InteractiveShell) -> None:
     mine = (OSError,)
     shell.set_custom_exc(mine, lambda *_, **__: None)
-    shorten()
+    shorten_tracebacks()
     assert shell.custom_exceptions == mine
 
 
 def test_without_an_ipython_nothing_happens() -> None:
-    shorten()
+    shorten_tracebacks()

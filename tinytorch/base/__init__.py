@@ -1,4 +1,4 @@
-"""What the engine stands on and that knows no tensor: errors, dtypes, devices, storages, strides, printing."""
+"""The lowest room, which knows no tensor: errors, dtypes, devices, storages, strides, printing."""
 
 from . import devices, dtypes, strides
 from .devices import CPU, as_device, device

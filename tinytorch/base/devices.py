@@ -1,7 +1,7 @@
 """Devices: the CPU, and a simulated second device with the name `cuda:0`.
 
-The simulated device has storages of its own, and torch's rules for mixing devices apply. Its memory is ordinary memory;
-nothing runs on a GPU.
+The simulated device has storages of its own, and torch's rules for mixing devices apply. Its
+memory is ordinary memory; nothing runs on a GPU.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from typing import Any, Self
 
 from .errors import ShownAs, type_name
 
-_DEVICE_TYPES = "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone"
+_DEVICE_TYPES = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, "
+    "vulkan, mps, meta, hpu, mtia, privateuseone"
+)
 
 
 class device(metaclass=ShownAs):
@@ -78,7 +81,10 @@ _default_devices = [CPU]  # of new tensors; `with torch.device(...)` adds one
 
 
 def as_device(d: device | str | int | None) -> device:
-    """Return the object that the engine compares by identity, CPU or CUDA. None is for the default device."""
+    """Return the object that the engine compares by identity, CPU or CUDA.
+
+    None is for the default device.
+    """
     if d is None:
         return _default_devices[-1]
     d = d if isinstance(d, device) else device(d)

@@ -13,9 +13,12 @@ from .errors import ShownAs
 
 
 class dtype(metaclass=ShownAs):
-    """An element type, such as `torch.float32`. There is one object for each, so they compare by identity.
+    """An element type, such as `torch.float32`.
 
-    `np` is the NumPy type; `tensor_type` and `scalar_name` are the names in torch's messages (`FloatTensor`, `Float`).
+    There is one object for each, so they compare by identity.
+
+    `np` is the NumPy type; `tensor_type` and `scalar_name` are the names in torch's messages
+    (`FloatTensor`, `Float`).
     """
 
     shown_as = "torch.dtype"
@@ -91,7 +94,10 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d: dtype) -> None:
-    """Make `d` the dtype that Python floats become. `d`: a floating point dtype; anything else is a TypeError."""
+    """Make `d` the dtype that Python floats become. `d`: a floating point dtype.
+
+    Anything else is a TypeError.
+    """
     if not isinstance(d, dtype) or not d.is_floating_point:
         prefix = "" if isinstance(d, dtype) else "invalid dtype object: "
         raise TypeError(f"{prefix}only floating-point types are supported as the default type")
@@ -118,9 +124,12 @@ def cpp_name(d: dtype) -> str:
 
 
 def check_range(value: float, d: dtype, in_c: bool = False) -> None:
-    """Raise torch's RuntimeError if a number is out of a dtype's range. A negative int may wrap in an unsigned type.
+    """Raise torch's RuntimeError if a number is out of a dtype's range.
 
-    `in_c`: the message has the name of the C++ type, as that of `fill_` and `full`. Source: `c10::overflows`.
+    A negative int may wrap in an unsigned type.
+
+    `in_c`: the message has the name of the C++ type, as that of `fill_` and `full`. Source:
+    `c10::overflows`.
     """
     is_finite = value == value and value not in (float("inf"), float("-inf"))
     if d is bool_ or (d.is_floating_point and not is_finite):
@@ -146,15 +155,27 @@ def from_numpy_dtype(n: np.dtype) -> dtype:
     """Return the torch dtype of a NumPy dtype. TypeError, in torch's words, if there is none."""
     found = BY_NUM.get(n.num)
     if found is None and n.kind in "uc":
-        raise TypeError(f"tinytorch has no '{n.name}'; PyTorch has, and the pictures and widgets work on its tensors too")  # fmt: skip
+        raise TypeError(
+            f"tinytorch has no '{n.name}'; PyTorch has, and the pictures and widgets work on "
+            "its tensors too"
+        )
     if found is None or not n.isnative:
-        names = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
-        raise TypeError(f"can't convert np.ndarray of type {n.type.__module__}.{n.type.__name__}. The only supported types are: {names}uint8, and bool.")  # fmt: skip
+        names = (
+            "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+            "uint64, uint32, uint16, "
+        )
+        raise TypeError(
+            f"can't convert np.ndarray of type {n.type.__module__}.{n.type.__name__}. The "
+            f"only supported types are: {names}uint8, and bool."
+        )
     return found
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:
-    """Return the dtype of a result of both, by torch's table. int64 and float16 give float16, other than in NumPy."""
+    """Return the dtype of a result of both, by torch's table.
+
+    Int64 and float16 give float16, other than in NumPy.
+    """
     if a is b:
         return a
     if a.is_floating_point != b.is_floating_point:
@@ -171,7 +192,10 @@ def dtype_of_number(value: object) -> dtype:
 
 
 def can_cast(source: dtype, target: dtype) -> bool:
-    """Return True if a result of dtype `source` may be written to `target`: no float to int, no int to bool."""
+    """Return True if a result of dtype `source` may be written to `target`.
+
+    No float to int, no int to bool.
+    """
     if source.is_floating_point and not target.is_floating_point:
         return False
     return not (target is bool_ and source is not bool_)

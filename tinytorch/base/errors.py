@@ -1,4 +1,4 @@
-"""Errors and warnings as torch has them: names of types, places of warnings, names that tinytorch does not have.
+"""Errors and warnings as torch has them, and the names that tinytorch does not have.
 
 This file is loaded first and imports nothing of the package.
 """
@@ -16,10 +16,13 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a class stateme
 
 
 class ShownAs(type):
-    """Metaclass: a class with `shown_as` prints under that name. A class derived from it prints as itself.
+    """Metaclass: a class with `shown_as` prints under that name.
 
-    torch's classes are written in C, and their name includes the module, which Python's own errors print: `can only
-    concatenate str (not "torch.Size") to str`. So the class gets such a name, and `__name__` is without the module.
+    A class derived from it prints as itself.
+
+    torch's classes are written in C, and their name includes the module, which Python's own errors
+    print: `can only concatenate str (not "torch.Size") to str`. So the class gets such a name, and
+    `__name__` is without the module.
     """
 
     def __new__(mcs, name: str, bases: tuple, body: dict) -> ShownAs:
@@ -43,14 +46,23 @@ def is_pytorch_tensor(x: Any) -> bool:
 
 
 def refuse_operand(x: Any, other: Any) -> Any:
-    """Return NotImplemented, which an operator gives for an unknown operand. TypeError for a tensor of PyTorch."""
+    """Return NotImplemented, which an operator gives for an unknown operand.
+
+    TypeError for a tensor of PyTorch.
+    """
     if is_pytorch_tensor(other):
-        raise TypeError(f"a tensor of tinytorch, of shape {tuple(x.shape)}, and one of PyTorch, of shape {tuple(other.shape)}, do not mix: make both with one of the two")  # fmt: skip
+        raise TypeError(
+            f"a tensor of tinytorch, of shape {tuple(x.shape)}, and one of PyTorch, of shape "
+            f"{tuple(other.shape)}, do not mix: make both with one of the two"
+        )
     return NotImplemented
 
 
 def type_name(x: Any) -> str:
-    """Return the name of an object's type as errors of CPython and torch have it: with the module if it is written in C."""
+    """Return the name of an object's type as errors of CPython and torch have it.
+
+    With the module if it is written in C.
+    """
     kind = type(x)
     if is_pytorch_tensor(x):
         return f"PyTorch {kind.__name__} (this is tinytorch)"
@@ -61,14 +73,17 @@ def type_name(x: Any) -> str:
     return name
 
 
-# warnings ----------------------------------------------------------------------------------------------------------------
+# warnings --------------------------------------------------------------------------------------
 
 _warned_places: set[str] = set()
 _is_warned_always = False
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Choose whether warnings that torch gives once in a process come every time. Source: `torch.set_warn_always`."""
+    """Choose whether warnings that torch gives once in a process come every time.
+
+    Source: `torch.set_warn_always`.
+    """
     global _is_warned_always  # noqa: PLW0603 - torch's switch is one for the process
     _is_warned_always = b
 
@@ -87,7 +102,10 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def warn_in_torch(message: str, place: str, once: bool = False) -> None:
-    """Warn as torch's C++ code does, which adds the place in its sources. `once`: at most once in a process."""
+    """Warn as torch's C++ code does, which adds the place in its sources.
+
+    `once`: at most once in a process.
+    """
     if once and not _is_warned_always:
         if place in _warned_places:
             return
@@ -95,13 +113,19 @@ def warn_in_torch(message: str, place: str, once: bool = False) -> None:
     warn_user(f"{message} (Triggered internally at /__w/pytorch/pytorch/{place}.)")
 
 
-# names that tinytorch does not have ---------------------------------------------------------------------------------------
+# names that tinytorch does not have ------------------------------------------------------------
 
-ABSENT_NOTE = "tinytorch has no '{}'; if PyTorch has, run the program with PyTorch: the pictures and widgets work on its tensors too."
+ABSENT_NOTE = (
+    "tinytorch has no '{}'; if PyTorch has, run the program with PyTorch: the pictures and "
+    "widgets work on its tensors too."
+)
 
 
 def make_attribute_error(template: str, name: str) -> AttributeError:
-    """Return an AttributeError in torch's words. Its note, which tracebacks show, says in one sentence what to do."""
+    """Return an AttributeError in torch's words.
+
+    Its note, which tracebacks show, says in one sentence what to do.
+    """
     error = AttributeError(template.format(name))
     if not name.startswith("__"):
         error.add_note(ABSENT_NOTE.format(name))
@@ -118,7 +142,9 @@ def make_module_getattr(module: str) -> Any:
 
 
 class AbsentName:
-    """Descriptor for a name that torch's class has and ours has not: reading it raises an AttributeError with a note.
+    """Descriptor for a name that torch's class has and ours has not.
+
+    Reading it raises an AttributeError with a note.
 
     A `__getattr__` could do the same, but would make every attribute of the class slower to read.
     """
@@ -131,33 +157,40 @@ class AbsentName:
         raise make_attribute_error(owner + " has no attribute '{}'", self.name)
 
 
-# Attributes of torch.Tensor that ours has not; most of them exist in place, too, with an underscore.
+# Attributes of torch.Tensor that ours has not; most of them exist in place, too, with an
+# underscore.
 ABSENT_FROM_TENSOR = """
-    H absolute acos acosh addbmm addcdiv addcmul addmm_ addmv addr adjoint amax amin aminmax angle apply_ arccos
-    arccosh arcsin arcsinh arctan arctan2 arctanh argsort argwhere as_strided_scatter as_subclass asin asinh
-    atan atan2 atanh baddbmm bernoulli bfloat16 bincount bitwise_left_shift bitwise_right_shift cauchy_
-    ccol_indices cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve clamp_max clamp_min coalesce
-    col_indices conj conj_physical const_data_ptr copysign corrcoef cosh count_nonzero cov cross crow_indices
-    cummax cummin cumprod cumsum deg2rad dense_dim dequantize det diag diag_embed diagflat diagonal_scatter diff
-    digamma dim_order dist divide dsplit eig eq_ erf erfc erfinv exp2 expm1 exponential_ fill_diagonal_ fix
-    fliplr flipud float_power fmax fmin fmod frac frexp gcd ge_ geometric_ geqrf ger grad_dtype greater
-    greater_equal gt_ hardshrink hash_tensor heaviside histc histogram hsplit hypot i0 igamma igammac imag index
-    index_add index_copy index_fill index_reduce index_select indices inner int_repr inverse ipu is_coalesced
-    is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero is_pinned is_same_size is_shared
-    is_sparse_csr is_vulkan is_xla is_xpu isclose isneginf isposinf isreal istft kron kthvalue lcm ldexp le_
-    less less_equal lgamma log10 log1p log2 log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit logsumexp
-    lstsq lt_ lu lu_solve mH map2_ map_ masked_scatter masked_select matrix_exp matrix_power median mode
-    module_load moveaxis movedim msort mtia multinomial multiply mvlgamma name nan_to_num nanmean nanmedian
-    nanquantile nansum narrow_copy ne_ negative new nextafter nonzero_static not_equal orgqr ormqr pin_memory
-    pinverse polygamma prelu prod put q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
-    q_zero_point qr qscheme quantile rad2deg real record_stream reinforce renorm repeat_interleave reshape_as
-    resize resize_as resize_as_sparse_ resolve_conj resolve_neg rot90 row_indices rsqrt scatter_add
-    scatter_reduce select_scatter share_memory_ signbit sinc sinh slice_inverse slice_scatter slogdet smm solve
-    sort sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ split_with_sizes sspaddmm std stft
-    storage storage_type subtract svd swapaxes swapdims symeig take take_along_dim tan tensor_split tile
-    to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc
-    to_sparse_csr topk trace triangular_solve tril triu true_divide unflatten unfold unique unique_consecutive
-    unsafe_chunk unsafe_split unsafe_split_with_sizes values var vdot volatile vsplit where xlogy xpu
+    H absolute acos acosh addbmm addcdiv addcmul addmm_ addmv addr adjoint amax amin aminmax
+    angle apply_ arccos arccosh arcsin arcsinh arctan arctan2 arctanh argsort argwhere
+    as_strided_scatter as_subclass asin asinh atan atan2 atanh baddbmm bernoulli bfloat16
+    bincount bitwise_left_shift bitwise_right_shift cauchy_ ccol_indices cdouble cfloat chalf
+    cholesky cholesky_inverse cholesky_solve clamp_max clamp_min coalesce col_indices conj
+    conj_physical const_data_ptr copysign corrcoef cosh count_nonzero cov cross crow_indices
+    cummax cummin cumprod cumsum deg2rad dense_dim dequantize det diag diag_embed diagflat
+    diagonal_scatter diff digamma dim_order dist divide dsplit eig eq_ erf erfc erfinv exp2
+    expm1 exponential_ fill_diagonal_ fix fliplr flipud float_power fmax fmin fmod frac frexp
+    gcd ge_ geometric_ geqrf ger grad_dtype greater greater_equal gt_ hardshrink hash_tensor
+    heaviside histc histogram hsplit hypot i0 igamma igammac imag index index_add index_copy
+    index_fill index_reduce index_select indices inner int_repr inverse ipu is_coalesced
+    is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero is_pinned
+    is_same_size is_shared is_sparse_csr is_vulkan is_xla is_xpu isclose isneginf isposinf
+    isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p log2
+    log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit logsumexp lstsq lt_ lu lu_solve
+    mH map2_ map_ masked_scatter masked_select matrix_exp matrix_power median mode module_load
+    moveaxis movedim msort mtia multinomial multiply mvlgamma name nan_to_num nanmean nanmedian
+    nanquantile nansum narrow_copy ne_ negative new nextafter nonzero_static not_equal orgqr
+    ormqr pin_memory pinverse polygamma prelu prod put q_per_channel_axis q_per_channel_scales
+    q_per_channel_zero_points q_scale q_zero_point qr qscheme quantile rad2deg real
+    record_stream reinforce renorm repeat_interleave reshape_as resize resize_as
+    resize_as_sparse_ resolve_conj resolve_neg rot90 row_indices rsqrt scatter_add
+    scatter_reduce select_scatter share_memory_ signbit sinc sinh slice_inverse slice_scatter
+    slogdet smm solve sort sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_
+    split_with_sizes sspaddmm std stft storage storage_type subtract svd swapaxes swapdims
+    symeig take take_along_dim tan tensor_split tile to_dense to_mkldnn to_padded_tensor
+    to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr topk trace
+    triangular_solve tril triu true_divide unflatten unfold unique unique_consecutive
+    unsafe_chunk unsafe_split unsafe_split_with_sizes values var vdot volatile vsplit where
+    xlogy xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 _body: dict[str, Any] = {"__slots__": ()}

@@ -72,7 +72,10 @@ class UntypedStorage(metaclass=ShownAs):
         return address_of(self.buffer) if self.buffer.nbytes else 0
 
     def resizable(self) -> bool:
-        """Return True if `resize_` may change the size: not if the memory is shared with a NumPy array."""
+        """Return True if `resize_` may change the size.
+
+        Not if the memory is shared with a NumPy array.
+        """
         return self._resizable
 
     @property
@@ -84,7 +87,7 @@ class UntypedStorage(metaclass=ShownAs):
         """Return an array over a part of the memory. `strides` and `offset` are in bytes."""
         return make_array_over(self.buffer, shape, kind, strides, offset)
 
-    # reading and writing bytes ---------------------------------------------------------------------
+    # reading and writing bytes ------------------------------------------------------------------
 
     def __getitem__(self, i: int) -> int:
         n = self.nbytes()
@@ -127,7 +130,7 @@ class UntypedStorage(metaclass=ShownAs):
         self._as_bytes()[...] = source._as_bytes()
         return self
 
-    # other storages --------------------------------------------------------------------------------
+    # other storages -----------------------------------------------------------------------------
 
     def clone(self) -> UntypedStorage:
         """Return a storage with the same bytes in memory of its own."""
@@ -139,21 +142,23 @@ class UntypedStorage(metaclass=ShownAs):
         return memo.setdefault(id(self), self.clone())
 
     def resize_(self, nbytes: int) -> UntypedStorage:
-        """Grow or shrink to `nbytes`, keep the bytes, and let every tensor on this storage use the new memory.
+        """Grow or shrink to `nbytes`; every tensor on this storage then uses the new memory.
 
         RuntimeError if the memory is shared with a NumPy array.
         """
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         old, start = self._as_bytes(), address_of(self.buffer)
-        # Tensors refer to the memory directly, through their arrays, and that makes them fast. Resizing is rare, so
-        # the tensors of a storage are searched for here, instead of being registered with each view.
+        # Tensors refer to the memory directly, through their arrays, and that makes them fast.
+        # Resizing is rare, so the tensors of a storage are searched for here, instead of being
+        # registered with each view.
         tensors = [t for t in gc.get_referrers(self) if getattr(t, "_storage", None) is self]
         ends = [
             address_of(a) - start + byte_extent(a.shape, a.strides, a.itemsize)
             for a in (t._data for t in tensors)
         ]
-        # It may shrink below what a tensor needs. torch then reads freed memory; here such a tensor keeps cells.
+        # It may shrink below what a tensor needs. torch then reads freed memory; here such a
+        # tensor keeps cells.
         memory = _allocate(max(nbytes, *ends) if nbytes >= 0 and ends else nbytes)
         self.buffer = memory[:nbytes]
         keep = min(nbytes, old.size)
@@ -188,6 +193,9 @@ def _allocate(size: Any) -> np.ndarray:
     """Return new bytes: `size` of them, or those of a sequence of ints."""
     if _is_int(size):
         if size < 0:
-            raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with negative number: {2**64 + int(size)}")  # fmt: skip
+            raise RuntimeError(
+                "[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() "
+                f"seems to have been called with negative number: {2**64 + int(size)}"
+            )
         return np.zeros(int(size), np.uint8)
     return np.array([int(item) % 256 for item in size], np.uint8)

@@ -1,7 +1,8 @@
-"""Strides: those of results by torch's rules, arrays with other strides over the same memory, and overlaps.
+"""Strides of results by torch's rules, other strides over the same memory, and overlaps.
 
-All functions work on arrays. Strides are in bytes, as in NumPy, unless it is said otherwise. Source: torch's `TensorIterator`
-(`compute_strides`, `reorder_dimensions`), `infer_dense_strides` and `is_non_overlapping_and_dense`.
+All functions work on arrays. Strides are in bytes, as in NumPy, unless it is said otherwise.
+Source: torch's `TensorIterator` (`compute_strides`, `reorder_dimensions`), `infer_dense_strides`
+and `is_non_overlapping_and_dense`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ ndarray = np.ndarray
 
 
 def wrap_dim(dim: Any, ndim: int) -> int:
-    """Return a dimension counted from the start; negative ones count from the end. IndexError, in torch's words, out of range."""
+    """Return a dimension counted from the start; negative ones count from the end.
+
+    IndexError, in torch's words, out of range.
+    """
     n = ndim or 1  # torch takes dim 0 and -1 of a 0-d tensor
     if type(dim) is not int:
         dim = operator.index(dim)
@@ -32,7 +36,10 @@ def wrap_dim(dim: Any, ndim: int) -> int:
 
 
 def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
-    """Return the dimensions of a reduction, counted from the start; all of them for None or (). RuntimeError if one is there twice."""
+    """Return the dimensions of a reduction, counted from the start; all of them for None or ().
+
+    RuntimeError if one is there twice.
+    """
     if dims is None or dims == ():
         return tuple(range(ndim))
     out: list[int] = []
@@ -96,7 +103,10 @@ def has_overlap(a: ndarray) -> bool:
 
 
 def is_expanded(a: ndarray) -> bool:
-    """Return True if torch sees that elements share cells. It looks for strides of 0; any other overlap is "too hard" for it."""
+    """Return True if torch sees that elements share cells. It looks for strides of 0.
+
+    Any other overlap is "too hard" for it.
+    """
     if not a.size or 0 not in a.strides:
         return False
     return any([step == 0 and n > 1 for step, n in zip(a.strides, a.shape, strict=True)])
@@ -137,8 +147,8 @@ def copy_with_strides(data: ndarray, strides: tuple) -> ndarray:
 def _sort_inner_first(n: int, compare: Callable[[int, int], int]) -> list[int]:
     """Return the dimensions, the innermost first.
 
-    An insertion sort like torch's `reorder_dimensions`: `compare` gives 0 for "either order", so that other ways of
-    sorting would end with another order.
+    An insertion sort like torch's `reorder_dimensions`: `compare` gives 0 for "either order", so
+    that other ways of sorting would end with another order.
     """
     order = list(range(n - 1, -1, -1))
     for i in range(1, n):
@@ -153,7 +163,10 @@ def _sort_inner_first(n: int, compare: Callable[[int, int], int]) -> list[int]:
 
 
 def dense_strides(a: ndarray, itemsize: int = 0) -> tuple:
-    """Return the strides that `empty_like` gives: those of a dense array, else dense ones in the same order."""
+    """Return the strides that `empty_like` gives.
+
+    Those of a dense array, else dense ones in the same order.
+    """
     shape, n = a.shape, itemsize or a.itemsize
     if 0 in shape or is_dense(a):
         return a.strides if n == a.itemsize else tuple([s // a.itemsize * n for s in a.strides])
@@ -161,7 +174,9 @@ def dense_strides(a: ndarray, itemsize: int = 0) -> tuple:
 
 
 def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
-    """Return the strides, in elements, of a result if torch need not compare dimensions; None if it must.
+    """Return the strides, in elements, of a result if torch need not compare dimensions.
+
+    None if it must.
 
     That is if all operands have the shape of the result and the same dense layout.
     """
@@ -239,9 +254,12 @@ def lay_out_result(data: Any, *operands: ndarray) -> ndarray:
 
 
 def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tuple | None:
-    """Return the strides of a view of shape `new`, or None if there can be no view. Source: torch's `computeStride`.
+    """Return the strides of a view of shape `new`, or None if there can be no view.
 
-    A chunk is a group of dimensions whose elements are evenly spaced; only within one can sizes be split or joined.
+    Source: torch's `computeStride`.
+
+    A chunk is a group of dimensions whose elements are evenly spaced; only within one can sizes be
+    split or joined.
     """
     if 0 in shape:
         return strides if new == shape else contiguous_strides(new, itemsize)
@@ -266,11 +284,15 @@ def view_strides(shape: tuple, strides: tuple, itemsize: int, new: tuple) -> tup
     return tuple(out) if at == -1 else None
 
 
-_SHARED_MEMORY_ERROR = "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."
+_SHARED_MEMORY_ERROR = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor "
+    "refer to a single memory location. Please clone() the tensor before performing the "
+    "operation."
+)
 
 
 def find_shared_memory(a: ndarray, b: ndarray) -> str:
-    """Return how two arrays overlap: "full", "partial", or "" if they do not, or if torch finds it too hard to say."""
+    """Return how two arrays overlap, as far as torch sees it: "full", "partial", or ""."""
     if memory_owner(a) is not memory_owner(b) or not (
         a.size and b.size and is_dense(a) and is_dense(b)
     ):
@@ -282,9 +304,13 @@ def find_shared_memory(a: ndarray, b: ndarray) -> str:
 
 
 def check_overlap(target: ndarray, *sources: Any) -> None:
-    """Raise torch's error if elements of `target` share memory, with each other or partly with a source."""
+    """Raise torch's error if `target` overlaps with itself, or partly with a source."""
     if is_expanded(target):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")  # fmt: skip
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers "
+            "to a single memory location. Please clone() the tensor before performing the "
+            "operation."
+        )
     for s in sources:
         # Two arrays that both own their memory cannot overlap, which is the usual case.
         may_overlap = (
@@ -304,14 +330,20 @@ def check_no_overlap(target: ndarray, *sources: Any) -> None:
 
 
 def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
-    """Return torch's error for two shapes that do not broadcast. It names the last dimension that does not fit."""
+    """Return torch's error for two shapes that do not broadcast.
+
+    It names the last dimension that does not fit.
+    """
     n = max(len(a), len(b))
     sizes_a = (1,) * (n - len(a)) + a
     sizes_b = (1,) * (n - len(b)) + b
     for i in range(n - 1, -1, -1):
         x, y = sizes_a[i], sizes_b[i]
         if x != y and 1 not in (x, y):
-            return RuntimeError(f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {i}")  # fmt: skip
+            return RuntimeError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at "
+                f"non-singleton dimension {i}"
+            )
     return RuntimeError("shapes do not broadcast")
 
 
@@ -335,7 +367,10 @@ def check_broadcast_into(shape: tuple, *others: tuple) -> None:
 
 
 def convert_values(data: Any, kind: np.dtype) -> ndarray:
-    """Return values in another dtype, as torch converts them: floats become unsigned integers by way of int64, and wrap."""
+    """Return values in another dtype, as torch converts them.
+
+    Floats become unsigned integers by way of int64, and wrap.
+    """
     if data.dtype.kind == "f" and kind.kind == "u":
         data = data.astype(np.int64)
     return data.astype(kind)
@@ -354,14 +389,17 @@ def store_values(a: ndarray, data: Any) -> None:
 
 
 def store_one_by_one(a: ndarray, data: Any, again: Callable[[], Any]) -> None:
-    """Write to elements that overlap as torch does, one after the other: each sees what the ones before it wrote.
+    """Write to elements that overlap as torch does, one after the other.
+
+    Each sees what the ones before it wrote.
 
     `again`: computes the data once more, after the elements of one turn were written.
     """
     count = byte_extent(a.shape, a.strides, a.itemsize) // a.itemsize
     steps = tuple([s // a.itemsize * 8 for s in a.strides])
     cells = np.ndarray(a.shape, np.int64, np.arange(count), 0, steps).reshape(-1)
-    # An element's turn: how many elements before it have the same cell. Those of one turn do not overlap.
+    # An element's turn: how many elements before it have the same cell. Those of one turn do not
+    # overlap.
     turns, last_turn = np.empty(cells.size, np.int64), dict.fromkeys(range(count), -1)
     for i, cell in enumerate(cells.tolist()):
         turns[i] = last_turn[cell] = last_turn[cell] + 1

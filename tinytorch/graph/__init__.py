@@ -1,4 +1,7 @@
-"""The records of autograd: version counters, saved tensors, nodes and hooks. This room knows no operation."""
+"""The records of autograd: version counters, saved tensors, nodes and hooks.
+
+This room knows no operation.
+"""
 
 from . import hooks, modes
 from .autograd_meta import LAST, AutogradMeta, TensorBase, materialize_meta, needs_grad

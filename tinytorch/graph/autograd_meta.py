@@ -1,7 +1,8 @@
 """What autograd knows of a tensor: the slots of every tensor, and what only few tensors have.
 
-A tensor that is in no graph has three empty slots. What leaves have (whether they require grad, the gradient, hooks) is
-in an object of its own, which is made when it is first needed. Source: `c10::AutogradMetaInterface`.
+A tensor that is in no graph has three empty slots. What leaves have (whether they require grad,
+the gradient, hooks) is in an object of its own, which is made when it is first needed. Source:
+`c10::AutogradMetaInterface`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,17 @@ if TYPE_CHECKING:
     from ..base import UntypedStorage
 
 LAST = (1 << 64) - 1
-"""Sequence number of leaves. Backward runs what has the highest number first, so a leaf gets its gradient at once."""
+"""Sequence number of leaves.
+
+Backward runs what has the highest number first, so a leaf gets its gradient at once.
+"""
 
 
 class TensorBase:
-    """The slots of a tensor. An edge to a leaf has the leaf itself, so a tensor has a node's attributes, too."""
+    """The slots of a tensor.
+
+    An edge to a leaf has the leaf itself, so a tensor has a node's attributes, too.
+    """
 
     __slots__ = (
         "__dict__",
@@ -30,8 +37,9 @@ class TensorBase:
         "_data",
         "_edge",
         "_meta",
-        # Never set. From Python 3.12 on a tensor would be as large as an ndarray: `a[0]` would make its ndarray where
-        # the last tensor was, and `id(a[0]) == id(a[0])`, True in PyTorch, would be False.
+        # Never set. From Python 3.12 on a tensor would be as large as an ndarray: `a[0]` would
+        # make its ndarray where the last tensor was, and `id(a[0]) == id(a[0])`, True in PyTorch,
+        # would be False.
         "_padding",
         "_storage",
         "_view",
@@ -44,9 +52,11 @@ class TensorBase:
     _edge: Any
     # None, or what few tensors have.
     _meta: AutogradMeta | None
-    # None until somebody shares the memory or asks for the storage: then the array alone owns its memory.
+    # None until somebody shares the memory or asks for the storage: then the array alone owns its
+    # memory.
     _storage: UntypedStorage | None
-    # None, or the base of this view, the version for which `_edge` is right, and how the view came about.
+    # None, or the base of this view, the version for which `_edge` is right, and how the view came
+    # about.
     _view: Any
 
     # What the engine reads from a node that ends the graph.
@@ -83,10 +93,11 @@ class AutogradMeta:
         self.retains_grad = False
         # To the AccumulateGrad that is shown for a leaf.
         self.accumulator: weakref.ref | None = None
-        # Nodes with a lower sequence number saved this tensor before `detach_()`, and may not read it any more.
+        # Nodes with a lower sequence number saved this tensor before `detach_()`, and may not read
+        # it any more.
         self.detached_at = 0
-        # Pairs of a sequence number and a GradientSpec: nodes below that number compute such a gradient for this
-        # leaf, because `.data =` changed its shape or dtype later.
+        # Pairs of a sequence number and a GradientSpec: nodes below that number compute such a
+        # gradient for this leaf, because `.data =` changed its shape or dtype later.
         self.earlier_gradient_specs: tuple = ()
 
 
@@ -98,7 +109,10 @@ def materialize_meta(t: TensorBase) -> AutogradMeta:
 
 
 def needs_grad(t: TensorBase) -> bool:
-    """Return True if a tensor requires grad. A view does if its base does, even before its history is regenerated."""
+    """Return True if a tensor requires grad.
+
+    A view does if its base does, even before its history is regenerated.
+    """
     if t._edge is not None or (t._meta is not None and t._meta.requires_grad):
         return True
     return t._view is not None and needs_grad(t._view[0])

@@ -1,7 +1,7 @@
-"""How the history of a tensor is written, checked and changed: edges, views, and in-place operations.
+"""How a tensor's history is written, checked and changed: edges, views, in-place operations.
 
-Source: torch's `variable.cpp` (`rebase_history`, the `grad_fn` of views, which is regenerated when it is read),
-`VariableTypeUtils.h` (`check_inplace`) and `CopySlices`.
+Source: torch's `variable.cpp` (`rebase_history`, the `grad_fn` of views, which is regenerated when
+it is read), `VariableTypeUtils.h` (`check_inplace`) and `CopySlices`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from .saved import FREED_MESSAGE, short_name
 
 
 class CreationMeta(IntEnum):
-    """How a view came about, by torch's names. It decides which in-place writes to its memory are errors."""
+    """How a view came about, by torch's names.
+
+    It decides which in-place writes to its memory are errors.
+    """
 
     DEFAULT = 0
     IN_CUSTOM_FUNCTION = 1
@@ -32,7 +35,7 @@ DEFAULT, IN_FUNCTION, MULTI_OUTPUT, NO_GRAD, INFERENCE = CreationMeta
 
 
 def gradient_edge(t: Any) -> Edge | None:
-    """Return where a gradient for this tensor flows: to its `grad_fn`, to itself if it is a leaf, or None."""
+    """Return where the gradient of a tensor flows: to its `grad_fn`, to a leaf itself, or None."""
     if t._view is not None:
         regenerate_grad_fn(t)
     edge = t._edge
@@ -43,14 +46,15 @@ def gradient_edge(t: Any) -> Edge | None:
 
 
 def regenerate_grad_fn(view: Any) -> None:
-    """Make the history of a view anew from its base, if its memory was written to since it got its history."""
+    """Make the history of a view anew from its base if its memory was written to meanwhile."""
     base, version_of_edge, creation = view._view
     version = view._counter.version
     if version == version_of_edge or (view._edge is None and not needs_grad(base)):
         return
     check_view(view, is_regenerated=True)
     old_edge = view._edge
-    # Whatever made the view, torch's new node is AsStridedBackward0: it goes from the base to the view in one step.
+    # Whatever made the view, torch's new node is AsStridedBackward0: it goes from the base to the
+    # view in one step.
     geometry = view.shape, view.stride(), view.storage_offset()
     node = OPERATIONS.as_strided.make_node((base, *geometry))
     node.describe(view)
@@ -60,7 +64,7 @@ def regenerate_grad_fn(view: Any) -> None:
 
 
 def mark_as_view(view: Any, source: Any, creation: int | None = None) -> None:
-    """Make `view`, which shares the memory and the counter of `source`, a view of it, or of its base if it has one."""
+    """Make `view`, which shares the memory and counter of `source`, a view of it or of its base."""
     counter = view._counter
     if counter.is_inference:
         return  # nothing is ever recorded about inference tensors, so they have no bases
@@ -82,7 +86,7 @@ def mark_as_view(view: Any, source: Any, creation: int | None = None) -> None:
 
 
 def check_view(view: Any, is_regenerated: bool = False) -> None:
-    """Raise torch's error if this view may not be written to, or not be regenerated after a write elsewhere."""
+    """Raise torch's error if this view may not be written to or regenerated."""
     creation = view._view[2]
     if creation == DEFAULT:
         return
@@ -103,12 +107,27 @@ def check_view(view: Any, is_regenerated: bool = False) -> None:
     raise RuntimeError(head + _FORBIDDEN[creation])
 
 
-_AMBIGUOUS = "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the {0} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+_AMBIGUOUS = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+    "clarify your code by moving both the view and the inplace either both inside the {0} "
+    "block (if you don't want the inplace to be tracked) or both outside (if you want the "
+    "inplace to be tracked)."
+)
 _FORBIDDEN = {
     NO_GRAD: _AMBIGUOUS.format("no_grad"),
     INFERENCE: _AMBIGUOUS.format("inference_mode"),
-    MULTI_OUTPUT: "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
-    IN_FUNCTION: "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
+    MULTI_OUTPUT: (
+        "This view is the output of a function that returns multiple views. Such functions "
+        "do not allow the output views to be modified inplace. You should replace the "
+        "inplace operation by an out-of-place one."
+    ),
+    IN_FUNCTION: (
+        "This view was created inside a custom Function (or because an input was returned "
+        "as-is) and the autograd logic to handle view+inplace would override the custom "
+        "backward associated with the custom Function, leading to incorrect gradients. This "
+        "behavior is forbidden. You can fix this by cloning the output of the custom "
+        "Function."
+    ),
 }  # fmt: skip
 
 
@@ -121,7 +140,8 @@ def check_inplace(t: Any) -> None:
         check_view(t)
         if view[0]._edge is None and needs_grad(t):
             raise RuntimeError(
-                "a view of a leaf Variable that requires grad is being used in an in-place operation."
+                "a view of a leaf Variable that requires grad is being used in an "
+                "in-place operation."
             )
     # `_edge` may be outdated for a view: torch does not regenerate it here either.
     if t._edge is None and needs_grad(t):
@@ -131,7 +151,7 @@ def check_inplace(t: Any) -> None:
 
 
 def replace_history(t: Any, node: Node) -> None:
-    """Make `t` output 0 of `node`, after an operation that changed shape or strides of the tensor itself (`t_`).
+    """Make `t` output 0 of `node`, which changed shape or strides of the tensor itself (`t_`).
 
     Its hooks, also that of `retain_grad`, stay with the earlier history.
     """
@@ -142,7 +162,10 @@ def replace_history(t: Any, node: Node) -> None:
 
 
 def rebase_history(t: Any, node: Node) -> None:
-    """Make `t` the output of `node`, which recorded an in-place write to it. The base of a view becomes CopySlices."""
+    """Make `t` the output of `node`, which recorded an in-place write to it.
+
+    The base of a view becomes CopySlices.
+    """
     base = t
     is_view = t._view is not None
     if is_view:
@@ -172,8 +195,8 @@ class Geometry(NamedTuple):
 class CopySlices(Node):
     """The node of a base after an in-place write to a view of it.
 
-    The gradient of the written cells goes through the node of the write; the gradient of all other cells goes straight
-    to the earlier history of the base. Source: torch's `CopySlices`.
+    The gradient of the written cells goes through the node of the write; the gradient of all other
+    cells goes straight to the earlier history of the base. Source: torch's `CopySlices`.
     """
 
     __slots__ = ("base", "fn", "view")
@@ -186,13 +209,14 @@ class CopySlices(Node):
         self.describe(base)
 
     def apply(self, grads: list, raw: bool) -> list:
-        """Return the gradients of the base's earlier history, and of the other inputs of the write."""
+        """Return the gradients of the base's earlier history and of the write's other inputs."""
         grad = grads[0]
         if grad is None:
             return [None] * len(self._edges)
         if self.fn is None:
             raise RuntimeError(FREED_MESSAGE)
-        # The gradient may have other strides than the base. A copy with its strides has the view where the base has it.
+        # The gradient may have other strides than the base. A copy with its strides has the view
+        # where the base has it.
         whole = OPERATIONS.new_empty_strided(grad, self.base.shape, self.base.stride)
         OPERATIONS.copy_(whole, grad)
         offset = self.view.offset - self.base.offset

@@ -1,8 +1,9 @@
 """Hooks: on the gradients of tensors, on nodes, and after a leaf's `.grad` was accumulated.
 
-A hook on a non-leaf belongs to the history that the tensor had when the hook was registered: the node has it, for the
-output that the tensor was. After an in-place write the tensor has another node, and the hook stays with the first one.
-Only `retain_grad` moves to the new node; it runs after all hooks on that output. A leaf has its hooks in `_meta`.
+A hook on a non-leaf belongs to the history that the tensor had when the hook was registered: the
+node has it, for the output that the tensor was. After an in-place write the tensor has another
+node, and the hook stays with the first one. Only `retain_grad` moves to the new node; it runs
+after all hooks on that output. A leaf has its hooks in `_meta`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from .operations import OPERATIONS
 
 
 class RemovableHandle:
-    """What registering a hook returns; `remove()` takes the hook back. Works as a context manager."""
+    """What registering a hook returns; `remove()` takes the hook back.
+
+    Works as a context manager.
+    """
 
     __module__ = "torch.utils.hooks"
     _ids = itertools.count()
@@ -46,8 +50,9 @@ class RemovableHandle:
 class NodeHooks:
     """The hooks of one node, or of a leaf and its AccumulateGrad.
 
-    `on_outputs`: pairs of an output number and the hooks of the tensor that is this output. `retaining`: the tensors
-    with `retain_grad`, by output number. `pre` and `post`: hooks on the node itself.
+    `on_outputs`: pairs of an output number and the hooks of the tensor that is this output.
+    `retaining`: the tensors with `retain_grad`, by output number. `pre` and `post`: hooks on the
+    node itself.
     """
 
     __slots__ = ("on_outputs", "post", "pre", "retaining")
@@ -70,11 +75,14 @@ def hooks_of(node: Any) -> NodeHooks:
     return node._hooks
 
 
-# registering ----------------------------------------------------------------------------------------------------------
+# registering -----------------------------------------------------------------------------------
 
 
 def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
-    """Call `hook(grad)` when the tensor's gradient is computed; a tensor that it returns replaces the gradient."""
+    """Call `hook(grad)` when the tensor's gradient is computed.
+
+    A tensor that it returns replaces the gradient.
+    """
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     node, m = tensor.grad_fn, materialize_meta(tensor)
@@ -111,7 +119,10 @@ def retain_grad(tensor: Any) -> None:
 
 
 def move_retained_grad(tensor: Any, old_edge: Any, new_node: Any) -> None:
-    """Move `retain_grad` to the new node of a tensor, whose edge was `old_edge` (None for a leaf). Hooks stay there."""
+    """Move `retain_grad` to the new node of a tensor, whose edge was `old_edge` (None for a leaf).
+
+    Hooks stay there.
+    """
     m = tensor._meta
     m.grad_hooks = None
     if not m.retains_grad or old_edge is None or old_edge[0]._hooks is None:
@@ -123,20 +134,24 @@ def move_retained_grad(tensor: Any, old_edge: Any, new_node: Any) -> None:
 
 
 def warn_of_hooks(tensor: Any) -> None:
-    """Warn of each hook on a tensor's gradient that its copy will not have, unless the hook is marked as one that may be lost."""
+    """Warn of each hook on a tensor's gradient that a copy loses, unless it is marked as such."""
     m = tensor._meta
     if m is None or m.grad_hooks is None:
         return
     for hook in m.grad_hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
-            warn_user(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning")  # fmt: skip
+            warn_user(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is "
+                "expected, you can decorate the function with "
+                "@torch.utils.hooks.unserializable_hook to suppress this warning"
+            )
 
 
-# calling --------------------------------------------------------------------------------------------------------------
+# calling ---------------------------------------------------------------------------------------
 
 
 def run_hooks_on_tensors(node_hooks: NodeHooks, grads: Any) -> tuple:
-    """Return the gradients of a node's outputs after the hooks on these tensors, and keep those that are retained."""
+    """Return the gradients of a node's outputs after hooks on these tensors; keep retained ones."""
     gradients = list(grads)
     for output_nr, hooks in node_hooks.on_outputs:
         for hook in list(hooks.values()):
@@ -152,7 +167,10 @@ def run_hooks_on_tensors(node_hooks: NodeHooks, grads: Any) -> tuple:
 
 
 def run_node_hooks(hooks: dict[int, Callable], grads: tuple, *more: tuple) -> tuple:
-    """Return the gradients of a node after its prehooks or posthooks. `more`: what posthooks get as second argument."""
+    """Return the gradients of a node after its prehooks or posthooks.
+
+    `more`: what posthooks get as second argument.
+    """
     for hook in list(hooks.values()):
         results = call_user(hook, grads, *more)
         if results is None:
@@ -160,14 +178,20 @@ def run_node_hooks(hooks: dict[int, Callable], grads: tuple, *more: tuple) -> tu
         if not isinstance(results, tuple):
             raise TypeError(f"expected tuple, but hook returned '{type_name(results)}'")
         if len(results) != len(grads):
-            raise RuntimeError(f"hook '{_name_of(hook)}' has returned an incorrect number of values (got {len(results)}, but expected {len(grads)})")  # fmt: skip
+            raise RuntimeError(
+                f"hook '{_name_of(hook)}' has returned an incorrect number of values (got "
+                f"{len(results)}, but expected {len(grads)})"
+            )
         pairs = zip(grads, results, strict=True)
         grads = tuple([r if r is None else _checked_replacement(hook, g, r) for g, r in pairs])
     return grads
 
 
 def run_post_accumulate_hooks(leaf: Any) -> None:
-    """Run the hooks on a leaf whose `.grad` was accumulated. RuntimeError if one of them returned something."""
+    """Run the hooks on a leaf whose `.grad` was accumulated.
+
+    RuntimeError if one of them returned something.
+    """
     argument, has_result = leaf, False
     for hook in list(leaf._meta.post_accumulate_hooks.values()):
         result = call_user(hook, argument)
@@ -179,14 +203,18 @@ def run_post_accumulate_hooks(leaf: Any) -> None:
 
 
 def _checked_replacement(hook: Callable, grad: Any, result: Any) -> Any:
-    """Return what a hook returned in place of a gradient. Torch's error unless dtype, device and shape are the same."""
+    """Return what a hook returned in place of a gradient.
+
+    Torch's error unless dtype, device and shape are the same.
+    """
     if grad is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(result, TensorBase):
         raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
     if grad.dtype is not result.dtype or grad.device != result.device:
         raise RuntimeError(
-            f"hook '{_name_of(hook)}' has changed the type of value (was {grad.type()} got {result.type()})"
+            f"hook '{_name_of(hook)}' has changed the type of value (was {grad.type()} "
+            f"got {result.type()})"
         )
     if grad.shape != result.shape:
         raise RuntimeError(f"hook '{_name_of(hook)}' has changed the size of value")

@@ -1,7 +1,7 @@
-"""The modes of a thread (grad mode, inference mode), anomaly mode, and NumPy's floating point errors during operations.
+"""Grad mode, inference mode, anomaly mode, and NumPy's floating point errors.
 
-Each mode has a class that works as a context manager; those of grad mode work as decorators, too. Source:
-`torch.autograd.grad_mode`, `torch.autograd.anomaly_mode`.
+Each mode has a class that works as a context manager; those of grad mode work as decorators, too.
+Source: `torch.autograd.grad_mode`, `torch.autograd.anomaly_mode`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ..base import PACKAGE_FOLDER, type_name
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
-# torch computes inf and nan without a warning, whatever the user's `np.errstate` is. NumPy keeps its handling of
-# floating point errors in a ContextVar, the only one that `np.seterr` sets in an empty context. To set this variable
-# takes a fifth of the time of `np.errstate`.
+# torch computes inf and nan without a warning, whatever the user's `np.errstate` is. NumPy keeps
+# its handling of floating point errors in a ContextVar, the only one that `np.seterr` sets in an
+# empty context. To set this variable takes a fifth of the time of `np.errstate`.
 _SILENT_CONTEXT = contextvars.Context()
 _SILENT_CONTEXT.run(np.seterr, all="ignore")
 _numpy_errors, IGNORED_ERRORS = next(iter(_SILENT_CONTEXT.items()))
@@ -46,7 +46,8 @@ class ThreadState:
     def __init__(self) -> None:
         self.grad = True  # whether operations are recorded
         self.inference = False
-        # Grad mode as it was set inside of inference mode, where nothing is recorded but `is_grad_enabled()` shows it.
+        # Grad mode as it was set inside of inference mode, where nothing is recorded but
+        # `is_grad_enabled()` shows it.
         self.grad_requested = False
         # Active pairs of pack hook and unpack hook, the innermost last.
         self.saved_tensor_hooks: tuple = ()
@@ -54,9 +55,9 @@ class ThreadState:
         self.node: Any = None  # the node that backward runs
         # The user's handling of floating point errors, while backward ignores them.
         self.user_errors: Any = None
-        # Calls a ufunc in a context in which NumPy ignores errors, in a quarter of the time of `run_silenced`. Only
-        # ufuncs: Python code would not find the user's ContextVars there, by which Jupyter knows the cell that
-        # prints, nor would a signal handler.
+        # Calls a ufunc in a context in which NumPy ignores errors, in a quarter of the time of
+        # `run_silenced`. Only ufuncs: Python code would not find the user's ContextVars there, by
+        # which Jupyter knows the cell that prints, nor would a signal handler.
         self.run_ufunc = _SILENT_CONTEXT.copy().run
 
 
@@ -77,7 +78,8 @@ MODES = Modes()
 def run_silenced(kernel: Callable, *args: Any) -> Any:
     """Call a kernel in the caller's context, without NumPy's floating point warnings and errors."""
     errors = get_numpy_errors()
-    # An interrupt may come right after `set`. Then `errors` is known and a token of the ContextVar would not be.
+    # An interrupt may come right after `set`. Then `errors` is known and a token of the ContextVar
+    # would not be.
     try:
         set_numpy_errors(IGNORED_ERRORS)
         return kernel(*args)
@@ -86,7 +88,7 @@ def run_silenced(kernel: Callable, *args: Any) -> Any:
 
 
 def call_user(function: Callable, *args: Any) -> Any:
-    """Call a function of the user's with the user's `np.errstate`, which backward replaces meanwhile.
+    """Call a user's function with the user's `np.errstate`, which backward replaces.
 
     What the function sets by `np.seterr` stays set after backward, as with torch.
     """
@@ -112,7 +114,10 @@ class ModeSwitch(ContextDecorator):
     @overload
     def __new__(cls, argument: bool | None = None) -> Self: ...
     def __new__(cls, argument: Any = None) -> Any:
-        """Make the switch, or decorate a function with it: `@no_grad` works without parentheses, as in torch."""
+        """Make the switch, or decorate a function with it.
+
+        `@no_grad` works without parentheses, as in torch.
+        """
         switch = super().__new__(cls)
         return switch(argument) if callable(argument) else switch
 
@@ -150,12 +155,16 @@ class enable_grad(ModeSwitch):
 
 
 class set_grad_enabled(ModeSwitch):
-    """Turn recording on or off: at once when called, until the block ends when used as a context manager."""
+    """Turn recording on or off.
+
+    At once when called, until the block ends when used as a context manager.
+    """
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(
-                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}"
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type_name(mode)}"
             )
         self.mode = mode
         super().__enter__()
@@ -173,7 +182,11 @@ class set_grad_enabled(ModeSwitch):
 
 
 class inference_mode(ModeSwitch):
-    """Like `no_grad`; tensors that are made inside are inference tensors: they have no version and are never in a graph."""
+    """Like `no_grad`.
+
+    Tensors that are made inside are inference tensors: they have no version and are never in a
+    graph.
+    """
 
     mode = True
 
@@ -191,7 +204,7 @@ for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
 
 
 def is_grad_enabled() -> bool:
-    """Return True if grad mode is on: operations are recorded, unless inference mode is on as well."""
+    """Return True if grad mode is on. Within inference mode nothing is recorded even so."""
     here = MODES.here
     return here.grad_requested if here.inference else here.grad
 
@@ -201,7 +214,7 @@ def is_inference_mode_enabled() -> bool:
     return MODES.here.inference
 
 
-# anomaly mode ------------------------------------------------------------------------------------------------------------
+# anomaly mode ----------------------------------------------------------------------------------
 
 NODE_LISTENERS: list[Callable[[Any], None]] = []
 """Called with each new node, in anomaly mode. Making a node only checks whether this is empty."""
@@ -224,7 +237,10 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 class set_detect_anomaly:
-    """Switch anomaly mode: at once when called, until the block ends when used as a context manager."""
+    """Switch anomaly mode.
+
+    At once when called, until the block ends when used as a context manager.
+    """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.outer = MODES.anomaly, MODES.check_nan
@@ -240,13 +256,19 @@ class set_detect_anomaly:
 class detect_anomaly(set_detect_anomaly):
     """Context manager: inside, nodes remember where they were made.
 
-    An error in backward comes with a warning that shows the forward call of the node that failed. With `check_nan`,
-    a gradient that is nan is an error, too.
+    An error in backward comes with a warning that shows the forward call of the node that failed.
+    With `check_nan`, a gradient that is nan is an error, too.
     """
 
     def __init__(self, check_nan: bool = True) -> None:
         self.outer, self.check_nan = (MODES.anomaly, MODES.check_nan), check_nan
-        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)  # fmt: skip
+        warnings.warn(
+            (
+                "Anomaly Detection has been enabled. This mode will increase the runtime and "
+                "should only be enabled for debugging."
+            ),
+            stacklevel=2,
+        )
 
     def __enter__(self) -> None:
         set_anomaly_enabled(True, self.check_nan)
@@ -273,9 +295,12 @@ def check_for_nan(node: Any, gradients: list) -> None:
 
 
 def explain_failure(node: Any, warnings: list) -> None:
-    """Add to `warnings`, pairs of a message and its place in torch's sources, where a node that failed was made."""
+    """Add to `warnings` a message about where a node that failed was made, and its place."""
     frames, line = node.metadata.get("traceback_"), 100
-    origin = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    origin = (
+        "No forward pass information available. Enable detect anomaly during forward pass "
+        "for more information."
+    )
     if frames is not None:
         origin, line = f"Traceback of forward call that caused the error:\n{''.join(frames)}", 122
     place = f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}"

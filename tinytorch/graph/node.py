@@ -1,9 +1,10 @@
 """Nodes of the autograd graph.
 
-A class of nodes is made by `make_node_class(name, formulas)`, with a formula for each differentiable input. The names of
-a formula's parameters say what the node saves: `lambda grad, other: grad * other` saves `other`, and only if that
-gradient is needed. They are the names of torch's derivative table, so `grad_fn._saved_other` reads as in torch. A
-formula runs on arrays, or on tensors if the gradient is to have a graph of its own.
+A class of nodes is made by `make_node_class(name, formulas)`, with a formula for each
+differentiable input. The names of a formula's parameters say what the node saves: `lambda grad,
+other: grad * other` saves `other`, and only if that gradient is needed. They are the names of
+torch's derivative table, so `grad_fn._saved_other` reads as in torch. A formula runs on arrays, or
+on tensors if the gradient is to have a graph of its own.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ Edge = tuple[Any, int]
 GradientSpec = tuple[tuple[int, ...], np.dtype, Any]
 """Shape, dtype and device that the gradient of an output must have."""
 
-# `next_functions` of nodes, once they were shown. So hooks that the user puts on the node of a leaf live as long as the
-# graph in which the user found it.
+# `next_functions` of nodes, once they were shown. So hooks that the user puts on the node of a
+# leaf live as long as the graph in which the user found it.
 _NEXT_FUNCTIONS: Any = weakref.WeakKeyDictionary()
 
 
@@ -40,9 +41,10 @@ def gradient_spec_of(t: Any) -> GradientSpec:
 
 
 class Node:
-    """One recorded operation: where its gradients go (`next_functions`) and what it saved to compute them.
+    """One recorded operation: where its gradients go, and what it saved to compute them.
 
-    What is the engine's own has a name with an underscore, as users set attributes on the nodes of custom Functions.
+    What is the engine's own has a name with an underscore, as users set attributes on the nodes of
+    custom Functions.
     """
 
     __slots__ = (
@@ -82,7 +84,7 @@ class Node:
         for listener in NODE_LISTENERS:
             listener(self)
 
-    # what torch shows ---------------------------------------------------------------------------------------------
+    # what torch shows ---------------------------------------------------------------------------
 
     def name(self) -> str:
         """Return the name that torch prints, such as `MulBackward0`."""
@@ -90,7 +92,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """For each input, the node that its gradient flows into and the number of that node's output."""
+        """For each input, the node that its gradient goes to, and the number of that node's output."""
         functions = _NEXT_FUNCTIONS.get(self)
         if functions is None:
             functions = tuple([edge_for_user(edge) for edge in self._edges])
@@ -114,26 +116,38 @@ class Node:
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
-    # hooks ----------------------------------------------------------------------------------------------------------
+    # hooks --------------------------------------------------------------------------------------
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(grad_inputs, grad_outputs)` after this node ran; what it returns replaces `grad_inputs`."""
+        """Call `hook(grad_inputs, grad_outputs)` after this node ran.
+
+        What it returns replaces `grad_inputs`.
+        """
         return RemovableHandle(hooks_of(self).post, hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(grad_outputs)` before this node runs; what it returns replaces `grad_outputs`."""
+        """Call `hook(grad_outputs)` before this node runs.
+
+        What it returns replaces `grad_outputs`.
+        """
         return RemovableHandle(hooks_of(self).pre, hook)
 
-    # what the engine does with it -----------------------------------------------------------------------------------
+    # what the engine does with it ---------------------------------------------------------------
 
     def describe(self, *outputs: Any) -> None:
-        """Note what the gradients of these outputs must be; None is for an output that is no tensor."""
+        """Note what the gradients of these outputs must be.
+
+        None is for an output that is no tensor.
+        """
         # For such an output torch expects the gradient of a float32 scalar.
         scalar = (), np.dtype(np.float32), None
         self._gradient_specs = [scalar if t is None else gradient_spec_of(t) for t in outputs]
 
     def apply(self, grads: list, raw: bool) -> list:
-        """Return the gradients of the inputs, given those of the outputs: arrays if `raw`, else tensors; None for none."""
+        """Return the gradients of the inputs, given those of the outputs.
+
+        Arrays if `raw`, else tensors; None for none.
+        """
         raise NotImplementedError
 
     def keep_results(self, outputs: tuple) -> None:
@@ -174,7 +188,10 @@ class MultiNode(Node):
 
 
 class NotImplementedNode(Node):
-    """The node of an operation for which torch has no derivative: it is recorded, and backward through it raises."""
+    """The node of an operation for which torch has no derivative.
+
+    It is recorded, and backward through it raises.
+    """
 
     __slots__ = ()
     _name = "torch::autograd::NotImplemented"
@@ -190,7 +207,7 @@ class NotImplementedNode(Node):
 
 
 def make_undifferentiable_node_class(operation: str) -> Any:
-    """Return the class of nodes of an operation without derivative, by the name that the error gives it."""
+    """Return the class of nodes of an operation without derivative, by its name in the error."""
     body = {
         "__slots__": (),
         "__module__": "builtins",
@@ -199,11 +216,14 @@ def make_undifferentiable_node_class(operation: str) -> Any:
     return type("NotImplemented", (NotImplementedNode,), body)
 
 
-# leaves ------------------------------------------------------------------------------------------------------------------
+# leaves ----------------------------------------------------------------------------------------
 
 
 class AccumulateGrad(Node):
-    """The node that is shown for a leaf, and adds to its `.grad`. The engine's edges have the leaf itself."""
+    """The node that is shown for a leaf, and adds to its `.grad`.
+
+    The engine's edges have the leaf itself.
+    """
 
     __slots__ = ("variable",)
     __module__ = "builtins"
@@ -218,37 +238,46 @@ class AccumulateGrad(Node):
 
 
 def edge_for_user(edge: Any) -> tuple[Any, int]:
-    """Return an edge as `next_functions` shows it: to the AccumulateGrad of a leaf; (None, 0) for None."""
+    """Return an edge as `next_functions` shows it: to the AccumulateGrad of a leaf.
+
+    (None, 0) for None.
+    """
     if edge is None or not edge[0]._is_leaf:
         return edge or (None, 0)
     m = materialize_meta(edge[0])
     node = m.accumulator and m.accumulator()
     if node is None:
-        # The node keeps the leaf alive. A strong reference back would be a cycle, which torch has not either.
+        # The node keeps the leaf alive. A strong reference back would be a cycle, which torch has
+        # not either.
         node = AccumulateGrad(edge[0])
         m.accumulator = weakref.ref(node)
     return (node, 0)
 
 
 def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False) -> None:
-    """Note that `.data =` gave a leaf another array. `earlier`: what its gradient had to be until now.
+    """Note that `.data =` gave a leaf another array.
 
-    Nodes that were recorded before still compute a gradient of the earlier shape and dtype, and that is not an error.
+    `earlier`: what its gradient had to be until now.
+
+    Nodes that were recorded before still compute a gradient of the earlier shape and dtype, and
+    that is not an error.
     """
     m = leaf._meta
     if m is None:
         return
     current = gradient_spec_of(leaf)
-    # torch makes another AccumulateGrad if the dtype or the device differs, and hooks on the first one are lost.
+    # torch makes another AccumulateGrad if the dtype or the device differs, and hooks on the first
+    # one are lost.
     if is_forced or current[1:] != earlier[1:]:
         m.accumulator = None
     if current != earlier:
         m.earlier_gradient_specs += ((next_number(), earlier),)
 
 
-# classes of nodes by formulas --------------------------------------------------------------------------------------------
+# classes of nodes by formulas ------------------------------------------------------------------
 
-# torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is (18446744073709551615,).
+# torch shows these through an unsigned type: `x.sum(-1).grad_fn._saved_dim` is
+# (18446744073709551615,).
 _UNSIGNED_NAMES = frozenset(
     [
         "diagonal",
@@ -276,7 +305,7 @@ def _as_unsigned(value: Any) -> Any:
 
 
 def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
-    """Return the properties `_saved_other` and `_raw_saved_other` of a class of nodes, for saved value number `index`."""
+    """Return the properties `_saved_other` and `_raw_saved_other` for saved value number `index`."""
 
     def read_value(node: Any) -> Any:
         saved = node._saved[index]
@@ -285,7 +314,8 @@ def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
 
     def read_object(node: Any) -> Any:
         saved = node._saved[index]
-        # None may be a tensor that is not needed, for which torch has an empty SavedTensor. Sizes have no such object.
+        # None may be a tensor that is not needed, for which torch has an empty SavedTensor. Sizes
+        # have no such object.
         if saved is not None and not isinstance(saved, Saved):
             raise AttributeError(
                 f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'"
@@ -308,7 +338,10 @@ def _find_needed_by(
     also_saved: tuple[str, ...],
     saves_always: bool,
 ) -> list[int | None]:
-    """Return, for each saved value, the only input whose formula reads it; None if it is saved in any case."""
+    """Return, for each saved value, the only input whose formula reads it.
+
+    None if it is saved in any case.
+    """
     needed_by: list[int | None] = []
     for name in saved_names:
         readers = [i for i, names in enumerate(reads) if name in names and name not in also_saved]
@@ -317,7 +350,10 @@ def _find_needed_by(
 
 
 def _choose_apply(rules: list, indices: list[tuple], needed_by: list[int | None]) -> Callable:
-    """Return the `apply` of a class of nodes: one of two short ways, or the one that is always right."""
+    """Return the `apply` of a class of nodes.
+
+    One of two short ways, or the one that is always right.
+    """
     if len(indices) == 1 and indices[0] == tuple(range(len(needed_by))):
         return _apply_only_formula
     if indices == [(0,), (1,)] and needed_by == [0, 1]:
@@ -335,19 +371,24 @@ def make_node_class(
     writes: int = 0,
     is_pointwise: bool = False,
 ) -> Any:
-    """Return a class of nodes. `formulas[input](grad, saved...)` is the gradient for that input; None for no gradient.
+    """Return a class of nodes. `formulas[input](grad, saved...)` is the gradient for that input.
 
-    Saved values are shown as attributes unless their names start with an underscore. `also_saved`: names of values that
-    torch saves although no formula that runs reads them. `has_one_formula`: the one formula returns the gradients of all
-    inputs (of `cat`, which has as many as it is given). `results`: names of the outputs, as formulas read them.
-    `writes`: how often torch's formulas write to what they return.
+    None for no gradient.
+
+    Saved values are shown as attributes unless their names start with an underscore. `also_saved`:
+    names of values that torch saves although no formula that runs reads them. `has_one_formula`:
+    the one formula returns the gradients of all inputs (of `cat`, which has as many as it is
+    given). `results`: names of the outputs, as formulas read them. `writes`: how often torch's
+    formulas write to what they return.
     """
     rules = list(formulas.values())
     reads = [_parameters_of(formula) for formula in rules]
-    # torch saves results after inputs, each sorted by name. Hooks on saved tensors see them in this order.
+    # torch saves results after inputs, each sorted by name. Hooks on saved tensors see them in
+    # this order.
     names = sorted({*also_saved}.union(*reads), key=lambda n: (n in results, n))
     indices = [tuple([names.index(parameter) for parameter in read]) for read in reads]
-    # torch does not ask which gradients are needed if there is only one, or in nodes of second derivatives.
+    # torch does not ask which gradients are needed if there is only one, or in nodes of second
+    # derivatives.
     saves_always = len(rules) - rules.count(None) == 1 or "BackwardBackward" in name
     needed_by = _find_needed_by(names, reads, also_saved, saves_always)
     # torch computes the gradients in the order of the inputs' names.
@@ -376,7 +417,7 @@ def make_node_class(
     return type(name, (base,), body)
 
 
-# running formulas --------------------------------------------------------------------------------------------------------
+# running formulas ------------------------------------------------------------------------------
 
 
 def _read_saved(node: Any, raw: bool) -> list:
@@ -404,9 +445,10 @@ def _apply_formulas(self: Any, grads: list, raw: bool) -> list:
 
 
 def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
-    """Return `apply` for two inputs whose formulas read one saved value each, as those of a product.
+    """Return `apply` for two inputs whose formulas read one saved value each, as in a product.
 
-    Written out, because products and quotients are most of a graph: it takes two thirds of the time of `_apply_formulas`.
+    Written out, because products and quotients are most of a graph: it takes two thirds of the
+    time of `_apply_formulas`.
     """
 
     def apply(self: Any, grads: list, raw: bool) -> list:
@@ -416,11 +458,13 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
         first_edge, second_edge = self._edges
         saved_for_first, saved_for_second = self._saved
         first_gradient = second_gradient = None
-        # Values are read in the order in which they were saved, which decides which one of two stale tensors is named.
+        # Values are read in the order in which they were saved, which decides which one of two
+        # stale tensors is named.
         if first_edge is not None:
             value_for_first = saved_for_first.read_for_formula(self, raw)
         if second_edge is not None:
-            # torch computes the gradient of `other` before that of `self`: in the order of the names.
+            # torch computes the gradient of `other` before that of `self`: in the order of the
+            # names.
             second_gradient = second(grad, saved_for_second.read_for_formula(self, raw))
         if first_edge is not None:
             first_gradient = first(grad, value_for_first)
@@ -430,7 +474,7 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
 
 
 def _apply_only_formula(self: Any, grads: list, raw: bool) -> list:
-    """Return the gradient of the only input of a node whose formula reads all saved values, in their order."""
+    """Return the gradient of the only input, whose formula reads all saved values in order."""
     grad = grads[0]
     if grad is None:
         return [None]

@@ -1,7 +1,8 @@
 """The operations that this room needs, although it is below the room in which they are declared.
 
-Making the history of a view anew takes the node of `as_strided`, `CopySlices` copies, `retain_grad` clones. `ops` hands
-these in when it is loaded, so that nothing here has to import it.
+Making the history of a view anew takes the node of `as_strided`, `CopySlices` copies,
+`retain_grad` clones. `ops` hands these in when it is loaded, so that nothing here has to import
+it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from typing import Any
 
 
 class Operations:
-    """What `ops` provides. `as_strided` is the declared operation, which also makes nodes; the others are functions."""
+    """What `ops` provides. `as_strided` is the declared operation, which also makes nodes.
+
+    The others are functions.
+    """
 
     as_strided: Any
     clone_contiguous: Callable[[Any], Any]

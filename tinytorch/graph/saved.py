@@ -1,9 +1,10 @@
 """Saved tensors: what a node keeps for backward, with the version that each tensor had.
 
-A node's `_saved` is a tuple with an entry for each saved value: a `SavedTensor`; a `SavedNumber`, for a Python number
-that torch saves as a 0-d tensor; a `SavedList` of an argument that is a list of tensors; else the value itself (a size,
-a flag, None). A node's own result is saved as an alias without history, so that node and result do not keep each other
-alive; it gets its `grad_fn` back when it is read. Source: torch's `SavedVariable` (`torch/csrc/autograd/saved_variable.cpp`).
+A node's `_saved` is a tuple with an entry for each saved value: a `SavedTensor`; a `SavedNumber`,
+for a Python number that torch saves as a 0-d tensor; a `SavedList` of an argument that is a list
+of tensors; else the value itself (a size, a flag, None). A node's own result is saved as an alias
+without history, so that node and result do not keep each other alive; it gets its `grad_fn` back
+when it is read. Source: torch's `SavedVariable` (`torch/csrc/autograd/saved_variable.cpp`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,18 @@ from .autograd_meta import TensorBase, materialize_meta, needs_grad
 from .modes import MODES, call_user, no_grad
 from .operations import OPERATIONS
 
-FREED_MESSAGE = "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
+FREED_MESSAGE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors "
+    "after they have already been freed). Saved intermediate values of the graph are freed "
+    "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+    "backward through the graph a second time or if you need to access saved tensors after "
+    "calling backward."
+)
 
-DETACHED_MESSAGE = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use out-of-place `.detach()` instead"
+DETACHED_MESSAGE = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with "
+    ".detach_().This is not supported, please use out-of-place `.detach()` instead"
+)
 
 THREADS_WITH_HOOKS: set[int] = set()
 """Threads with active hooks on saved tensors. Saving a tensor only checks whether this is empty."""
@@ -30,13 +40,13 @@ _new = object.__new__
 
 
 def set_saved_tensor_hooks(pairs: tuple) -> None:
-    """Make these pairs of pack hook and unpack hook, the innermost last, the active ones of this thread."""
+    """Set this thread's active pairs of pack hook and unpack hook, the innermost last."""
     here = MODES.here
     here.saved_tensor_hooks = pairs
     (THREADS_WITH_HOOKS.add if pairs else THREADS_WITH_HOOKS.discard)(id(here))
 
 
-# the entries of a node ---------------------------------------------------------------------------------------------------
+# the entries of a node -------------------------------------------------------------------------
 
 
 class Saved:
@@ -75,8 +85,9 @@ _FORBIDDEN: Any = object()
 class SavedTensor(Saved):
     """A tensor saved for backward, as `grad_fn._raw_saved_*` shows it.
 
-    Reading it checks that the tensor was not written to. `tensor` is None once it is freed, or packed by a hook;
-    `version` is None if there was nothing to save; `output_nr` is None unless the tensor is a result of the node.
+    Reading it checks that the tensor was not written to. `tensor` is None once it is freed, or
+    packed by a hook; `version` is None if there was nothing to save; `output_nr` is None unless
+    the tensor is a result of the node.
     """
 
     __slots__ = ("node", "output_nr", "packed", "tensor", "version")
@@ -99,7 +110,10 @@ class SavedTensor(Saved):
         self.output_nr = self.packed = self.node = None
 
     def read_for_formula(self, node: Any, raw: bool) -> Any:
-        """Return the tensor or its array. RuntimeError if it was freed, written to or detached in place since."""
+        """Return the tensor or its array.
+
+        RuntimeError if it was freed, written to or detached in place since.
+        """
         tensor = self.tensor
         if tensor is not None:
             detached = 0 if tensor._meta is None else tensor._meta.detached_at
@@ -112,7 +126,10 @@ class SavedTensor(Saved):
         return tensor._data if raw and tensor is not None else tensor
 
     def unpack(self, node: Any = None) -> Any:
-        """Return the saved tensor. RuntimeError, in torch's words, if it was freed or written to since."""
+        """Return the saved tensor.
+
+        RuntimeError, in torch's words, if it was freed or written to since.
+        """
         if node is None and self.node is not None:
             node = self.node()
         if self.packed is not None:
@@ -154,9 +171,18 @@ class SavedTensor(Saved):
                 "Calling register_hooks on a saved tensor with value None is forbidden"
             )
         if self.packed is not None:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")  # fmt: skip
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been "
+                "set. Hint: only one pair of hooks is allowed at a time."
+            )
         if self.tensor is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after calling backward.")  # fmt: skip
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved "
+                "intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through "
+                "the graph a second time or if you need to access saved variables after "
+                "calling backward."
+            )
         self.pack((pack_hook, unpack_hook), self.tensor.detach())
 
     def pack(self, hooks: tuple[Callable, Callable], shown: Any) -> None:
@@ -179,14 +205,22 @@ class SavedTensor(Saved):
         finally:
             here.packing = None
         if tensor._counter.version != version:
-            raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the input to a pack hook.")  # fmt: skip
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided "
+                "as input to pack hook cannot be modified by in-place operations as this "
+                "can lead to unexpected side-effects. Please open an issue if you need to "
+                "perform in-place operations on the input to a pack hook."
+            )
 
     def _unpack_by_hook(self, node: Any) -> Any:
         packed: Any = self.packed
         arguments = () if packed.value is _UNPACKED else (packed.value,)
         tensor = call_user(packed.unpack_hook, *arguments)
         if not isinstance(tensor, TensorBase):
-            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(tensor)}")  # fmt: skip
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result "
+                f"of type {type_name(tensor)}"
+            )
         if self.output_nr is not None:
             return tensor if node is None else as_output(tensor, node, self.output_nr)
         if not (packed.required_grad or needs_grad(tensor)):
@@ -196,7 +230,8 @@ class SavedTensor(Saved):
             # Gradients flow to where the saved tensor was in the graph, even if that is a leaf.
             alias._edge = packed.edge
         elif packed.required_grad:
-            # The saved tensor was a view that requires grad by its base alone, and has no edge of its own.
+            # The saved tensor was a view that requires grad by its base alone, and has no edge of
+            # its own.
             materialize_meta(alias).requires_grad = True
         return alias
 
@@ -215,7 +250,10 @@ SavedTensorOfNumber.__name__ = "SavedTensor"  # torch has one class for both, an
 
 
 class SavedNumber(Saved):
-    """A Python number that torch saves as a 0-d tensor; the tensor is made only when somebody looks at it."""
+    """A Python number that torch saves as a 0-d tensor.
+
+    The tensor is made only when somebody looks at it.
+    """
 
     __slots__ = ("number",)
 
@@ -223,7 +261,10 @@ class SavedNumber(Saved):
         self.number: float | None = number
 
     def read_for_formula(self, node: Any, raw: bool) -> Any:
-        """Return the number, which NumPy and operations take as it is. RuntimeError if it was freed."""
+        """Return the number, which NumPy and operations take as it is.
+
+        RuntimeError if it was freed.
+        """
         if self.number is None:
             raise RuntimeError(FREED_MESSAGE)
         return self.number
@@ -264,7 +305,7 @@ class SavedList(tuple[SavedTensor, ...], Saved):
             saved.release()
 
 
-# saving ------------------------------------------------------------------------------------------------------------------
+# saving ----------------------------------------------------------------------------------------
 
 
 def save_tensor(tensor: TensorBase) -> SavedTensor:
@@ -295,10 +336,14 @@ def save_value(value: Any) -> Any:
 
 
 def save_result(result: TensorBase, output_nr: int = 0) -> SavedTensor:
-    """Return a node's own result as the node saves it. `result` must have its history, as pack hooks see that."""
+    """Return a node's own result as the node saves it.
+
+    `result` must have its history, as pack hooks see that.
+    """
     alias = result._alias()
     if result._view is not None:
-        # It was written to in place. Its `grad_fn` is that of a view, and not the node that saves it.
+        # It was written to in place. Its `grad_fn` is that of a view, and not the node that saves
+        # it.
         alias.source = weakref.ref(result._edge[0])  # type: ignore[attr-defined]
     saved = SavedTensor(alias)
     saved.output_nr = output_nr
@@ -308,7 +353,7 @@ def save_result(result: TensorBase, output_nr: int = 0) -> SavedTensor:
 
 
 def show_saved(node: Any, index: int) -> Any:
-    """Return the saved tensor number `index` of a node, or the list of them, as objects that the user may hold."""
+    """Return saved tensor number `index`, or the list of them, as objects for the user."""
     saved = node._saved[index]
     if isinstance(saved, SavedNumber):
         saved = saved.as_saved_tensor()
@@ -322,12 +367,12 @@ def show_saved(node: Any, index: int) -> Any:
 
 
 def saved_arrays(entries: Iterable[Any]) -> list[np.ndarray]:
-    """Return the arrays of those entries of a node that are saved tensors, and neither freed nor packed."""
+    """Return the arrays of the entries that are saved tensors, neither freed nor packed."""
     tensors = [saved.tensor for saved in entries if isinstance(saved, SavedTensor)]
     return [tensor._data for tensor in tensors if tensor is not None]
 
 
-# reading -----------------------------------------------------------------------------------------------------------------
+# reading ---------------------------------------------------------------------------------------
 
 
 def as_output(tensor: Any, node: Any, output_nr: int) -> Any:
@@ -376,14 +421,28 @@ def stale_text(
     version: int | None,
     anomaly: bool,
 ) -> str:
-    """Return torch's message. `grad_fn`: the node of which the tensor is output `output_nr`, None for a leaf."""
+    """Return torch's message.
+
+    `grad_fn`: the node of which the tensor is output `output_nr`, None for a leaf.
+    """
     origin = ""
     if grad_fn is not None:
         origin = f", which is output {output_nr} of {short_name(grad_fn.name())},"
-    hint = "enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    hint = (
+        "enable anomaly detection to find the operation that failed to compute its "
+        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
     if anomaly:
-        hint = "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
-    return f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind} {list(shape)}]{origin} is at version {current}; expected version {version} instead. Hint: {hint}"
+        hint = (
+            "the backtrace further above shows the operation that failed to compute its "
+            "gradient. The variable in question was changed in there or anywhere later. "
+            "Good luck!"
+        )
+    return (
+        "one of the variables needed for gradient computation has been modified by an "
+        f"inplace operation: [{kind} {list(shape)}]{origin} is at version {current}; "
+        f"expected version {version} instead. Hint: {hint}"
+    )
 
 
 def short_name(name: str) -> str:
@@ -393,11 +452,11 @@ def short_name(name: str) -> str:
     return head + number.removeprefix("0") if is_numbered else name
 
 
-# hooks on all that is saved ----------------------------------------------------------------------------------------------
+# hooks on all that is saved --------------------------------------------------------------------
 
 
 class saved_tensors_hooks:
-    """Context manager: every tensor saved inside goes through `pack_hook`, and through `unpack_hook` when it is read.
+    """Context manager: tensors saved inside go through `pack_hook`, and are read by `unpack_hook`.
 
     Source: `torch.autograd.graph.saved_tensors_hooks`.
     """

@@ -1,7 +1,8 @@
 """Version counters: how backward notices that memory was written to after it was saved.
 
-A tensor, its views and what `detach()` gives of it share one counter; `.data` has a counter of its own, which is why
-autograd does not see writes through it. Source: torch's `VariableVersion` (`c10/core/TensorImpl.h`).
+A tensor, its views and what `detach()` gives of it share one counter; `.data` has a counter of its
+own, which is why autograd does not see writes through it. Source: torch's `VariableVersion`
+(`c10/core/TensorImpl.h`).
 """
 
 from __future__ import annotations
@@ -58,17 +59,30 @@ class InferenceCounter(VersionCounter):
     @property  # type: ignore[override] # a slot of the base class, which is never set here
     def version(self) -> int:
         """Raise torch's RuntimeError: an inference tensor cannot be saved for backward."""
-        raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")  # fmt: skip
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors "
+            "created in inference mode in computation tracked by autograd. To work around "
+            "this, you can make a clone to get a normal tensor and use it in autograd, or "
+            "use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
 
     @version.setter
     def version(self, value: int) -> None:
-        raise RuntimeError("Tried to call torch.autograd._unsafe_set_version() on a tensor that does not have a version counter. Was it created in inference mode?")  # fmt: skip
+        raise RuntimeError(
+            "Tried to call torch.autograd._unsafe_set_version() on a tensor that does not "
+            "have a version counter. Was it created in inference mode?"
+        )
 
     def add_write(self) -> None:
         """Raise torch's RuntimeError outside of inference mode; inside, nothing is counted."""
-        # torch counts after it has written. So the memory is already changed when this is raised, here as there.
+        # torch counts after it has written. So the memory is already changed when this is raised,
+        # here as there.
         if not MODES.here.inference:
-            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")  # fmt: skip
+            raise RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not "
+                "allowed.You can make a clone to get a normal tensor before doing inplace "
+                "update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+            )
 
     def version_shown(self) -> int:
         """Raise torch's RuntimeError: there is no version to show."""
@@ -79,7 +93,10 @@ class InferenceCounter(VersionCounter):
         return InferenceCounter()
 
     def counter_of_detached(self) -> VersionCounter:
-        """Return a counter for `detach()`: outside of inference mode torch makes one that counts writes."""
+        """Return a counter for `detach()`.
+
+        Outside of inference mode torch makes one that counts writes.
+        """
         return self if MODES.here.inference else DetachedInferenceCounter()
 
 
@@ -108,7 +125,10 @@ class DetachedInferenceCounter(InferenceCounter):
 
 
 def count_write(tensor: Any) -> None:
-    """Count an in-place write to a tensor. RuntimeError for an inference tensor outside of inference mode."""
+    """Count an in-place write to a tensor.
+
+    RuntimeError for an inference tensor outside of inference mode.
+    """
     for listener in WRITE_LISTENERS:
         listener(tensor)
     tensor._counter.add_write()
