@@ -10,7 +10,7 @@ from tinytorch.viz import gettext_noop
 from ..quiz import Exercise
 
 _TITLES = (gettext_noop("Exercise 1"), gettext_noop("Exercise 2"), gettext_noop("Exercise 3"))
-_listed: dict[str, list[str]] = {}  # the keys of each lesson
+_keys_of_lesson: dict[str, list[str]] = {}
 
 
 def task(
@@ -25,16 +25,17 @@ def task(
 ) -> Callable[[Callable[..., Any]], Exercise]:
     """Make an exercise of the function that checks it, with its number in the lesson as the title.
 
-    given: stands before start, solution and each wrong answer.
+    key, says, start, solution, wrong, more: see `Exercise`; `says` is its task.
+    given: code in front of start, solution and each wrong answer.
     """
-    keys = _listed.setdefault(key.partition("/")[0], [])
-    if key not in keys:
+    keys = _keys_of_lesson.setdefault(key.partition("/")[0], [])
+    if key not in keys:  # a module that is imported anew declares its exercises again
         keys.append(key)
     if "title" not in more:
         more["title"] = _TITLES[keys.index(key)]
     more |= {
         "start": given + start,
         "solution": given + solution,
-        "wrong": {given + c: told for c, told in wrong.items()},
+        "wrong": {given + code: words for code, words in wrong.items()},
     }
     return lambda check: Exercise(key, says, check=check, **more)

@@ -220,6 +220,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         names: where to look; by default the global variables of the code that calls this.
         """
         namespace = sys._getframe(1).f_globals if names is None else names
+        # With -O, `assert` is no statement: a check would pass anything.
         if not __debug__:
             return Verdict(
                 "not attempted",
@@ -228,7 +229,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         try:
             variables = select_variables(namespace, self.names)
             verdict = self._judge(variables, self._engine or engine_for(namespace))
-        except KeyboardInterrupt:
+        except KeyboardInterrupt:  # of a check without an end, or of a learner's code in it
             return Verdict(
                 "not attempted", gettext("the check was interrupted before it had an answer.")
             )

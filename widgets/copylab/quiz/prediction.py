@@ -105,7 +105,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             )
         self.key, self._title = key, title
         self._engine = require_engine(engine) or find_engine(sys._getframe(1).f_globals)
-        self._runs: dict[str, QuizRun] = {}  # by the name of the engine
+        # By the name of the engine: a test asks for both, and a program is run once under each.
+        self._runs: dict[str, QuizRun] = {}
         self.reveal: Reveal | None = None
         """What the run says to the committed answers."""
         self._view: PredictionView | None = None

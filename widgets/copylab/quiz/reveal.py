@@ -84,6 +84,7 @@ class JudgedRow:
         ]
         if self.is_right:
             return [row]
+        # A row of its own over all columns: in a cell the sentences would be a narrow column.
         sentences = Box(*map(Paragraph, self.against))
         return [row, [Cell("", part=sentences, class_="cl-against", colspan=len(row))]]
 
