@@ -8,7 +8,7 @@ from contextlib import nullcontext, redirect_stdout
 from types import ModuleType
 
 import pytest
-from copylab.copying.fact import QUESTIONS, Facts, _facts, facts
+from copylab.copying.fact import QUESTIONS, Facts, _ask_all, facts
 from copylab.copying.methods import METHODS, Method
 from copylab.copying.sources import Source
 
@@ -301,7 +301,7 @@ def test_the_engine_of_the_caller() -> None:
 
 
 def test_around_the_call_anything_may_hold(engine: ModuleType) -> None:
-    _facts.cache_clear()
+    _ask_all.cache_clear()
     x = engine.tensor([1.0, 2.0], requires_grad=True)
     with engine.no_grad():
         assert facts("clone", x, engine)["requires_grad"].answer is True

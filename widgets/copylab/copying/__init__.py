@@ -3,7 +3,7 @@
 May import `run`, `ui`, `doc`.
 """
 
-from .comparison import Comparison, cell, compare, on_one_line
+from .comparison import Comparison, compare, join_code_lines, make_cell
 from .fact import QUESTIONS, Answer, Fact, Facts, facts
 from .methods import METHODS, Method, method
 from .sources import Source
@@ -17,9 +17,9 @@ __all__ = [
     "Facts",
     "Method",
     "Source",
-    "cell",
     "compare",
     "facts",
+    "join_code_lines",
+    "make_cell",
     "method",
-    "on_one_line",
 ]

@@ -32,6 +32,7 @@ from .methods import METHODS, Method, method
 from .sources import Source
 
 GIVEN = "given"
+"""The kind of a source that was passed in and is none of KINDS."""
 KINDS = {
     "leaf": gettext_noop("a leaf that requires grad"),
     "result": gettext_noop("a result of an operation"),
@@ -39,10 +40,11 @@ KINDS = {
 }
 
 
-COLUMNS = sorted(QUESTIONS, key=lambda one: (not one.main, one.key == "raises"))
-"""The questions in the order of the table: the main ones, what there is beside, and last whether there was a copy."""
+COLUMNS = sorted(QUESTIONS, key=lambda question: (not question.main, question.key == "raises"))
+"""The questions in the order of the table: the main ones, the others, and "raises" at the end."""
 MAIN = [question for question in COLUMNS if question.main]
-_WIDE = 24  # characters of an answer that a cell shows
+_CELL_CHARACTERS = 24
+"""Maximum number of characters of an answer that a cell shows."""
 
 
 class Comparison(Exhibit, Live):
@@ -89,30 +91,30 @@ Then choose another kind of source and watch which cells change.
     def __init__(
         self, *methods: str | Method, source: object = None, engine: ModuleType | None = None
     ) -> None:
-        self.methods = tuple(
-            {one.name: one for one in map(method, methods or METHODS.values())}.values()
-        )
+        entries = map(method, methods or METHODS.values())
+        self.methods = tuple({entry.name: entry for entry in entries}.values())
         self._engine = require_engine(engine) or engine_for(sys._getframe(1).f_globals)
         self._given = Source.of(source)
-        self._known_kind = next((kind for kind in KINDS if Source.of(kind) == self._given), None)
-        # All that is shown is a default: a view may be made of what the model has when it is opened.
+        self._kind_of_given = next((kind for kind in KINDS if Source.of(kind) == self._given), None)
+        # Traits have dynamic defaults and are set only when asked for: a view is made of the state
+        # that the model has when it is opened, and a later message might be lost.
         super().__init__()
 
     @traitlets.default("kinds")
-    def _kinds(self) -> list[list[str]]:
-        own = [] if self._known_kind else [[GIVEN, gettext("as it was passed in")]]
+    def _default_kinds(self) -> list[list[str]]:
+        own = [] if self._kind_of_given else [[GIVEN, gettext("as it was passed in")]]
         return [*own, *([kind, gettext(words)] for kind, words in KINDS.items())]
 
     @traitlets.default("kind")
-    def _kind(self) -> str:
-        return self._known_kind or GIVEN
+    def _default_kind(self) -> str:
+        return self._kind_of_given or GIVEN
 
     @traitlets.default("results")
-    def _results(self) -> dict[str, Facts]:
-        return {one.name: facts(one, self.source, self._engine) for one in self.methods}
+    def _find_results(self) -> dict[str, Facts]:
+        return {entry.name: facts(entry, self.source, self._engine) for entry in self.methods}
 
     @traitlets.default("form")
-    def _form(self) -> str:
+    def _render_form(self) -> str:
         return self.tree().html()
 
     @property
@@ -127,7 +129,7 @@ Then choose another kind of source and watch which cells change.
 
     def tree(self) -> Part:
         """All answers."""
-        return told(self.source, self.results)
+        return make_comparison(self.source, self.results)
 
     @property
     def html(self) -> str:
@@ -141,22 +143,23 @@ Then choose another kind of source and watch which cells change.
         )
 
     def where(self, **answers: Answer) -> list[str]:
-        """The methods that have all of these answers: `c.where(same_storage=True, requires_grad=False)`.
+        """Return the methods that have all of these answers.
 
-        Raises ValueError, with the names there are, for what is no question.
+        `c.where(same_storage=True, requires_grad=False)`. Raises ValueError, with the names there
+        are, for an unknown question.
         """
         names = [question.key for question in QUESTIONS]
         for key in answers:
             if key not in names:
                 raise ValueError(f"there is no question {key!r}; there are {', '.join(names)}")
-        return [name for name, found in self.items() if answers.items() <= found.answers.items()]
+        return [name for name, row in self.items() if answers.items() <= row.answers.items()]
 
     def __getitem__(self, name: str) -> Facts:
-        found: dict[str, Facts] = self.results
-        if name in found:
-            return found[name]
+        results: dict[str, Facts] = self.results
+        if name in results:
+            return results[name]
         try:
-            return found[method(name).name]
+            return results[method(name).name]
         except (ValueError, TypeError):
             raise KeyError(name) from None
 
@@ -168,8 +171,8 @@ Then choose another kind of source and watch which cells change.
 
     def items(self) -> ItemsView[str, Facts]:
         """The names of the methods with their Facts."""
-        found: dict[str, Facts] = self.results
-        return found.items()
+        results: dict[str, Facts] = self.results
+        return results.items()
 
     def __repr__(self) -> str:
         return summarize_text(
@@ -177,7 +180,7 @@ Then choose another kind of source and watch which cells change.
         )
 
     @traitlets.validate("kind")
-    def _known(self, proposal: Any) -> str:
+    def _validate_kind(self, proposal: Any) -> str:
         kinds = [kind for kind, _ in self.kinds]
         if proposal["value"] not in kinds:
             raise traitlets.TraitError(
@@ -186,55 +189,52 @@ Then choose another kind of source and watch which cells change.
         return str(proposal["value"])
 
     @traitlets.observe("kind")
-    def _compute(self, _change: object) -> None:
-        self.set_trait("results", self._results())
-        self.set_trait("form", self._form())
+    def _update(self, _change: object) -> None:
+        self.set_trait("results", self._find_results())
+        self.set_trait("form", self._render_form())
 
 
 compare = Comparison
 
 
-def told(source: Source, found: Mapping[str, Facts]) -> Box:
-    """Everything that a comparison says: the source, the table, and for the page the programs."""
-    about = ngettext(
+def make_comparison(source: Source, facts_by_name: Mapping[str, Facts]) -> Box:
+    """Make all that a comparison says: the source, the table, and for the page the programs."""
+    title = ngettext(
         "{number} way to make y from x: what is shared, what autograd sees",
         "{number} ways to make y from x: what is shared, what autograd sees",
-        len(found),
+        len(facts_by_name),
     )
-    note = (
-        gettext("x stands in for your tensor: {note}.", note=protect_marks(source.note))
-        if source.note
-        else ""
+    summary = Box(
+        Paragraph(gettext("**{what}**.", what=title)),
+        Paragraph(gettext("Every answer was found by running a program.")),
+        kind="cl-summary",
+    )
+    note = None
+    if source.note:
+        note = Paragraph(
+            gettext("x stands in for your tensor: {note}.", note=protect_marks(source.note))
+        )
+    proofs = Box(
+        Paragraph(gettext("The programs that prove it:")),
+        *map(_make_proofs, facts_by_name.values()),
+        kind="cl-proofs",
     )
     return Box(
-        Box(
-            Paragraph(gettext("**{what}**.", what=about)),
-            Paragraph(gettext("Every answer was found by running a program.")),
-            kind="cl-summary",
-        ),
-        Box(Code(source.code), Paragraph(note) if note else None, kind="cl-source"),
+        summary,
+        Box(Code(source.code), note, kind="cl-source"),
         Table(
-            [gettext("y is made by"), *(_head(one) for one in COLUMNS)],
-            [
-                [_name(one), *(cell(one[each.key], hidden=not each.main) for each in COLUMNS)]
-                for one in found.values()
-            ],
+            [gettext("y is made by"), *map(_make_head, COLUMNS)],
+            [_make_row(answers) for answers in facts_by_name.values()],
             told="rows",
             breaks=[1 + len(MAIN)],
         ),
-        InPage(
-            Box(
-                Paragraph(gettext("The programs that prove it:")),
-                *map(_proofs, found.values()),
-                kind="cl-proofs",
-            )
-        ),
+        InPage(proofs),
         apart=True,
         kind="copylab-compare cl-panel",
     )
 
 
-def _head(question: CopyQuestion) -> Cell:
+def _make_head(question: CopyQuestion) -> Cell:
     return Cell(
         gettext(question.column),
         hidden=not question.main,
@@ -243,75 +243,76 @@ def _head(question: CopyQuestion) -> Cell:
     )
 
 
-def on_one_line(how: Method) -> str:
-    """The code of a method, its lines one after the other."""
+def _make_row(answers: Facts) -> list[Cell | str]:
+    cells = [make_cell(answers[question.key], hidden=not question.main) for question in COLUMNS]
+    return [_make_row_head(answers), *cells]
+
+
+def join_code_lines(how: Method) -> str:
+    """Return the code of a method on one line."""
     return "; ".join(how.code.splitlines())
 
 
-def cell(fact: Fact, **attributes: Any) -> Cell:
-    """An answer in a table: all of it in the text, cut in the page, where the programs have it whole."""
+def make_cell(fact: Fact, **attributes: Any) -> Cell:
+    """Make the field of an answer. The page cuts it: the programs below the table have it whole."""
     short = fact.said
-    if len(short) > _WIDE:
-        short = gettext("yes") if fact.key in ("warns", "raises") else f"{short[:_WIDE]}…"
+    if len(short) > _CELL_CHARACTERS:
+        # An error or a warning was given: its text is in the program.
+        is_message = fact.key in ("warns", "raises")
+        short = gettext("yes") if is_message else f"{short[:_CELL_CHARACTERS]}…"
+    css_class = classify_answer(fact)
+    if fact.key == "after_write":
+        css_class += " cl-decisive"
     return Cell(
-        protect_marks(fact.said),
-        short=protect_marks(short),
-        class_=f"{kind(fact)}{' cl-decisive' * (fact.key == 'after_write')}",
-        **attributes,
+        protect_marks(fact.said), short=protect_marks(short), class_=css_class, **attributes
     )
 
 
-def kind(fact: Fact) -> str:
-    """The class of an answer: what it says at a glance, beside its word."""
-    given = fact.answer
+def classify_answer(fact: Fact) -> str:
+    """Return the CSS class of an answer, which colours it beside its word."""
+    answer = fact.answer
     if fact.why:
         return "cl-none"
     if fact.key in ("warns", "raises"):
-        return "cl-no" if given is None else "cl-yes"
+        return "cl-no" if answer is None else "cl-yes"
     if fact.key == "after_write":
-        return {"right": "cl-right", "an error": "cl-stops"}.get(str(given), "cl-bad")
-    return "cl-yes" if given else "cl-no"
+        return {"right": "cl-right", "an error": "cl-stops"}.get(str(answer), "cl-bad")
+    return "cl-yes" if answer else "cl-no"
 
 
-def _name(found: Facts) -> Cell:
-    """The head of a row: why there are no answers stands beside the name; the whole error stands in the cells."""
-    how, error = found.method, found["raises"].answer
-    small = (
-        ""
-        if error is None
-        else " " + html_element("small", inline_html(protect_marks(str(error).partition(":")[0])))
-    )
-    part = InPage(html_element("code", inline_html(protect_marks(how.name))) + small)
-    return Cell(
-        protect_marks(f"{how.name}    {on_one_line(how)}"),
-        part=part,
-        head=True,
-        title=on_one_line(how),
-    )
+def _make_row_head(answers: Facts) -> Cell:
+    how, error = answers.method, answers["raises"].answer
+    code = join_code_lines(how)
+    html = html_element("code", inline_html(protect_marks(how.name)))
+    if error is not None:
+        # The kind of the error stands for the answers that are missing; its text is in the cells.
+        error_kind = str(error).partition(":")[0]
+        html += " " + html_element("small", inline_html(protect_marks(error_kind)))
+    text = protect_marks(f"{how.name}    {code}")
+    return Cell(text, part=InPage(html), head=True, title=code)
 
 
-def _proofs(found: Facts) -> Fold:
-    how = found.method
-    note = gettext(how.note) if how.note else ""
-    about = (
-        gettext("{what}: {where}", what=note, where=how.docs)
-        if note and how.docs
-        else note or how.docs
-    )
+def _make_proofs(answers: Facts) -> Fold:
+    how = answers.method
+    about = gettext(how.note) if how.note else how.docs
+    if how.note and how.docs:
+        about = gettext("{what}: {where}", what=about, where=how.docs)
     return Fold(
-        f"`{protect_marks(how.name)}`: `{protect_marks(on_one_line(how))}`",
+        f"`{protect_marks(how.name)}`: `{protect_marks(join_code_lines(how))}`",
         Paragraph(protect_marks(about), kind="cl-about"),
-        *(_proof(found[question.key]) for question in COLUMNS),
+        *(_make_proof(answers[question.key]) for question in COLUMNS),
         kind="cl-way",
     )
 
 
-def _proof(fact: Fact) -> Fold:
-    printed = gettext("It printed: {printed}", printed=protect_marks(fact.printed))
-    why = gettext("No answer: {why}.", why=protect_marks(fact.why))
+def _make_proof(fact: Fact) -> Fold:
+    if fact.why:
+        result = gettext("No answer: {why}.", why=protect_marks(fact.why))
+    else:
+        result = gettext("It printed: {printed}", printed=protect_marks(fact.printed))
     return Fold(
         f"{fact.question} **{protect_marks(fact.said)}**",
         Code(fact.proof),
-        Paragraph(why if fact.why else printed, kind="cl-printed"),
-        kind=f"cl-fact {kind(fact)}",
+        Paragraph(result, kind="cl-printed"),
+        kind=f"cl-fact {classify_answer(fact)}",
     )

@@ -1,6 +1,6 @@
-"""What a way of copying does to a tensor: found by running small programs, each of which proves one answer.
+"""What a way of copying does to a tensor: small programs are run, each of which proves one answer.
 
-Nothing is known beforehand. Each program makes its own `x` and `y`, so no answer depends on another.
+Each program makes its own `x` and `y`, so no answer depends on another.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import ModuleType
+from typing import NamedTuple
 
 from tinytorch.viz import current_language, gettext, gettext_noop, ngettext, summarize_text
 
@@ -38,8 +39,8 @@ class Fact:
     """One question about a copy, and its answer.
 
     key: its name, such as "same_storage". question: the same in words.
-    answer: what the proof printed, as a Python value; None where it printed None, or where the question makes no
-        sense, and then `why` says so.
+    answer: what the proof printed, as a Python value; None if it printed None, or if the question
+        makes no sense, for the reason in `why`.
     proof: the program, whole: pasted anywhere it prints the answer.
     printed: what it printed, or the last line of its traceback.
     """
@@ -60,22 +61,34 @@ class Fact:
         if isinstance(self.answer, bool):
             return gettext("yes") if self.answer else gettext("no")
         if self.answer is None:
-            return "-" if self.why or self.key not in _NONE else gettext(_NONE[self.key])
+            return (
+                "-"
+                if self.why or self.key not in _WORDS_FOR_NONE
+                else gettext(_WORDS_FOR_NONE[self.key])
+            )
         if isinstance(self.answer, int) and self.key == "copied":
             return ngettext("{number} byte", "{number} bytes", self.answer)
-        said = str(self.answer)
-        return gettext(said) if said in _GIVES else said
+        answer = str(self.answer)
+        return gettext(answer) if answer in _BACKWARD_GIVES else answer
 
 
-_GIVES = (gettext_noop("right"), gettext_noop("an error"), gettext_noop("wrong, and no error"))
-_NONE = {"grad_fn": gettext_noop("none"), "warns": gettext_noop("no"), "raises": gettext_noop("no")}
+_BACKWARD_GIVES = (
+    gettext_noop("right"),
+    gettext_noop("an error"),
+    gettext_noop("wrong, and no error"),
+)
+_WORDS_FOR_NONE = {
+    "grad_fn": gettext_noop("none"),
+    "warns": gettext_noop("no"),
+    "raises": gettext_noop("no"),
+}
 
 
 @dataclass(frozen=True)
 class Facts(Mapping[str, Fact]):
     """All facts of a method on a source, by key. `answers` has the answers alone.
 
-    source and then: what the copy was made of, and the lines that ran after it; engine: the module's name.
+    source: what was copied. engine: the module's name. then: the lines that ran after the copy.
     """
 
     method: Method
@@ -120,67 +133,93 @@ def facts(
     copy itself raises is a fact, the one called "raises".
     """
     module = require_engine(engine) or engine_for(sys._getframe(1).f_globals)
-    found = _facts(method(how), Source.of(source), module, tuple(then), current_language())
-    if any(
-        fact.printed == _late() for fact in found.values()
-    ):  # the next time there may be more time
-        _facts.cache_clear()
-    return found
+    answers = _ask_all(method(how), Source.of(source), module, tuple(then), current_language())
+    # A busy machine may have been to blame: the next time there may be more time.
+    if any(fact.printed == _timeout_message() for fact in answers.values()):
+        _ask_all.cache_clear()
+    return answers
 
 
 @lru_cache(maxsize=256)
-def _facts(
+def _ask_all(
     how: Method, source: Source, engine: ModuleType, then: tuple[str, ...], _language: str | None
 ) -> Facts:
-    before = ("import torch\n", f"{source.code}\n")
-    after = (*before, f"{how.code}\n", *(f"{line}\n" for line in then))
-    found = []
-    failed = ""
-    with repeatable_session(engine), Stopwatch(SECONDS) as watch:
+    """Ask every question of one copy. The language is part of the key: answers have words."""
+    setup = ("import torch\n", f"{source.code}\n")
+    setup_and_copy = (*setup, f"{how.code}\n", *(f"{line}\n" for line in then))
+    all_facts = []
+    failure = ""
+    with repeatable_session(engine), Stopwatch(SECONDS) as stopwatch:
         for question in QUESTIONS:
-            program = (
-                *(before if "CODE" in question.program else after),
-                question.body(source, how),
+            # A program that asks about the copying itself makes the copy where CODE is.
+            before = setup if "CODE" in question.program else setup_and_copy
+            program = (*before, question.make_lines(source, how))
+            reason = question.needs(source)
+            if not reason and failure:
+                reason = gettext("the copy was not made: {error}", error=failure)
+            if reason:
+                result = _ProgramResult(None, "", reason)
+            else:
+                result = _run_program(program, engine, stopwatch)
+                if question.key == "raises":
+                    result = _as_error(result)
+                # No program after this one could say anything else.
+                if stopwatch.reason or (question.key == "raises" and result.answer is not None):
+                    failure = result.printed
+            all_facts.append(
+                Fact(
+                    key=question.key,
+                    question=question.text,
+                    answer=result.answer,
+                    proof="".join(program),
+                    printed=result.printed,
+                    why=result.why,
+                )
             )
-            why = question.needs(source) or (
-                failed and gettext("the copy was not made: {error}", error=failed)
-            )
-            answer, printed, error = (None, "", why) if why else _run(program, engine, watch)
-            if question.key == "raises" and printed.startswith(
-                (_late(), "SystemExit", "GeneratorExit")
-            ):
-                answer, error = printed, ""  # what ends a program that catches every Exception
-            if not why and (watch.reason or (question.key == "raises" and answer is not None)):
-                failed = printed
-            found.append(
-                Fact(question.key, question.text, answer, "".join(program), printed, error)
-            )
-    return Facts(how, source, engine.__name__, then, tuple(found))
+    return Facts(how, source, engine.__name__, then, tuple(all_facts))
 
 
-def _run(program: tuple[str, ...], engine: ModuleType, watch: Stopwatch) -> tuple[Answer, str, str]:
+class _ProgramResult(NamedTuple):
     """The answer that a program prints last, what it printed, and why there is no answer."""
+
+    answer: Answer
+    printed: str
+    why: str
+
+
+def _run_program(
+    program: tuple[str, ...], engine: ModuleType, stopwatch: Stopwatch
+) -> _ProgramResult:
     lines: list[str] = []
 
-    def say(*things: object, **_: object) -> None:
+    def print_line(*things: object, **_: object) -> None:
         lines.append(" ".join(map(str, things)))
 
     try:
-        execute_program(program, engine, {"print": say}, watch)
+        execute_program(program, engine, {"print": print_line}, stopwatch)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # whatever the engine raises is the answer
-        raised = _late() if isinstance(error, Stop) else describe_error(error)
-        return None, raised, gettext("the question cannot be asked: {error}", error=raised)
+        message = _timeout_message() if isinstance(error, Stop) else describe_error(error)
+        why = gettext("the question cannot be asked: {error}", error=message)
+        return _ProgramResult(None, message, why)
     printed = stabilize_text(lines[-1]) if lines else ""
-    return _value(printed), printed, ""
+    return _ProgramResult(_parse_answer(printed), printed, "")
 
 
-def _late() -> str:
+def _as_error(result: _ProgramResult) -> _ProgramResult:
+    """Return what ended the program of "raises" as its answer: it catches every other Exception."""
+    if result.printed.startswith((_timeout_message(), "SystemExit", "GeneratorExit")):
+        return _ProgramResult(result.printed, result.printed, "")
+    return result
+
+
+def _timeout_message() -> str:
     return gettext("Stopped: it ran for more than {seconds} seconds", seconds=f"{SECONDS:.0f}")
 
 
-def _value(printed: str) -> Answer:
+def _parse_answer(printed: str) -> Answer:
+    """Return a printed bool, int or None as that, and any other text as it is."""
     try:
         value = ast.literal_eval(printed)
     except (ValueError, SyntaxError):
@@ -188,8 +227,9 @@ def _value(printed: str) -> Answer:
     return value if value is None or isinstance(value, bool | int) else printed
 
 
-def _grad_needed(source: Source, *, real: bool = False) -> str:
-    if real and source.dtype.startswith("complex"):
+def _explain_missing_grad(source: Source, *, is_real: bool = False) -> str:
+    """Say why a gradient cannot be asked for; empty if it can."""
+    if is_real and source.dtype.startswith("complex"):
         return gettext("x is complex, and backward wants a real number")
     return "" if source.requires_grad else gettext("x requires no grad")
 
@@ -198,11 +238,11 @@ def _grad_needed(source: Source, *, real: bool = False) -> str:
 class CopyQuestion:
     """A question about a copy, and how a program asks it.
 
-    key: its name in Python. column: what stands over its answers in a table. asks: the whole of it.
-    program: its last lines, which come after the copy, or make it where CODE stands; in them WRITE_X and WRITE_Y are
-        a write through x and y.
-    main: whether a table shows it unasked.
-    needs: why the question makes no sense for a source; empty where it does.
+    key: its name in Python. column: the head of its column in a table. asks: the whole question.
+    program: the last lines of its program, which come after the copy, or make it where CODE is; in
+        them WRITE_X and WRITE_Y are a write through x and y.
+    main: True if a table shows it at first.
+    needs: returns why the question makes no sense for a source; empty if it does.
     """
 
     key: str
@@ -217,19 +257,22 @@ class CopyQuestion:
         """The question, for the reader."""
         return gettext(self.asks)
 
-    def body(self, source: Source, how: Method) -> str:
-        """The last lines of the program for one source and one method."""
-        made = self.program.replace("WRITE_X", _write("x", source)).replace(
-            "WRITE_Y", _write("y", source)
-        )
-        return made.replace("CODE", "\n    ".join(how.code.splitlines())) + "\n"
+    def make_lines(self, source: Source, how: Method) -> str:
+        """Return the last lines of the program for one source and one method."""
+        lines = self.program.replace("WRITE_X", _make_write("x", source))
+        lines = lines.replace("WRITE_Y", _make_write("y", source))
+        return lines.replace("CODE", "\n    ".join(how.code.splitlines())) + "\n"
 
 
-def _write(name: str, source: Source) -> str:
-    """The line that writes another number through a name, past the rules for leaves, but counted."""
+def _make_write(name: str, source: Source) -> str:
+    """Return a line that writes another number through a name."""
+    # Through `detach`, which passes the rules for leaves, and is counted by the version counter.
     first = source.memory[source.offset] if source.memory else 1
-    other = str(not first) if source.dtype == "bool" else "8" if first == 7 else "7"
-    if source.overlaps:  # a tensor whose elements share places is written one element at a time
+    other = "8" if first == 7 else "7"
+    if source.dtype == "bool":
+        other = str(not first)
+    # PyTorch refuses fill_ where several elements are one cell: one element is written instead.
+    if source.overlaps:
         return f"{name}.detach()[(0,) * {name}.dim()] = {other}"
     return f"{name}.detach().fill_({other})"
 
@@ -316,7 +359,7 @@ QUESTIONS = (
         _("Does a gradient flow from y back to x?"),
         _GRADIENT,
         main=True,
-        needs=_grad_needed,
+        needs=_explain_missing_grad,
     ),
     CopyQuestion(
         "after_write",
@@ -324,7 +367,7 @@ QUESTIONS = (
         _("After a write through y, what does backward through x give?"),
         _AFTER_WRITE,
         main=True,
-        needs=partial(_grad_needed, real=True),
+        needs=partial(_explain_missing_grad, is_real=True),
     ),
     CopyQuestion("dtype", _("keeps dtype"), _("Is the dtype kept?"), "print(y.dtype == x.dtype)"),
     CopyQuestion(

@@ -1,13 +1,13 @@
-"""What is copied: the lines that make `x`, built to order or after a tensor of the user's.
+"""What is copied: the lines that make `x`, built to order or after a tensor of the user.
 
-A stand-in for a user's tensor is made from what can be read off it. The tensor itself is never used, so nothing that
-is done to the stand-in can change it.
+A stand-in for a user's tensor is made from what can be read off it. The tensor itself is never used,
+so nothing that is done to the stand-in can change it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
@@ -35,11 +35,11 @@ DTYPES = (*_INEXACT, "int64", "int32", "int16", "int8", "uint8", "bool")
 """The dtypes that a source may have."""
 
 LITERAL = 16
-"""Up to so many numbers are written out, more are counted up by `torch.arange`."""
+"""Maximum number of elements that are written out; more are counted up by `torch.arange`."""
 EXACT = 1_000
-"""Up to so many elements of memory a stand-in has the user's own values."""
+"""Maximum number of elements of memory of which a stand-in has the user's own values."""
 LARGEST = 100_000
-"""The most elements of memory that a source has."""
+"""Maximum number of elements of memory of a source."""
 
 
 @dataclass(frozen=True)
@@ -99,29 +99,33 @@ class Source:
 
     @property
     def requires_grad(self) -> bool:
-        """Whether x requires grad."""
+        """True if x requires grad."""
         return self.kind != "plain"
 
     @property
-    def to_order(self) -> bool:
-        """Whether kind, shape, dtype, transposed and device say all of it; of a stand-in they need not."""
+    def is_to_order(self) -> bool:
+        """True if kind, shape, dtype, transposed and device say all of it; of a stand-in they may not."""
         return self.memory is None and self.stride is None
 
     @cached_property
-    def places(self) -> Any:
-        """Where in memory each element of a stand-in with strides lies, as an array of its shape."""
-        index = zip(np.indices(self.shape, sparse=True), self.stride or (), strict=False)
-        return sum((at * step for at, step in index), np.full(self.shape, self.offset))
+    def cell_of_element(self) -> Any:
+        """The number of the cell of each element of a stand-in with strides, as an array of its shape."""
+        cells = np.full(self.shape, self.offset)
+        indices = np.indices(self.shape, sparse=True)
+        for index, stride in zip(indices, self.stride or (), strict=False):
+            cells = cells + index * stride
+        return cells
 
     @property
     def overlaps(self) -> bool:
-        """Whether several elements of x are one place in memory, as after expand."""
-        return self.stride is not None and len(np.unique(self.places)) < self.places.size
+        """True if several elements of x are one cell, as after expand."""
+        cells = self.cell_of_element
+        return self.stride is not None and len(np.unique(cells)) < cells.size
 
     @property
     def code(self) -> str:
         """The lines that make x; they use the name `torch`."""
-        numbers, layout = self._numbers(), ""
+        numbers, layout = self._make_memory(), ""
         if self.stride is not None:
             layout = f".as_strided({self.shape}, {self.stride}, {self.offset})"
         elif self.transposed:
@@ -129,43 +133,42 @@ class Source:
         if self.kind == "plain":
             return f"x = {numbers}{layout}"
         if self.kind == "leaf":
-            return f"x = {_tracked(numbers, layout)}"
-        times = (
-            2 if self.memory is None else 1
-        )  # a stand-in has the values that the user's tensor has
-        # A result has no gaps in memory, so those of a stand-in come after it; what is transposed stays so.
-        made = f"a{layout} * {times}" if self.stride is None else f"(a * {times}){layout}"
-        return f"a = {_tracked(numbers)}\nx = {made}"
+            return f"x = {_require_grad(numbers, layout)}"
+        # A stand-in has the values that the user's tensor has.
+        factor = 2 if self.memory is None else 1
+        # The result of a product keeps the order of its operand's memory, so what is transposed
+        # stays so; it has no gaps, so those of a stand-in are made after it.
+        x = f"(a * {factor}){layout}" if self.stride is not None else f"a{layout} * {factor}"
+        return f"a = {_require_grad(numbers)}\nx = {x}"
 
-    def _numbers(self) -> str:
-        """The expression that makes the memory of x, in its order."""
+    def _make_memory(self) -> str:
+        """Return the expression that makes the memory of x, in its order."""
         shape = self.shape
         if self.stride is not None:
-            shape = (int(self.places.max(initial=-1)) + 1,)
+            shape = (int(self.cell_of_element.max(initial=-1)) + 1,)
         elif self.transposed:
             shape = (*shape[:-2], shape[-1], shape[-2])
         count, sizes = math.prod(shape), ", ".join(map(str, shape))
         device = [f"device={self.device!r}"] if self.device != "cpu" else []
-        dtype = (
-            [f"dtype=torch.{self.dtype}"] if self.dtype not in ("float32", "int64", "bool") else []
-        )
+        # torch.tensor and torch.arange give these dtypes by themselves.
+        has_default_dtype = self.dtype in ("float32", "int64", "bool")
+        dtype = [] if has_default_dtype else [f"dtype=torch.{self.dtype}"]
         if count == 0:
-            return _call("zeros", sizes, f"dtype=torch.{self.dtype}", *device)
+            return _make_call("zeros", sizes, f"dtype=torch.{self.dtype}", *device)
         if self.memory is not None or count <= LITERAL:
-            values = self.memory or [
-                at % 2 == 1 if self.dtype == "bool" else at for at in range(1, count + 1)
-            ]
-            written = np.array(
-                [_number(value, self.dtype) for value in values], dtype=object
-            ).reshape(shape)
-            return _call("tensor", str(written.tolist()).replace("'", ""), *dtype, *device)
+            values: Sequence[Any] = self.memory or range(1, count + 1)
+            if self.memory is None and self.dtype == "bool":
+                values = [value % 2 == 1 for value in values]
+            texts = np.array([_format_number(value, self.dtype) for value in values], dtype=object)
+            literal = str(texts.reshape(shape).tolist()).replace("'", "")
+            return _make_call("tensor", literal, *dtype, *device)
         dot = "." if self.dtype in _INEXACT else ""
-        made = _call("arange", f"1{dot}", f"{count + 1}{dot}", *device)
+        expression = _make_call("arange", f"1{dot}", f"{count + 1}{dot}", *device)
         if self.dtype == "bool":
-            made = f"({made} % 2 == 1)"
+            expression = f"({expression} % 2 == 1)"
         elif dtype:
-            made += f".to(torch.{self.dtype})"
-        return made if len(shape) == 1 else f"{made}.reshape({sizes})"
+            expression += f".to(torch.{self.dtype})"
+        return expression if len(shape) == 1 else f"{expression}.reshape({sizes})"
 
     def make(self, engine: ModuleType) -> Any:
         """Run the code with `engine` as its torch and return the tensor x."""
@@ -204,7 +207,7 @@ class Source:
             )
         try:
             with disable_overrides():
-                return _stand_in(thing)
+                return _make_stand_in(thing)
         except (AttributeError, TypeError) as error:
             raise TypeError(f"x looks like a tensor and cannot be read like one: {error}") from None
 
@@ -212,142 +215,141 @@ class Source:
 _NEEDS = "a source must have strides and plain numbers, and this tensor has not"
 
 
-def _stand_in(tensor: Any) -> Source:
+def _make_stand_in(tensor: Any) -> Source:
     dtype = str(tensor.dtype).removeprefix("torch.")
-    _check(tensor, dtype)
+    _require_readable(tensor, dtype)
     try:
-        shape, stride, offset = (
-            tuple(tensor.shape),
-            tuple(tensor.stride()),
-            int(tensor.storage_offset()),
-        )
+        shape, stride = tuple(tensor.shape), tuple(tensor.stride())
+        offset = int(tensor.storage_offset())
     except (RuntimeError, NotImplementedError) as error:
         raise ValueError(f"{_NEEDS}: {error}") from None
-    kind: Kind = "plain" if not tensor.requires_grad else "leaf" if tensor.is_leaf else "result"
-    span = max(
-        math.prod(shape),
-        offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True)),
-    )
-    notes = _unlike(tensor)
+    kind: Kind = "plain"
+    if tensor.requires_grad:
+        kind = "leaf" if tensor.is_leaf else "result"
+    last_cell = offset
+    for size, step in zip(shape, stride, strict=True):
+        last_cell += (size - 1) * step
+    # After expand a tensor has more elements than cells: both are limited.
+    span = max(math.prod(shape), last_cell + 1)
+    notes = _describe_differences(tensor)
     if span > LARGEST:
-        large = gettext(
+        message = gettext(
             "it spans {number} elements, so the stand-in is smaller and has other values",
             number=f"{span:,}",
         )
-        notes.insert(0, large)
-        shape, stride = _smaller(shape, stride)
+        notes.insert(0, message)
+        shape, stride = _shrink(shape, stride)
         offset = 0
     elif span > EXACT:
         notes.insert(0, gettext("its memory is long, so the stand-in has other values"))
     note = gettext(", and ").join(notes)
-    made = Source(
+    source = Source(
         kind, shape, dtype, device=str(tensor.device), stride=stride, offset=offset, note=note
     )
     if span <= EXACT:
-        made = replace(made, memory=_memory(tensor, made.places))
-    if not offset and _in_order(made.places):
-        return replace(made, stride=None)
-    if not offset and len(shape) >= 2 and _in_order(made.places.swapaxes(-1, -2)):
-        return replace(made, stride=None, transposed=True)
-    return made
+        source = replace(source, memory=_read_memory(tensor, source.cell_of_element))
+    return _simplify_strides(source)
 
 
-def _check(tensor: Any, dtype: str) -> None:
-    """Raise ValueError for a tensor of which no stand-in can be made, with the way out."""
+def _simplify_strides(source: Source) -> Source:
+    """Return a source without strides where its elements follow one another, or are transposed."""
+    cells = source.cell_of_element
+    if not source.offset and _fills_memory(cells):
+        return replace(source, stride=None)
+    if not source.offset and len(source.shape) >= 2 and _fills_memory(cells.swapaxes(-1, -2)):
+        return replace(source, stride=None, transposed=True)
+    return source
+
+
+def _require_readable(tensor: Any, dtype: str) -> None:
+    """Raise ValueError for a tensor that can have no stand-in, with the way out."""
     layout = str(getattr(tensor, "layout", "torch.strided")).removeprefix("torch.")
-    reasons = {
-        "it is nested; x.unbind() gives its tensors": getattr(tensor, "is_nested", False),
-        f"its layout is {layout}; x.to_dense() has them": layout != "strided",
-        "a meta tensor has no values; torch.empty_like(x, device='cpu') makes some": tensor.device.type
-        == "meta",
-        f"it is quantised ({dtype}); x.dequantize() has them": getattr(
-            tensor, "is_quantized", False
-        ),
-    }
-    for why in filter(reasons.get, reasons):
-        raise ValueError(f"{_NEEDS}: {why}")
-    if dtype not in DTYPES:
-        way = (
-            "complex64"
-            if dtype.startswith("complex")
-            else "float32"
-            if "float" in dtype
-            else "int64"
-        )
-        known = ", ".join(DTYPES)
+    if getattr(tensor, "is_nested", False):
+        raise ValueError(f"{_NEEDS}: it is nested; x.unbind() gives its tensors")
+    if layout != "strided":
+        raise ValueError(f"{_NEEDS}: its layout is {layout}; x.to_dense() has them")
+    if tensor.device.type == "meta":
         raise ValueError(
-            f"there is no source of dtype {dtype!r}; there are {known}: try x.to(torch.{way})"
+            f"{_NEEDS}: a meta tensor has no values; torch.empty_like(x, device='cpu') makes some"
+        )
+    if getattr(tensor, "is_quantized", False):
+        raise ValueError(f"{_NEEDS}: it is quantised ({dtype}); x.dequantize() has them")
+    if dtype not in DTYPES:
+        closest = "float32" if "float" in dtype else "int64"
+        if dtype.startswith("complex"):
+            closest = "complex64"
+        raise ValueError(
+            f"there is no source of dtype {dtype!r}; there are {', '.join(DTYPES)}: "
+            f"try x.to(torch.{closest})"
         )
 
 
-def _unlike(tensor: Any) -> list[str]:
-    """What of a tensor no stand-in has, in words."""
-    kind = type(tensor).__name__
-    said = (
-        []
-        if kind in ("Tensor", "Parameter")
-        else [gettext("it is a plain tensor and no {kind}", kind=kind)]
-    )
+def _describe_differences(tensor: Any) -> list[str]:
+    """Say what of a tensor its stand-in does not have."""
+    class_name = type(tensor).__name__
+    notes = []
+    if class_name not in ("Tensor", "Parameter"):
+        notes.append(gettext("it is a plain tensor and no {kind}", kind=class_name))
     if getattr(tensor, "is_inference", bool)():
-        said.append(gettext("it is no inference tensor"))
+        notes.append(gettext("it is no inference tensor"))
+    # x.conj() and x.conj().imag keep a flag: the sign is turned only when they are read.
     if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
-        said.append(
+        notes.append(
             gettext("its numbers are written out, where yours turns a sign whenever it is read")
         )
-    return said
+    return notes
 
 
-def _memory(tensor: Any, places: Any) -> tuple[Any, ...]:
-    """The values in the memory of a tensor, and zeros in its gaps."""
+def _read_memory(tensor: Any, cell_of_element: Any) -> tuple[Any, ...]:
+    """Return the values in the memory of a tensor, with zeros in its gaps."""
     try:
         values = np.asarray(tensor.detach().tolist(), dtype=object).reshape(-1)
-    except Exception as error:  # noqa: BLE001  # whatever a kind of tensor raises that tells no values
+    except Exception as error:  # noqa: BLE001  # some subclasses of tensors give no values
         raise ValueError(f"{_NEEDS}: {error}") from None
-    memory = np.full(
-        places.max(initial=-1) + 1, type(values[0])() if values.size else 0, dtype=object
-    )
-    memory[places.reshape(-1)] = values
+    zero = type(values[0])() if values.size else 0
+    memory = np.full(cell_of_element.max(initial=-1) + 1, zero, dtype=object)
+    memory[cell_of_element.reshape(-1)] = values
     return tuple(memory.tolist())
 
 
-def _in_order(places: Any) -> bool:
-    """Whether the elements fill the memory one after the other."""
-    return np.array_equal(places.reshape(-1), np.arange(places.size))
+def _fills_memory(cell_of_element: Any) -> bool:
+    """Return True if the elements fill the memory one after the other."""
+    return np.array_equal(cell_of_element.reshape(-1), np.arange(cell_of_element.size))
 
 
-def _smaller(
+def _shrink(
     shape: tuple[int, ...], stride: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Its longest dimensions cut until few enough elements are left to look at; strides in their order, without gaps.
+    """Return a shape cut to a few elements, and strides in the same order without gaps.
 
-    Several elements in one place, as after expand, stay in one place: that is what such a tensor is about.
+    A stride of 0, as after expand, stays 0: that is what such a tensor is about.
     """
     sizes = list(shape)
     while math.prod(sizes) > LITERAL and max(sizes) > 2:
         longest = sizes.index(max(sizes))
         sizes[longest] = max(2, sizes[longest] // 2)
-    packed, step = [0] * len(sizes), 1
-    for at in sorted(range(len(sizes)), key=lambda at: (stride[at], -at)):
-        if stride[at]:
-            packed[at], step = step, step * sizes[at]
-    return tuple(sizes), tuple(packed)
+    strides, step = [0] * len(sizes), 1
+    for dim in sorted(range(len(sizes)), key=lambda dim: (stride[dim], -dim)):
+        if stride[dim]:
+            strides[dim], step = step, step * sizes[dim]
+    return tuple(sizes), tuple(strides)
 
 
-def _call(function: str, *arguments: str) -> str:
+def _make_call(function: str, *arguments: str) -> str:
     return f"torch.{function}({', '.join(arguments)})"
 
 
-def _tracked(numbers: str, layout: str = "") -> str:
-    """The expression with requires_grad: as an argument where it can be, for that is how most people write it."""
+def _require_grad(numbers: str, layout: str = "") -> str:
+    """Return the expression with requires_grad, as an argument if possible: most people write that."""
     if numbers.startswith("torch.tensor(") and not layout:
         return f"{numbers[:-1]}, requires_grad=True)"
     return f"{numbers}{layout}.requires_grad_()"
 
 
-def _number(value: Any, dtype: str) -> str:
-    """A number as one would write it: no more digits than its dtype needs."""
+def _format_number(value: Any, dtype: str) -> str:
+    """Format a number with the digits that its dtype needs."""
     if isinstance(value, complex):
-        return f"complex({_number(value.real, dtype)}, {_number(value.imag, dtype)})"
+        return f"complex({_format_number(value.real, dtype)}, {_format_number(value.imag, dtype)})"
     if dtype not in _INEXACT:
         return repr(value)
     if not math.isfinite(value):

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from tinytorch.viz import current_language, gettext, gettext_noop
 
-from ..copying import METHODS, QUESTIONS, Answer, Facts, Source, cell, facts, on_one_line
+from ..copying import METHODS, QUESTIONS, Answer, Facts, Source, facts, join_code_lines, make_cell
 from ..doc import Box, Cell, InPage, Items, Paragraph, Table, html_element, protect_marks
 
 SOURCE = Source("result", (2, 3))
@@ -137,10 +137,10 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
 
 
 def _render_row(facts_of_method: Facts) -> list[Cell]:
-    name = Cell(protect_marks(on_one_line(facts_of_method.method)), head=True)
+    name = Cell(protect_marks(join_code_lines(facts_of_method.method)), head=True)
     error = facts_of_method["raises"].answer
     if error is None:
-        return [name, *(cell(facts_of_method[question.key]) for question in COLUMNS)]
+        return [name, *(make_cell(facts_of_method[question.key]) for question in COLUMNS)]
     raises = gettext("raises {error}", error=protect_marks(str(error).partition(". ")[0]))
     return [name, Cell(raises, colspan=len(COLUMNS))]
 

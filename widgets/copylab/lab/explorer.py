@@ -86,7 +86,11 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
             label=gettext("Verdicts and their proofs")
         )  # later: the pictures need not wait
         own = (
-            gettext("your tensor") if tensor else gettext("as given") if not source.to_order else ""
+            gettext("your tensor")
+            if tensor
+            else gettext("as given")
+            if not source.is_to_order
+            else ""
         )
         self._controls = Controls(self._pressed, self._chosen, self._methods, own)
         super().__init__([*self._controls.rows, self._panel, self._proofs])
@@ -277,7 +281,9 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         self._message = self._notice = ""
 
     def _shows_given(self) -> bool:
-        return self.source is self._given and (self._yours is not None or not self._given.to_order)
+        return self.source is self._given and (
+            self._yours is not None or not self._given.is_to_order
+        )
 
 
 def _checked(name: str) -> str:
