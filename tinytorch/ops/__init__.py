@@ -89,7 +89,10 @@ __all__ = [
 
 
 def _tensor_of_number(number: float) -> Tensor:
-    """Return the 0-d tensor that torch saves for a Python number: a float as float64, whatever the default dtype."""
+    """Return the 0-d tensor that PyTorch saves for a Python number.
+
+    A float becomes float64, whatever the default dtype.
+    """
     return make_tensor(
         np.array(number, np.float64 if isinstance(number, float) else dtype_of_number(number).np)
     )

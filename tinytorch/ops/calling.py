@@ -1,11 +1,13 @@
-"""Calling operations: which overload the arguments of a call fit, and short ways for the most common calls.
+"""Calling operations: the overload that a call means, and short ways for the most common calls.
 
-`Overloads` reads a call as PyTorch's parser does and hands the arguments to `Op.run`. That alone is right for every call.
+`Overloads` reads a call as PyTorch's parser does and hands the arguments to `Op.run`. That alone is
+right for every call.
 
-The rest of this file is optimization. A call is *plain* if its arguments are given by position and are of the very types
-that the schema names; `general_call` then skips the parser. `unary_call`, `binary_call`, `view_call` and `in_place_call`
-also skip `Op.run`: they do the same steps without asking what does not occur there. Where it does occur (another device,
-a view that requires grad, anomaly mode, operands to be converted) they leave the call to `Op.run`.
+The rest of this file is optimization. A call is *plain* if its arguments are given by position and
+are of the very types that the schema names; `general_call` then skips the parser. `unary_call`,
+`binary_call`, `view_call` and `in_place_call` also skip `Op.run`: they do the same steps without
+asking what does not occur there. Where it does occur (another device, a view that requires grad,
+anomaly mode, operands to be converted) they leave the call to `Op.run`.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from .kernels import pointwise
 from .schema import REQUIRED, Param, Schema, Signature, mismatch
 
 _new = object.__new__
-_A_NUMBER = np.zeros(())  # stands for a number among the operands that decide a result's strides
+# stands for a number among the operands that decide a result's strides
+_A_NUMBER = np.zeros(())
 _DESCRIPTIONS = {
     "view": "A view: the same memory, the same version counter.",
     "write": "Writes into its first argument, and counts the write.",
@@ -51,7 +54,8 @@ class Offer(NamedTuple):
     """One overload under a name."""
 
     op: Any
-    has_out: bool  # as a function it takes `out=`
+    # as a function it takes `out=`
+    has_out: bool
     is_method: bool
 
 
@@ -62,7 +66,8 @@ class Overloads:
         self.name = name
         self.in_place = in_place
         self.offers: list[Offer] = []
-        self._signatures: dict[bool, list[tuple[Signature, Any]]] = {}  # by whether of the method
+        # by whether of the method
+        self._signatures: dict[bool, list[tuple[Signature, Any]]] = {}
 
     def add(self, op: Any, out: bool = False, method: bool = False) -> None:
         """Add one more overload."""
@@ -78,8 +83,8 @@ class Overloads:
 
         ops = [offer.op for offer in self.offers]
         call: Any = call_as_parsed
-        # Those with a short way are tried first: their tests of types are the cheapest, and no two overloads take the
-        # same types. The last to be wrapped is the first to be tried.
+        # Those with a short way are tried first: their tests of types are the cheapest, and no two
+        # overloads take the same types. The last to be wrapped is the first to be tried.
         by_cost = sorted(ops, key=has_short_way, reverse=True)
         for op in reversed(by_cost):
             call = make_plain_call(op, call, method, self.in_place)
@@ -92,7 +97,10 @@ class Overloads:
         return call
 
     def _signatures_of(self, method: bool) -> list[tuple[Signature, Any]]:
-        """Return the signatures that the parser tries. They are made when a call first needs them, to import quickly."""
+        """Return the signatures that the parser tries.
+
+        They are made when a call first needs them, to import quickly.
+        """
         if method not in self._signatures:
             self._signatures[method] = [
                 (
@@ -112,13 +120,17 @@ class Overloads:
         return self._signatures[method]
 
     def _parse_and_run(self, method: bool, args: tuple, named: dict) -> Any:
-        """Call the first overload that fits, as PyTorch's parser does. TypeError in its words if none fits."""
+        """Call the first overload that fits, as PyTorch's parser does.
+
+        TypeError in its words if none fits.
+        """
         if method and not (args and isinstance(args[0], Tensor)):
             raise TypeError(f"unbound method TensorBase.{self.name}() needs a tensor")
         signatures = self._signatures_of(method)
         for signature, op in signatures:
             arguments = signature.match(args[method:], named)
-            if isinstance(arguments, str):  # why it does not fit
+            # why it does not fit
+            if isinstance(arguments, str):
                 continue
             if method:
                 arguments["self"] = args[0]
@@ -147,7 +159,7 @@ class Overloads:
         return result
 
 
-# plain calls -------------------------------------------------------------------------------------
+# plain calls --------------------------------------------------------------------------------------
 
 
 def make_plain_call(
@@ -155,8 +167,9 @@ def make_plain_call(
 ) -> Callable:
     """Make the quickest way to call one overload; a call that is not plain goes to `otherwise`.
 
-    `method`: whether the name is a method or a function of the user's; None where formulas, other operations and
-    Python's operators call. These pass sizes as a tuple, and gain nothing where there is no short way.
+    `method`: whether the name is a method or a function of the user's; None where formulas, other
+    operations and Python's operators call. These pass sizes as a tuple, and gain nothing where
+    there is no short way.
     """
     schema = op.schema
     required_by_name = REQUIRED in schema.defaults[schema.positional :]
@@ -197,7 +210,7 @@ def is_binary_ufunc(op: Any) -> bool:
 
 
 def _ufunc_of(op: Any) -> Any:
-    """Return the function that a pointwise kernel calls if all arguments after the operands have their defaults."""
+    """Return what a pointwise kernel calls if arguments after the operands have their defaults."""
     kernel = op.kernel
     if type(kernel) is not pointwise:
         return None
@@ -221,10 +234,13 @@ def general_call(op: Any, otherwise: Callable, method: bool, in_place: bool) -> 
 def make_reader(
     schema: Schema, numbers: bool, first: int, sizes_at: int
 ) -> Callable[[tuple], tuple | None]:
-    """Make a function that gives the arguments of a plain call as kernels take them, or None if the call is not plain.
+    """Make a function that reads the arguments of a plain call as kernels take them.
 
-    It reads the parameters from number `first` on and fills in defaults. `numbers`: a number may stand for the second
-    tensor. If parameter number `sizes_at` is the last one and takes sizes, they may be given one by one.
+    It returns None if the call is not plain.
+
+    It reads the parameters from number `first` on and fills in defaults. `numbers`: a number may
+    stand for the second tensor. If parameter number `sizes_at` is the last one and takes sizes,
+    they may be given one by one.
     """
     params = schema.params[first : schema.positional]
     defaults = schema.defaults[first:]
@@ -235,7 +251,8 @@ def make_reader(
     kinds = [p.plain for p in params]
     if numbers and len(schema.params) > 1:
         kinds[1 - first] = kinds[1 - first] | {float, int}
-    # Combinations of types that were found to be plain: most programs call an operation in one or two ways.
+    # Combinations of types that were found to be plain: most programs call an operation in one or
+    # two ways.
     plain_types: set[tuple] = set()
 
     def read(args: tuple) -> tuple | None:
@@ -259,7 +276,7 @@ def make_reader(
 
 
 def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tuple], tuple | None]:
-    """Make a reader for a schema whose last parameter takes sizes: `x.view(2, 3)` or `x.view((2, 3))`."""
+    """Make a reader for a schema that ends with sizes: `x.view(2, 3)`, `x.view((2, 3))`."""
     at = len(before)
 
     def read(args: tuple) -> tuple | None:
@@ -282,7 +299,10 @@ def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tup
 
 
 def _read_plain(param: Param, value: Any) -> Any:
-    """Read an argument whose type alone does not say that it fits; REQUIRED if the parser has to read it."""
+    """Read an argument whose type alone does not say that it fits.
+
+    REQUIRED is returned if the parser has to read it.
+    """
     if param.type.many:
         row = (value,) if param.one and type(value) is int else value
         if type(row) is not tuple:
@@ -304,11 +324,14 @@ def _read_plain(param: Param, value: Any) -> Any:
     return REQUIRED
 
 
-# short ways --------------------------------------------------------------------------------------
+# short ways ---------------------------------------------------------------------------------------
 
 
 def needs_general_way(x: Any) -> bool:
-    """Return True if a tensor is on another device, or a view that requires grad: its history may be out of date."""
+    """Return True if a tensor is on another device, or a view that requires grad.
+
+    The history of such a view may be out of date, and has to be made anew.
+    """
     storage = x._storage
     if storage is not None and storage.device is not CPU:
         return True
@@ -316,12 +339,15 @@ def needs_general_way(x: Any) -> bool:
 
 
 def leaf_edge(x: Any) -> Any:
-    """Return the edge to a tensor that has no node but an AutogradMeta: to itself if it requires grad."""
+    """Return the edge to a leaf that has an AutogradMeta, None if it requires no grad."""
     return (x, 0) if x._meta.requires_grad else None
 
 
 def _record(out: Any, op: Any, edges: tuple, saved: tuple) -> None:
-    """Make `out` the output of a new node. Calling the node's class would do the same in twice the time."""
+    """Make `out` the output of a new node.
+
+    Calling the node's class would do the same in twice the time.
+    """
     data, storage = out._data, out._storage
     fn = _new(op.node)
     fn._edges = edges
@@ -335,9 +361,10 @@ def _record(out: Any, op: Any, edges: tuple, saved: tuple) -> None:
 
 
 def saved_without_tensors(op: Any) -> tuple | None:
-    """Return what the node of every plain call saves, if that is no argument but those that have their defaults.
+    """Return what the nodes of all plain calls save alike, or None if it depends on the call.
 
-    So `add` always saves `alpha=1`, and `exp` nothing until its result is there. None if it depends on the call.
+    So `add` always saves `alpha=1`, and `exp` nothing until its result is there. None if it depends
+    on the call.
     """
     count = len(op.tensors)
     if op.node is None or op.schema.positional > count:
@@ -349,7 +376,7 @@ def saved_without_tensors(op: Any) -> tuple | None:
 
 
 def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
-    """Make the short way of an operation on one tensor with a result of its own: `exp`, `sum`, `clone`."""
+    """Make the short way of an operation on one tensor, with memory of its own: `exp`, `clone`."""
     run, kernel, node, compute = op.run, op.kernel, op.node, op.on_arrays
     ufunc = kernel.function
     is_ufunc = type(kernel) is pointwise and isinstance(ufunc, np.ufunc)
@@ -374,7 +401,8 @@ def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
             return run(x, *rest)
         here = MODES.here
         a = x._data
-        if copies:  # NumPy has nothing to warn of
+        # NumPy has nothing to warn of
+        if copies:
             data = compute(a, *rest)
         elif a.dtype.num in dtypes:
             data = here.run_ufunc(ufunc, a)
@@ -406,7 +434,7 @@ def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
 
 
 def binary_call(op: Any, otherwise: Callable) -> Callable:
-    """Make the short way of a ufunc of two tensors, or of a tensor and a number: `add`, `mul`, `lt`."""
+    """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run, node = op.run, op.node
     constant_saved = saved_without_tensors(op)
     ufunc, dtypes, takes_numbers = _ufunc_of(op), op.kernel.direct_dtypes, op.numbers
@@ -512,7 +540,8 @@ def view_call(op: Any, otherwise: Callable, method: bool) -> Callable:
 def in_place_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc that writes into its first operand: `add_`, `mul_`.
 
-    It needs no room for a result: the ufunc itself writes, if both operands have the same shape and no cell in common.
+    It needs no room for a result: the ufunc itself writes, if both operands have the same shape and
+    no cell in common.
     """
     run, node, save = op.run_in_place, op.node, op.save
     ufunc, dtypes, takes_numbers = _ufunc_of(op), op.kernel.direct_dtypes, op.numbers

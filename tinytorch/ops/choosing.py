@@ -1,4 +1,4 @@
-"""Elements chosen by a mask or by an index along one dimension: to read them, to write them, to add to them."""
+"""Elements chosen by a mask, or by an index along one dimension: reading, writing, adding."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _INDICES = (np.dtype(np.int64), np.dtype(np.int32))
 
 
 def write_into_copy(f: Any, layout: Any = contiguous_format, masked: bool = False) -> Any:
-    """The operation that a writing function is on a copy of its first array, in the shape in which that meets a mask."""
+    """Make the kernel that copies its first array and lets `f` write into the copy.
+
+    `masked`: the copy has the shape in which the array meets the mask.
+    """
 
     def kernel(a: np.ndarray, *args: Any) -> np.ndarray:
         shape = shape_of_all(args[0], a) if masked and args[0].shape != a.shape else a.shape
@@ -38,7 +41,7 @@ def write_into_copy(f: Any, layout: Any = contiguous_format, masked: bool = Fals
     return kernel
 
 
-# masked ---------------------------------------------------------------------------------------------------------------
+# masked -------------------------------------------------------------------------------------------
 
 
 def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
@@ -68,7 +71,7 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
 def _declare_with_in_place(
     name: str, rest: str, f: Any, masked: bool = False, **how: Any
 ) -> tuple[Any, Any]:
-    """An operation by a function that writes into its first array: on a copy, and in place."""
+    """Declare an operation by a function that writes: on a copy, and in place."""
     return (
         op(
             f"{name}(Tensor self, {rest})", write_into_copy(f, masked=masked), out=not masked, **how
@@ -95,7 +98,7 @@ masked_fill, masked_fill_ = _declare_with_in_place(
     self=lambda grad, mask: masked_fill(grad, mask, 0),
 )
 
-# where and nonzero ----------------------------------------------------------------------------------------------------------------
+# where and nonzero --------------------------------------------------------------------------------
 
 
 def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
@@ -114,7 +117,8 @@ def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.nda
 def _find_nonzero(a: np.ndarray) -> np.ndarray:
     found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64)
     n, count = found.shape
-    return np.ndarray((count, n), np.int64, found, 0, (8, 8 * count))  # torch's is turned, too
+    # torch's is turned, too
+    return np.ndarray((count, n), np.int64, found, 0, (8, 8 * count))
 
 
 _CONDITION = "where(Tensor condition, {} self, {} other)"
@@ -139,7 +143,7 @@ _nonzero_indices = op("nonzero(Tensor self)", _find_nonzero, method=False, funct
 
 
 def _indices_where_true(self: Tensor, as_tuple: bool) -> Any:
-    """A row of indices for each element that is not zero, or a tensor of them for each dimension."""
+    """Return a row of indices for each element that is not zero, or a tensor for each dimension."""
     if not as_tuple:
         return _nonzero_indices(self)
     return unbind(_nonzero_indices(self if self._data.ndim else self.detach().reshape(1)), 1)
@@ -149,7 +153,7 @@ nonzero = op(
     "nonzero(Tensor self, *, bool as_tuple=False)", composite(_indices_where_true), out=False
 )
 
-# by an index along one dimension ------------------------------------------------------------------------------------------
+# by an index along one dimension ------------------------------------------------------------------
 
 
 def _check_index_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
@@ -191,11 +195,11 @@ gather = op(
     ),
 )
 
-# writing --------------------------------------------------------------------------------------------------------------
+# writing ------------------------------------------------------------------------------------------
 
 
 def _check_index_shape(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
-    """Raise torch's error unless `index` lies within the tensor, but for dimension `d`, and within the source."""
+    """Raise PyTorch's error unless `index` fits tensor and source, except in dimension `d`."""
     for x, name in ((a, "input" if src is None else "self"), (src, "src")):
         if isinstance(x, np.ndarray) and max(x.ndim, 1) != max(index.ndim, 1):
             raise RuntimeError(

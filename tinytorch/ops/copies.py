@@ -1,8 +1,8 @@
-"""Copying and converting: what shares memory, what has memory of its own, and what is recorded of it.
+"""Copying and converting: what shares memory, what is a copy, and what is recorded of it.
 
-`clone` copies and is recorded, `detach` shares and forgets where values came from, `copy_` writes into memory that is
-there already. `to` and its kin give the very tensor where there is nothing to change. Then the ways out: NumPy, Python's
-`copy` and `pickle`.
+`clone` copies and is recorded, `detach` shares and forgets where values came from, `copy_` writes
+into memory that is there already. `to` and its kin give the very tensor where there is nothing to
+change. Then the ways out: NumPy, Python's `copy` and `pickle`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ from ..tensor import Tensor, device_of, make_leaf_over, make_tensor
 from .define import op, python
 from .kernels import Kernel, composite, view
 
-_type = type  # Tensor.type takes the name below
+# Tensor.type takes the name below
+_type = type
 
 
 class MemoryFormat(metaclass=ShownAs):
@@ -68,7 +69,10 @@ preserve_format = MemoryFormat("preserve_format")
 
 
 def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[int, ...]:
-    """The strides in bytes of a new array for the elements of `a`: its own if it is dense, row-major if asked for."""
+    """Return the strides in bytes of a copy of `a`.
+
+    They are those of `a` if it is dense, row-major if that is asked for.
+    """
     return (
         contiguous_strides(a.shape, itemsize)
         if memory_format is contiguous_format
@@ -79,12 +83,13 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
 def copy_array(
     a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None
 ) -> np.ndarray:
-    """The same values in memory of their own, as another dtype if `kind` is given."""
+    """Copy an array, to another dtype if `kind` is given."""
     strides = a.strides
     plain = not strides or (
         a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape))
     )
-    if plain and a.dtype.kind != "b":  # of memory read as bools any byte may come
+    # of memory read as bools any byte may come
+    if plain and a.dtype.kind != "b":
         return a.copy() if kind is None or kind == a.dtype else convert_values(a, kind)
     kind = a.dtype if kind is None else kind
     out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
@@ -92,14 +97,18 @@ def copy_array(
     return out
 
 
-def count_copy_of_inference(made: Tensor, source: Tensor) -> Tensor:
-    """A new tensor. torch counts that it was written to, if an inference tensor was copied outside of inference mode."""
+def count_copy_of_inference(copy: Tensor, source: Tensor) -> Tensor:
+    """Set the version of a copy, and return it.
+
+    PyTorch counts a write to the copy of an inference tensor that is made outside of inference
+    mode.
+    """
     if source._counter.is_inference and not MODES.here.inference:
-        made._counter = VersionCounter(1)
-    return made
+        copy._counter = VersionCounter(1)
+    return copy
 
 
-# copies that are recorded, and looks that are not ---------------------------------------------------------------------
+# copies that are recorded, and looks that are not -------------------------------------------------
 
 clone = op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None)",
@@ -129,7 +138,8 @@ class CopyBackwards(Node):
     """The backward of `copy_`: nothing for the overwritten values, the gradient for the source."""
 
     __slots__ = ("source",)
-    __module__ = "builtins"  # as torch prints it
+    # as torch prints it
+    __module__ = "builtins"
     _name = "torch::autograd::CopyBackwards"
 
     def apply(self, grads: list, raw: bool) -> list:
@@ -161,7 +171,8 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
         check_overlap(a, b)
         if a.shape != b.shape:
             check_broadcast_into(a.shape, b.shape)
-        if a.dtype is b.dtype:  # nothing is converted, which NumPy might say something about
+        # nothing is converted, which NumPy might say something about
+        if a.dtype is b.dtype:
             store_values(a, b)
         else:
             run_silenced(store_values, a, b)
@@ -172,7 +183,7 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
 
 
 def _is_same_view(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays look at the same memory in the same way: then there is nothing to copy, nor to refuse."""
+    """Return True if two arrays look at the same cells in the same order: no copy is needed."""
     return (
         (a.base is not None or b.base is not None)
         and a.shape == b.shape
@@ -190,11 +201,11 @@ copy_ = op(
     older=True,
 )
 
-# conversions: the tensor itself if it is of this dtype and on this device already, else a recorded copy ---------------
+# conversions: the tensor itself if there is nothing to convert, else a recorded copy
 
 
 def convert_grad(x: Any, d: dtypes.dtype, where: device | None = None) -> Any:
-    """What a formula was given, an array or a tensor, in another dtype, and a tensor on another device."""
+    """Convert what a formula was given, an array or a tensor, to another dtype and device."""
     return x.astype(d.np, copy=False) if type(x) is np.ndarray else convert_tensor(x, d, where)
 
 
@@ -216,7 +227,10 @@ to_copy = op(
 def convert_tensor(
     self: Tensor, d: Any = None, where: Any = None, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """The tensor as this dtype, on this device, in this format: itself if it is so already and no copy is asked for."""
+    """Convert a tensor to a dtype, a device, a memory format.
+
+    It is the tensor itself if there is nothing to convert and no copy is asked for.
+    """
     a, here = self._data, device_of(self)
     if not copy and (d is None or d.np == a.dtype) and (where is None or where is here):
         return self
@@ -235,7 +249,7 @@ def convert_tensor(
 
 
 def _dtype_and_device_of(other: Any) -> tuple[dtypes.dtype, device]:
-    """The dtype and device of a tensor, or of a number in its place."""
+    """Return the dtype and device of a tensor, or of a number in its place."""
     return (other.dtype, device_of(other)) if isinstance(other, Tensor) else (dtypes.float64, CPU)
 
 
@@ -308,7 +322,7 @@ op(
 
 
 def _convert_by_type_name(self: Tensor, dtype: Any, non_blocking: bool, memory_format: Any) -> Any:
-    """The legacy type name, or with a dtype (a class, or the name of one) the tensor converted to it."""
+    """Return the legacy type name, or with a dtype (a class or its name) the converted tensor."""
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
     if isinstance(dtype, str):
@@ -330,11 +344,16 @@ op(
     older=True,
 )
 
-# NumPy ------------------------------------------------------------------------------------------------------------------
+# NumPy --------------------------------------------------------------------------------------------
 
 
 def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
-    """The memory as a NumPy array, shared. RuntimeError if the tensor requires grad; TypeError on the cuda device."""
+    """Return a NumPy array over the memory of a tensor.
+
+    RuntimeError if the tensor requires grad; TypeError on the cuda device.
+
+    RuntimeError if the tensor requires grad; TypeError on the cuda device.
+    """
     if force:
         self = convert_tensor(detach(self), None, CPU)
     if MODES.here.grad and needs_grad(self):
@@ -349,7 +368,8 @@ def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
     self._own_storage()._resizable = False
     a = self._data
     if not a.size:
-        return np.empty(a.shape, a.dtype)  # with NumPy's strides for empty arrays
+        # with NumPy's strides for empty arrays
+        return np.empty(a.shape, a.dtype)
     return a[...] if a.ndim else a.view()
 
 
@@ -357,31 +377,35 @@ op("numpy(Tensor(a) self, *, bool force=False)", composite(to_numpy), function=F
 
 
 def to_array(self: Tensor, dtype: Any = None) -> np.ndarray:
-    """The memory as an array. It takes no `copy`, as torch's does not, so that NumPy warns of it where it does there."""
+    """Return an array over the memory of a tensor.
+
+    It takes no `copy`, as PyTorch's does not, so that NumPy warns of it where it does there.
+    """
     a = to_numpy(self)
     return a if dtype is None else a.astype(dtype, copy=False)
 
 
+# NumPy recognizes a TypeError about `copy` by this name
 to_array.__name__, to_array.__qualname__ = (
     "__array__",
     "Tensor.__array__",
-)  # by which NumPy knows the TypeError
+)
 python("__array__", to_array, function=False)
 
-# Python's copy and pickle -----------------------------------------------------------------------------------------------
+# Python's copy and pickle -------------------------------------------------------------------------
 
 
 def tensor_over_storage(
     storage: Any, like: tuple, requires_grad: bool, kind: Any = Tensor, state: Any = ()
 ) -> Tensor:
-    """A leaf over a storage; `like`: its dtype (NumPy's), shape, strides and offset in bytes."""
+    """Make a leaf over a storage; `like`: dtype, shape, strides and offset in bytes."""
     d, shape, strides, offset = like
-    out = make_leaf_over(
-        storage.look(shape, np.dtype(d.char), strides, offset)
-    )  # not one that pickle made
+    # not one that pickle made
+    out = make_leaf_over(storage.look(shape, np.dtype(d.char), strides, offset))
     out._storage = storage
     if not out._counter.is_inference:
-        out._counter = VersionCounter(1)  # torch makes an empty tensor and then sets its storage
+        # torch makes an empty tensor and then sets its storage
+        out._counter = VersionCounter(1)
     if requires_grad:
         materialize_meta(out).requires_grad = True
     if kind is not Tensor:
@@ -396,7 +420,10 @@ def _geometry_in_bytes(self: Tensor) -> tuple:
 
 
 def deepcopy_tensor(self: Tensor, memo: dict) -> Tensor:
-    """`copy.deepcopy`: a leaf on a copy of the whole storage, which tensors that share one keep sharing."""
+    """Make the `copy.deepcopy` of a tensor: a leaf over a copy of the whole storage.
+
+    Tensors that share a storage share its copy.
+    """
     if self.grad_fn is not None:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
@@ -418,7 +445,7 @@ def deepcopy_tensor(self: Tensor, memo: dict) -> Tensor:
 
 
 def copy_tensor(self: Tensor) -> Tensor:
-    """`copy.copy`: a leaf that looks at the same memory, with a version counter of its own."""
+    """Make the `copy.copy` of a tensor: a leaf over its memory with a counter of its own."""
     warn_of_hooks(self)
     return tensor_over_storage(
         self._own_storage(),
@@ -430,12 +457,15 @@ def copy_tensor(self: Tensor) -> Tensor:
 
 
 def rebuild_tensor(data: bytes, where: device, *rest: Any) -> Tensor:
-    """A tensor from the bytes of its storage, and what else `tensor_over_storage` takes."""
+    """Make a tensor of its storage's bytes and other arguments of `tensor_over_storage`."""
     return tensor_over_storage(UntypedStorage(np.frombuffer(data, np.uint8).copy(), where), *rest)
 
 
 def reduce_tensor(self: Tensor, protocol: Any) -> tuple:
-    """What `pickle` writes: each tensor with a storage of its own, so that what two of them share is lost, as in torch."""
+    """Return what `pickle` writes.
+
+    Each tensor has a storage of its own, so that what two of them share is lost, as in PyTorch.
+    """
     warn_of_hooks(self)
     storage, state = self._own_storage(), dict(self.__dict__)
     data = storage._as_bytes().tobytes()

@@ -1,7 +1,7 @@
-"""Creation: tensors of a shape that a rule fills: zeros, ones, one value, evenly spaced numbers, identity matrices.
+"""Creation by a rule: zeros, ones, one value, evenly spaced numbers, identity matrices.
 
-A rule gives an array of a dtype; `factory`, `factory_like` and `factory_new` add what all such functions take: dtype and
-device, whether gradients are wanted, and for some `out=`.
+A rule gives an array of a dtype; `factory`, `factory_like` and `factory_new` add what all such
+functions take: dtype and device, whether gradients are wanted, and for some `out=`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, boo
 OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
 
 
-# what all creations have in common --------------------------------------------------------------------------------------
+# what all creations have in common ----------------------------------------------------------------
 
 
 PINNED = (
@@ -36,19 +36,27 @@ PINNED = (
 
 
 class factory(composite):
-    """A kernel by the rule `make(d, ...)`; `default`: the dtype where none is given, or how to find it."""
+    """A kernel for creating tensors by the rule `make(d, ...)`.
+
+    `default`: the dtype where none is given, or a function that finds it.
+    """
 
     def __init__(self, make: Callable, default: Any = None) -> None:
         super().__init__(make)
         self.default = default
 
     def bind_schema(self, schema: Any) -> None:
-        """See where the options stand: dtype, layout, device and whether memory is to be pinned."""
+        """Find the position of the options: dtype, layout, device, pinned memory."""
         self.at = schema.names.index("dtype") - schema.has_self
         self.name = schema.name
 
     def split_options(self, args: tuple) -> tuple[tuple, Any, Any]:
-        """The arguments without the options, the dtype and the device that were asked for. RuntimeError for pinned memory."""
+        """Return the arguments without the options, the dtype and the device.
+
+        RuntimeError if pinned memory is asked for.
+
+        RuntimeError for pinned memory.
+        """
         at = self.at
         dtype, _, device, pin = args[at : at + 4]
         if pin:
@@ -56,7 +64,7 @@ class factory(composite):
         return args[:at] + args[at + 4 :], dtype, device
 
     def __call__(self, *args: Any) -> Any:
-        """The new tensor."""
+        """Make the tensor."""
         given, dtype, device = self.split_options(args)
         if not isinstance(dtype, dtypes.dtype):
             default = self.default(*given) if callable(self.default) else self.default
@@ -64,7 +72,7 @@ class factory(composite):
         return make_leaf(self.function(dtype, *given), as_device(device))
 
     def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
-        """`out`, resized if need be, with the numbers."""
+        """Write the numbers into `out`, which is resized if need be."""
         if MODES.here.grad and needs_grad(out):
             raise RuntimeError(
                 f"{self.name}(): functions with out=... arguments don't support automatic "
@@ -78,10 +86,10 @@ class factory(composite):
 
 
 class factory_new(factory):
-    """A kernel for `new_name(self, ...)`: `make(d, ...)` with the dtype and the device of `self`."""
+    """A kernel for `new_name(self, ...)`: it has the dtype and the device of `self`."""
 
     def __call__(self, like: Any, *args: Any) -> Any:
-        """The new tensor, or for an array a new array."""
+        """Make the tensor, or for an array an array."""
         given, dtype, device = self.split_options(args)
         a = like if type(like) is np.ndarray else like._data
         make_array = self.make_array(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
@@ -92,21 +100,24 @@ class factory_new(factory):
         )
 
     def make_array(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
-        """The new array."""
+        """Make the array."""
         return self.function(d, *given)
 
 
 class factory_like(factory_new):
-    """A kernel for `name_like(self, ...)`: `fill(array, ...)` fills an array with the shape and layout of `self`."""
+    """A kernel for `name_like(self, ...)`.
+
+    `fill(array, ...)` fills an array with the shape and layout of `self`.
+    """
 
     def make_array(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
-        """The new array."""
+        """Make the array."""
         make_array = empty_like_strides(a.shape, d.np, strides_of_copy(a, given[-1], d.itemsize))
         self.function(make_array, *given[:-1])
         return make_array
 
 
-# one value --------------------------------------------------------------------------------------------------------------
+# one value ----------------------------------------------------------------------------------------
 
 
 def _zeros(d: dtypes.dtype, size: tuple) -> np.ndarray:
@@ -194,7 +205,7 @@ new_empty_strided = op(
     function=False,
 )
 
-# evenly spaced numbers --------------------------------------------------------------------------------------------------
+# evenly spaced numbers ----------------------------------------------------------------------------
 
 
 def _refuse_bool(name: str, d: dtypes.dtype) -> None:
@@ -204,7 +215,8 @@ def _refuse_bool(name: str, d: dtypes.dtype) -> None:
 
 def _bounds_as_numbers(start: Any, end: Any = None, step: Any = 1) -> tuple[Any, Any, Any]:
     start, end = (0, start) if end is None else (start, end)
-    return tuple([x.item() if isinstance(x, Tensor) else x for x in (start, end, step)])  # type: ignore[return-value]
+    numbers = [x.item() if isinstance(x, Tensor) else x for x in (start, end, step)]
+    return numbers[0], numbers[1], numbers[2]
 
 
 def _dtype_of_range(*bounds: Any) -> dtypes.dtype:
@@ -217,7 +229,8 @@ def _dtype_of_range(*bounds: Any) -> dtypes.dtype:
 def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
     start, end, step = _bounds_as_numbers(*bounds)
     _refuse_bool("arange", d)
-    if d is dtypes.int64:  # torch counts the elements of every other dtype in floating point
+    # torch counts the elements of every other dtype in floating point
+    if d is dtypes.int64:
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
         start, end, step = int(start), int(end), int(step)
@@ -253,7 +266,7 @@ def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
 
 
 def _space_evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndarray:
-    """Counted from the start in the first half, back from the end in the second."""
+    """Count from the start in the first half, back from the end in the second."""
     i, step = np.arange(float(steps)), (last - first) / max(steps - 1, 1)
     step = float(d.np.type(step)) if d.is_floating_point else step
     return convert_values(
@@ -274,7 +287,7 @@ for _start, _end in (
         method=False,
     )
 
-# identity matrices ----------------------------------------------------------------------------------------------
+# identity matrices --------------------------------------------------------------------------------
 
 
 def _eye(d: dtypes.dtype, n: int, m: int | None = None) -> np.ndarray:

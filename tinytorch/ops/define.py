@@ -9,12 +9,14 @@
         other=lambda grad, self: grad * self,
     )
 
-The schema says how the operation may be called and what a call shares: a result `Tensor(a)` looks at the memory of the
-argument `Tensor(a)`, and `Tensor(a!)` is written to. From it come the function, the method, `name_`, `out=`, and PyTorch's
-errors for calls that do not fit. The names of a formula's parameters say what is saved for it.
+The schema says how the operation may be called and what a call shares: a result `Tensor(a)` looks
+at the memory of the argument `Tensor(a)`, and `Tensor(a!)` is written to. From it come the
+function, the method, `name_`, `out=`, and PyTorch's errors for calls that do not fit. The names of
+a formula's parameters say what is saved for it.
 
-An `Op` runs in PyTorch's order: arguments are read, then histories are checked, then what backward needs is saved, then
-the kernel runs, then the result is given its history. So of several errors the one that PyTorch raises is raised.
+An `Op` runs in PyTorch's order: arguments are read, then histories are checked, then what backward
+needs is saved, then the kernel runs, then the result is given its history. So of several errors the
+one that PyTorch raises is raised.
 """
 
 from __future__ import annotations
@@ -69,8 +71,8 @@ from .schema import Schema, is_number
 
 ndarray = np.ndarray
 
-# PyTorch's errors for an `out=` of another dtype than the result. Numbered are the result's dtype and that of `out`, by
-# their names in Python and as C++ has them.
+# PyTorch's errors for an `out=` of another dtype than the result. Numbered are the result's dtype
+# and that of `out`, by their names in Python and as C++ has them.
 OUT_DTYPE_ERRORS = {
     "exact": "Expected out tensor to have dtype {2}, but got {3} instead",
     "found": "Found dtype {1} but expected {0}",
@@ -89,24 +91,28 @@ _TWO_DEVICES = (
     "Expected all tensors to be on the same device, but found at least two devices, {} and {}!"
 )
 
-OPS: list[Op] = []  # all that are declared, in order
+# all that are declared, in order
+OPS: list[Op] = []
 
 
 class SavedArgument(NamedTuple):
     """A value that the node of an operation saves."""
 
     name: str
-    read: Callable[[tuple], Any] | None  # reads it off a call's arguments; None for a result
-    user: int | None  # the one input whose gradient alone needs it, if there is just one
+    # reads it off a call's arguments; None for a result
+    read: Callable[[tuple], Any] | None
+    # the one input whose gradient alone needs it, if there is just one
+    user: int | None
     is_tensor: bool
 
 
 class Op:
     """One overload of an operation.
 
-    Formulas and other operations call it with tensors, or with plain arrays, on which only the kernel runs. The ways
-    to run it: `on_arrays` (the kernel), `on_tensors` (the shortest way), `run` (step by step; its arguments are
-    complete), `run_in_place` (as `name_`), `run_into_out` (with `out=`).
+    Formulas and other operations call it with tensors, or with plain arrays, on which only the
+    kernel runs. The ways to run it: `on_arrays` (the kernel), `on_tensors` (the shortest way),
+    `run` (step by step; its arguments are complete), `run_in_place` (as `name_`), `run_into_out`
+    (with `out=`).
     """
 
     def __init__(
@@ -128,7 +134,8 @@ class Op:
         self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
         self.saves = [] if node is None else self._list_saved_arguments(keeps)
-        # a view of what the schema says is written to, as by `t_`, changes how the tensor itself looks at its memory
+        # A view of what the schema says is written to, as by `t_`, changes how the tensor itself
+        # looks at its memory.
         is_restride = kernel.kind == "view" and schema.writes
         self.kind = "restride" if is_restride else kernel.kind
         # most kernels do no more than their function, and are not worth a call in between
@@ -157,7 +164,10 @@ class Op:
         return saved
 
     def __call__(self, *values: Any) -> Any:
-        """Run on tensors, recorded if grad mode is on, or on arrays. Arguments that are left out take their defaults."""
+        """Run on tensors, recorded if grad mode is on, or on arrays.
+
+        Arguments that are left out take their defaults.
+        """
         if type(values[0]) is not ndarray or self.writes:
             return self.on_tensors(*values)
         if len(values) == len(self.defaults):
@@ -182,7 +192,10 @@ class Op:
         return tensors
 
     def begin_recording(self, values: tuple, tensors: list, written: bool = False) -> Any:
-        """Return the node of a call if it is to be recorded, else None. `written`: the first argument is written to."""
+        """Return the node of a call if it is to be recorded, else None.
+
+        `written`: the first argument is written to.
+        """
         if self.node is None or not MODES.here.grad:
             return None
         for t in tensors:
@@ -204,9 +217,12 @@ class Op:
         return self.node(tuple(edges), self.save(values, edges, written))
 
     def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
-        """Return what a node saves of a call: only what a formula reads whose gradient is needed. Results come later.
+        """Return what a node saves of a call: only what a formula reads whose gradient is needed.
 
-        Of an argument that is written to, a copy is saved, as the write comes later and would make it stale.
+        Results come later.
+
+        Of an argument that is written to, a copy is saved, as the write comes later and would make
+        it stale.
         """
         rewritten = self.schema.names[0] if written else None
         saved: list = []
@@ -246,19 +262,26 @@ class Op:
     # ways to run ---------------------------------------------------------------------------------
 
     def common_device(self, values: tuple, tensors: list) -> device:
-        """Return the device of the operands, which is the result's. RuntimeError if they are on two devices."""
+        """Return the device of the operands, which is the result's.
+
+        RuntimeError if they are on two devices.
+        """
         for t in tensors:
             if t._storage is not None and t._storage.device is not CPU:
                 return self._check_devices(values)
         return CPU
 
     def _check_devices(self, values: tuple) -> device:
-        """Return the device of operands of which one is not on the CPU. RuntimeError if they are on two devices."""
+        """Return the device of operands of which one is not on the CPU.
+
+        RuntimeError if they are on two devices.
+        """
         operands = [values[i] for i in self.tensors if isinstance(values[i], TensorBase)]
         for i in self.lists:
             if (
                 self.schema.params[i].kind == "Tensor[]"
-            ):  # `Tensor?[]` are indices, which may be on the CPU
+                # `Tensor?[]` are indices, which may be on the CPU
+            ):
                 operands += values[i]
         common = next((d for t in operands if (d := device_of(t)) is not CPU), CPU)
         for t in operands:
@@ -280,7 +303,8 @@ class Op:
         if fn is not None:
             self.end_recording(fn, result)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
-            result._counter = VersionCounter(1)  # PyTorch counts that it was written to
+            # PyTorch counts that it was written to
+            result._counter = VersionCounter(1)
         return result
 
     def _run_view(self, *values: Any) -> Any:
@@ -292,7 +316,8 @@ class Op:
         creation = MULTI_OUTPUT if self.several and MODES.here.grad else None
         if (
             self.node is not None
-        ):  # without, autograd does not know that it looks at the same memory
+            # without, autograd does not know that it looks at the same memory
+        ):
             for t in views:
                 mark_as_view(t, source, creation)
         result = self.result_type(views) if self.several else views[0]
@@ -317,7 +342,7 @@ class Op:
         return target
 
     def run_in_place(self, *values: Any) -> Any:
-        """Run the operation with its result written into its first argument, as PyTorch's `name_` does."""
+        """Run the operation with its result written into its first argument: PyTorch's `name_`."""
         values += self.defaults[len(values) :]
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
@@ -327,8 +352,8 @@ class Op:
         self.common_device(values, tensors)
         arrays = arrays_of(values)
         for i in self.tensors[1:]:
-            # A tensor may be written with itself, but not with another tensor over the same array: the kernel's check
-            # of overlaps tells the two apart by the array.
+            # A tensor may be written with itself, but not with another tensor over the same array:
+            # the kernel's check of overlaps tells the two apart by the array.
             if arrays[i] is arrays[0] and values[i] is not target:
                 arrays[i] = arrays[i][...]
         data = run_silenced(self.kernel.values_to_write, *arrays)
@@ -344,7 +369,8 @@ class Op:
 
     def _write_into_array(self, target: Any, rest: tuple) -> ndarray:
         """Write the result into an array: a formula of a first derivative runs on arrays."""
-        target = np.asarray(target)  # NumPy gives a number for an operation on 0-d arrays
+        # NumPy gives a number for an operation on 0-d arrays
+        target = np.asarray(target)
         data = self.kernel.values_to_write(target, *rest)
         if data is not None:
             store_values(target, data)
@@ -365,7 +391,8 @@ class Op:
     def run_into_out(self, out: Any, values: tuple) -> Any:
         """Run the operation with its result, or several, written into `out`.
 
-        RuntimeError if anything requires grad, or if PyTorch does not convert the result to the dtype of `out`.
+        RuntimeError if anything requires grad, or if PyTorch does not convert the result to the
+        dtype of `out`.
         """
         if self.schema.is_factory:
             return self.kernel.run_into_out(out, values)
@@ -426,7 +453,9 @@ class Op:
 
 
 def write_out(out: Any, data: ndarray, inputs: list, keeps_strides: bool) -> None:
-    """Write a result into `out`: resized if need be (with PyTorch's warning), converted if PyTorch does, counted.
+    """Write a result into `out`, and count the write.
+
+    It is resized if need be, with PyTorch's warning, and converted if PyTorch does that.
 
     `keeps_strides`: a resized `out` gets the strides of the result, as TensorIterator's have it.
     """
@@ -460,7 +489,7 @@ def arrays_of(values: tuple) -> list:
 
 
 def is_called_on_arrays(values: tuple) -> bool:
-    """Return True if the first argument, or element of one, that is a tensor or an array is an array."""
+    """Return True if the first tensor or array among the arguments is an array."""
     for value in values:
         for x in value if type(value) in (list, tuple) else (value,):
             if isinstance(x, TensorBase):
@@ -482,7 +511,10 @@ _FACTS: dict[str, Callable] = {
 
 
 def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
-    """Make a function that reads a saved value off a call's arguments: `other`, `self_sym_sizes`, `_self_dtype`."""
+    """Make a function that reads a saved value off a call's arguments.
+
+    Its name says which: `other`, `self_sym_sizes`, `_self_dtype`.
+    """
     if name in schema.names:
         return itemgetter(schema.names.index(name))
     base, _, fact = name.lstrip("_").replace("_sym_", "_").rpartition("_")
@@ -500,11 +532,13 @@ def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
     return read
 
 
-# declaring ---------------------------------------------------------------------------------------
+# declaring ----------------------------------------------------------------------------------------
 
 
-FUNCTIONS: dict[str, Callable] = {}  # what `tinytorch` offers under its own name
-OVERLOADS: dict[str, Overloads] = {}  # by name, functions and methods alike
+# what `tinytorch` offers under its own name
+FUNCTIONS: dict[str, Callable] = {}
+# by name, functions and methods alike
+OVERLOADS: dict[str, Overloads] = {}
 # By operation: how many overloads have a node. PyTorch numbers the nodes so.
 _nodes_declared: dict[str, int] = {}
 
@@ -533,13 +567,13 @@ def op(
     `aka`: other names.
     `numbers`: Python numbers stand for tensors, as in arithmetic.
     `in_place`: offer `name_`; by default for what is pointwise.
-    `out`: offer `out=`. A text, or a key of OUT_DTYPE_ERRORS, is the error for an `out` of another dtype.
+    `out`: offer `out=`. A text, or a key of OUT_DTYPE_ERRORS, is the error for another dtype.
     `operator`: Python's, as in `__mul__`.
-    `backward`: the name of the node, where it is not the operation's with `Backward` and a number.
+    `backward`: the name of the node, where it is not the operation's, `Backward` and a number.
     `also`: what the node saves though no formula reads it.
     `keeps`: how saved values that are no arguments are read off a call's arguments.
     `node`: a kind of node of its own.
-    `writes`: how often PyTorch's formulas write to the gradients that they make; it counts in their version.
+    `writes`: how often PyTorch's formulas write to gradients that they make, which counts.
     `older`: PyTorch also accepts an older form of call, which its errors take into account.
     `formulas`: by the name of an input, its gradient.
     """
@@ -547,25 +581,21 @@ def op(
     kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
     kernel.bind_schema(parsed)
     inputs = [parsed.names.index(n) for n in formulas]
-    number = _nodes_declared.setdefault(parsed.name, 0)
     if formulas and node is None:
-        name = backward or f"{parsed.name.lstrip('_').title().replace('_', '')}Backward{number}"
-        node = _make_node_class(name, formulas, also, parsed, kernel, writes)
+        node = _make_node_class(backward, formulas, also, parsed, kernel, writes)
     if node is not None:
         inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
-        _nodes_declared[parsed.name] = number + 1
+        _nodes_declared[parsed.name] = _nodes_declared.get(parsed.name, 0) + 1
     out_error = OUT_DTYPE_ERRORS.get(out, out) if isinstance(out, str) else ""
     declared = Op(parsed, kernel, node, inputs, keeps or {}, numbers, older, out_error)
     OPS.append(declared)
     if in_place is None:
         in_place = type(kernel) is pointwise and kernel.to != "bool"
     has_out = kernel.kind == "fresh" if out is None else bool(out)
-    is_public = function or method  # else it is for formulas alone
-    for name in (parsed.name, *aka) if is_public else ():
-        is_in_place = declared.kind == "write" and parsed.name.endswith("_")
-        _offer(name, declared, is_in_place, function, method, has_out)
-        if in_place and not parsed.writes:
-            _offer(f"{name}_", declared, True, False, True, False)
+    # an operation that is neither is for formulas alone
+    if function or method:
+        for name in (parsed.name, *aka):
+            _offer_with_in_place(name, declared, in_place, function, method, has_out)
     if operator:
         _offer_operators(operator, declared, in_place)
     return declared
@@ -574,7 +604,10 @@ def op(
 def _make_node_class(
     name: str, formulas: dict, also: tuple[str, ...], schema: Schema, kernel: Kernel, writes: int
 ) -> Any:
-    """Make the class of an operation's nodes."""
+    """Make the class of an operation's nodes. Without a name it has the operation's, numbered."""
+    if not name:
+        number = _nodes_declared.get(schema.name, 0)
+        name = f"{schema.name.lstrip('_').title().replace('_', '')}Backward{number}"
     results: tuple[str, ...] = ("result",)
     if schema.several:
         results = tuple([n or f"result{i}" for i, n in enumerate(schema.result_names)])
@@ -610,6 +643,16 @@ def _make_result_type(name: str, fields: tuple[str, ...]) -> Any:
     return ShownAs(name, (tuple,), body)
 
 
+def _offer_with_in_place(
+    name: str, declared: Op, in_place: bool, function: bool, method: bool, out: bool
+) -> None:
+    """Put an operation under a name into the package and on Tensor, and `name_` on Tensor."""
+    is_in_place = declared.kind == "write" and declared.name.endswith("_")
+    _offer(name, declared, is_in_place, function, method, out)
+    if in_place and not declared.schema.writes:
+        _offer(f"{name}_", declared, True, False, True, False)
+
+
 def _offer(
     name: str, declared: Op, in_place: bool, function: bool, method: bool, out: bool
 ) -> None:
@@ -626,7 +669,7 @@ _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
-    """Offer Python's operators for an operation: forward, reflected (`2 * x`), in place (`x *= 2`)."""
+    """Offer Python's operators: forward, reflected (`2 * x`) and in place (`x *= 2`)."""
     call = getattr(Tensor, declared.name)
     if len(declared.tensors) == 1 and not declared.numbers and len(declared.schema.params) == 1:
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
@@ -667,7 +710,7 @@ def python(
     method: bool = True,
     aka: tuple[str, ...] = (),
 ) -> Any:
-    """Offer what PyTorch itself writes in Python, or reads the arguments of by hand, under its name."""
+    """Offer what PyTorch itself writes in Python, or whose arguments it reads by hand."""
     for n in (name, *aka):
         if function:
             FUNCTIONS[n] = member
@@ -677,7 +720,7 @@ def python(
 
 
 def elsewhere(*ops: Op, out: bool = False) -> Callable:
-    """Return the function of an operation that PyTorch offers in a module, such as `torch.nn.functional.linear`."""
+    """Return the function of an op that PyTorch offers in a module, as `nn.functional.linear`."""
     overloads = Overloads(ops[0].name)
     for one_op in ops:
         overloads.add(one_op, out)

@@ -1,7 +1,7 @@
-"""Filling: one value, or random numbers, into memory that is there or into a new tensor; and dropout.
+"""Filling with one value or random numbers, in place or into a new tensor; and dropout.
 
-The numbers come from `random` and are torch's own, bit for bit. What is filled in place forgets its values, so that the
-gradient for them is zero.
+The numbers come from `random` and are torch's own, bit for bit. What is filled in place forgets its
+values, so that the gradient for them is zero.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _GENERATOR = "Generator? generator=None"
 
 
 def zero_gradient(grad: Any) -> Any:
-    """The gradient for values that were overwritten."""
+    """Return the gradient for values that were overwritten: zeros."""
     return zeros_like(grad)
 
 
-# one value --------------------------------------------------------------------------------------------------------------
+# one value ----------------------------------------------------------------------------------------
 
 
 def _value_of_tensor(a: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -72,11 +72,11 @@ zero_ = op(
     self=zero_gradient,
 )
 
-# random numbers in place --------------------------------------------------------------------------------------------------
+# random numbers in place --------------------------------------------------------------------------
 
 
 def _make_random_kernel(fill: Callable) -> write:
-    """A kernel by `fill(array, numbers..., generator)`, one of torch's ways to draw."""
+    """Make a kernel of `fill(array, numbers..., generator)`, one of PyTorch's ways to draw."""
 
     def draw(a: np.ndarray, *args: Any) -> None:
         *numbers, generator = args
@@ -119,7 +119,7 @@ for _numbers, _node, _kernel in (
 ):
     op(f"{_numbers} {_GENERATOR})", _kernel, function=False, backward=_node, self=zero_gradient)
 
-# new tensors of random numbers ----------------------------------------------------------------------------------------------
+# new tensors of random numbers --------------------------------------------------------------------
 
 
 def _make_empty(d: dtypes.dtype, size: tuple) -> np.ndarray:
@@ -136,7 +136,8 @@ def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
     return random.draw_permutation(n, random.generator_or_default(generator), d.np)
 
 
-_WHOLE = OPTIONS.replace("dtype=None", "dtype=4")  # int64, which is torch's type number 4
+# int64, which is torch's type number 4
+_WHOLE = OPTIONS.replace("dtype=None", "dtype=4")
 _GIVEN = ("Generator? generator, ", "")
 for _g in _GIVEN:
     for _name, _fill in (("rand", random.uniform_), ("randn", random.normal_)):
@@ -184,7 +185,7 @@ op(
     method=False,
 )
 
-# dropout ----------------------------------------------------------------------------------------------------------------
+# dropout ------------------------------------------------------------------------------------------
 
 
 def _drop_elements(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor:

@@ -1,8 +1,8 @@
 """Tensors from data: numbers and nested sequences, NumPy arrays, other tensors.
 
-`tensor` always copies, `from_numpy` always shares, `as_tensor` and `asarray` share where that is possible. For the old
-constructors, `torch.Tensor(...)` and `torch.FloatTensor(...)` and its kin, sizes give a tensor of zeros, a sequence gives
-its copy, a tensor gives an alias of itself.
+`tensor` always copies, `from_numpy` always shares, `as_tensor` and `asarray` share where that is
+possible. For the old constructors, `torch.Tensor(...)` and `torch.FloatTensor(...)` and its kin,
+sizes give a tensor of zeros, a sequence gives its copy, a tensor gives an alias of itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .define import op, python
 from .kernels import composite
 from .schema import Schema, Signature, is_number, mismatch
 
-# reading data -----------------------------------------------------------------------------------------------------------
+# reading data -------------------------------------------------------------------------------------
 
 _SLOW_WARNING = (
     "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
@@ -44,7 +44,7 @@ _NUMBER_TYPES = {int, float, bool}
 
 
 def is_sequence(x: Any) -> bool:
-    """Whether data of this kind is read element by element."""
+    """Return True if data of this kind is read element by element."""
     if isinstance(x, (list, tuple)):
         return True
     if isinstance(x, (str, bytes, dict, set, Tensor)):
@@ -56,7 +56,8 @@ def _shape_of_data(data: Any) -> tuple[int, ...]:
     shape = []
     while is_sequence(data):
         shape.append(len(data))
-        if len(shape) > _MOST_DIMENSIONS:  # or a list that is its own first element
+        # or a list that is its own first element
+        if len(shape) > _MOST_DIMENSIONS:
             raise ValueError(f"too many dimensions '{type_name(data)}'")
         if not len(data):
             break
@@ -104,7 +105,7 @@ def _infer_dtype(values: Sequence) -> dtypes.dtype:
 
 
 def _number_of(v: Any, d: dtypes.dtype) -> Any:
-    """A value as the Python number that it is read as."""
+    """Return a value as a Python number of the dtype's category."""
     if d.np.kind in "iu" and isinstance(v, (Tensor, list, tuple)):
         return operator.index(v)
     if isinstance(v, Tensor):
@@ -113,7 +114,7 @@ def _number_of(v: Any, d: dtypes.dtype) -> Any:
 
 
 def _read_data(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any, dtypes.dtype]:
-    """The shape of data, its elements one after the other, and the dtype: the one given, else theirs."""
+    """Return the shape of data, its elements in one row, and the dtype: `d`, else theirs."""
     kind = type(data)
     if kind in _NUMBER_TYPES:
         shape, values = (), [data]
@@ -143,7 +144,7 @@ def _read_data(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any,
 
 
 def array_from_data(data: Any, d: dtypes.dtype | None) -> np.ndarray:
-    """Data as a new array, with torch's inference of dtype and torch's errors."""
+    """Return data as a new array, with PyTorch's inference of the dtype and its errors."""
     if isinstance(data, (np.ndarray, np.generic)):
         a = np.asarray(data)
         found = _check_array(a)
@@ -162,7 +163,10 @@ def array_from_data(data: Any, d: dtypes.dtype | None) -> np.ndarray:
 
 
 def _check_array(a: np.ndarray) -> dtypes.dtype:
-    """The dtype of an array's elements. TypeError and ValueError for arrays that torch does not take."""
+    """Return the dtype of an array. TypeError and ValueError for arrays that PyTorch refuses.
+
+    TypeError and ValueError for arrays that torch does not take.
+    """
     if not a.dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. "
@@ -190,10 +194,9 @@ def check_size(shape: tuple[int, ...]) -> None:
 
 
 def make_leaf(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
-    """A new leaf over an array of its own."""
-    t = (
-        make_leaf_over(a, where) if a.size or a.base is not None else make_tensor(a, where)
-    )  # an empty one may have been given strides
+    """Make a leaf over an array of its own."""
+    # an empty one may have been given strides
+    t = make_leaf_over(a, where) if a.size or a.base is not None else make_tensor(a, where)
     if requires_grad:
         if a.dtype.kind != "f":
             raise RuntimeError(
@@ -203,7 +206,7 @@ def make_leaf(a: np.ndarray, where: device, requires_grad: bool | None = False) 
     return t
 
 
-# copies -----------------------------------------------------------------------------------------------------------------
+# copies -------------------------------------------------------------------------------------------
 
 _COPY_CONSTRUCT_WARNING = (
     "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -214,7 +217,7 @@ _COPY_CONSTRUCT_WARNING = (
 def _copy_data(
     call: str, data: Any, d: dtypes.dtype | None, where: device | None, requires_grad: bool
 ) -> Tensor:
-    """A leaf with a copy of the data; None for a dtype or device stands for the data's own."""
+    """Make a leaf with a copy of the data. None for a dtype or device stands for the data's own."""
     if isinstance(data, Tensor):
         warn_user(_COPY_CONSTRUCT_WARNING.format(call))
         a = run_silenced(copy_array, data._data, None, d and d.np)
@@ -255,11 +258,11 @@ new_tensor = op(
     function=False,
 )
 
-# shared memory where that is possible -------------------------------------------------------------------------------------
+# shared memory where that is possible -------------------------------------------------------------
 
 
 def from_numpy(a: Any) -> Tensor:
-    """A tensor over a NumPy array's own memory, with a new version counter.
+    """Make a tensor over a NumPy array's own memory, with a new version counter.
 
     TypeError for dtypes torch lacks, ValueError for negative strides.
     """
@@ -278,7 +281,8 @@ def from_numpy(a: Any) -> Tensor:
         )
     a = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
     if a.size and a.flags.c_contiguous:
-        flat = np.frombuffer(memoryview(a), a.dtype)  # which does not know what lies around it
+        # which does not know what lies around it
+        flat = np.frombuffer(memoryview(a), a.dtype)
     else:
         room = byte_extent(a.shape, a.strides, a.itemsize) // a.itemsize
         flat = np.lib.stride_tricks.as_strided(
@@ -334,7 +338,8 @@ def _asarray(
         )
     out = convert_tensor(source, dtype, where)
     out = clone(out) if copy and shared and out is source else out
-    if requires_grad is False and needs_grad(out):  # of `obj` itself it is taken away, as in torch
+    # of `obj` itself it is taken away, as in torch
+    if requires_grad is False and needs_grad(out):
         return detach(out) if out.grad_fn is not None else out.requires_grad_(False)
     return out.requires_grad_() if requires_grad and out._edge is None else out
 
@@ -346,7 +351,7 @@ op(
     method=False,
 )
 
-# the old constructors -----------------------------------------------------------------------------------------------------
+# the old constructors -----------------------------------------------------------------------------
 
 _LEGACY_SIGNATURES = [
     Signature(Schema(line), "new", False, False, False)
@@ -361,7 +366,9 @@ _LEGACY_SIGNATURES = [
 
 
 def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **named: Any) -> Any:
-    """A tensor as an old constructor makes it; `d` is the dtype of the class, None for `torch.Tensor` itself.
+    """Make a tensor as an old constructor does.
+
+    `d` is the dtype of the class, None for `torch.Tensor` itself.
 
     TypeError for what no old constructor takes.
     """
@@ -385,19 +392,20 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **n
 
 
 def _parse_legacy_call(args: tuple, named: dict) -> dict[str, Any]:
-    """The arguments by name, by the first of torch's ways to read them that fits."""
+    """Return the arguments by name, read in the first old way that fits."""
     for way in _LEGACY_SIGNATURES:
         found = way.match(args, named)
         if isinstance(found, str):
             continue
         if args and found.get("size") is args[0] and not isinstance(args[0], Size):
-            return {"data": args[0]}  # only a Size alone gives sizes
+            # only a Size alone gives sizes
+            return {"data": args[0]}
         return {p.name: p.read(found[p.name], "new") for p in way.params if p.name in found}
     raise mismatch("new", _LEGACY_SIGNATURES, args, named)
 
 
 class TensorType(ShownAs, type, metaclass=ShownAs):
-    """The class of `torch.FloatTensor`: calling it makes a tensor of its dtype; it answers `isinstance` by dtype."""
+    """The class of `torch.FloatTensor`: makes tensors of its dtype, which are its instances."""
 
     shown_as = "torch.tensortype"
 

@@ -1,13 +1,14 @@
-"""`x[...]` and `x[...] = value`: ints, slices, None and Ellipsis make views; tensors, lists and masks copy.
+"""`x[...]` and `x[...] = value`: ints, slices, None and `...` make views, tensors copy.
 
-Source: torch's `python_variable_indexing` and `TensorAdvancedIndexing`: an index is worked off from left to right as
-select, slice and unsqueeze views; what is left over as tensors goes to `index` or `index_put_`.
+Source: torch's `python_variable_indexing` and `TensorAdvancedIndexing`: an index is worked off from
+left to right as select, slice and unsqueeze views; what is left over as tensors goes to `index` or
+`index_put_`.
 """
 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,11 +35,16 @@ from .parts import END, select, slice_
 from .sums import expand
 from .views import unsqueeze, view
 
-# index tensors --------------------------------------------------------------------------------------------------------
+# index tensors ------------------------------------------------------------------------------------
 
 
 def _read_index_arrays(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
-    """Index tensors as int64 arrays: masks replaced by where they are true. IndexError in torch's words."""
+    """Return index tensors as int64 arrays: masks become the indices where they are true.
+
+    IndexError in PyTorch's words.
+
+    IndexError in torch's words.
+    """
     out: list[np.ndarray | None] = []
     for i in indices:
         if i is None:
@@ -68,8 +74,17 @@ def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
             )
 
 
-def _broadcast_indices(shape: tuple, places: list) -> tuple[tuple, list[int], int, tuple]:
-    """The shape in which indices meet, the dimensions that have any, where theirs come in the result, its shape."""
+class IndexGeometry(NamedTuple):
+    """The shapes of an index and of what is read with it."""
+
+    index_shape: tuple  # that the index arrays broadcast to
+    indexed_dims: list[int]
+    position: int  # of the index's dimensions among those of the result
+    result_shape: tuple
+
+
+def _broadcast_indices(shape: tuple, places: list) -> IndexGeometry:
+    """Broadcast index arrays against each other, and work out the shape of the result."""
     used = [d for d, i in enumerate(places) if i is not None]
     try:
         together = (
@@ -83,15 +98,19 @@ def _broadcast_indices(shape: tuple, places: list) -> tuple[tuple, list[int], in
         raise IndexError(f"{what} {found}") from None
     if 0 not in together and any(shape[d] == 0 for d in used):
         raise IndexError("index is out of bounds for dimension with size 0")
+    # Indices of adjacent dimensions stay in their place; others go to the front.
     at = used[0] if used and used == list(range(used[0], used[-1] + 1)) else 0
     rest = [n for d, n in enumerate(shape) if d not in used]
-    return together, used, at, (*rest[:at], *together, *rest[at:])
+    return IndexGeometry(together, used, at, (*rest[:at], *together, *rest[at:]))
 
 
 def _out_of_bounds_error(
     shape: tuple, places: list, used: list[int], together: tuple
 ) -> IndexError:
-    """torch's error for an index that lies outside its dimension; torch goes from element to element, then by dimension."""
+    """Make PyTorch's error for an index out of range.
+
+    PyTorch goes from element to element, and for each by dimension.
+    """
     every = [(np.broadcast_to(places[d], together).reshape(-1), shape[d]) for d in used]
     k, where = next(
         (k, w)
@@ -142,7 +161,10 @@ def _read_at_indices(a: np.ndarray, indices: list) -> np.ndarray:
 
 
 def _find_single_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.ndarray | None:
-    """The mask, if the indices are one mask and the value is one number: torch then fills instead of indexing."""
+    """Return the mask if the indices are one mask and the value is one number.
+
+    PyTorch then fills instead of indexing.
+    """
     masks = [n for n, i in enumerate(indices) if i is not None]
     if value.size != 1 or len(masks) != 1 or indices[masks[0]].dtype != bool:
         return None
@@ -185,7 +207,8 @@ def _write_at_indices(
         return
     try:
         if accumulate:
-            if np.shares_memory(a, values):  # of which torch reads what it wrote before
+            # of which torch reads what it wrote before
+            if np.shares_memory(a, values):
                 raise NotImplementedError(
                     "tinytorch does not add elements of a tensor to the tensor itself by "
                     "index. Please clone() the values first."
@@ -239,7 +262,7 @@ index_put_ = op(
     **_INDEX_PUT_FORMULAS,
 )
 
-# reading and writing with any index -----------------------------------------------------------------------------------
+# reading and writing with any index ---------------------------------------------------------------
 
 _select_on_tensors = select.on_tensors
 
@@ -260,7 +283,8 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
         except (
             IndexError,
             RuntimeError,
-        ):  # the index is looked at before the history is, and in other words
+            # the index is looked at before the history is, and in other words
+        ):
             return _select_index(self, 0, item, 0)
     if kind is slice:
         return _slice_dim(self, 0, item, keep=False)
@@ -330,7 +354,10 @@ def _assign_value(part: Tensor, value: Tensor) -> None:
 
 
 def _index_as_tuple(item: Any) -> tuple:
-    """The items of an index; torch takes a short list that holds more than numbers for a tuple, and warns."""
+    """Return the items of an index.
+
+    PyTorch takes a short list that holds more than numbers for a tuple, and warns.
+    """
     if isinstance(item, tuple):
         return item
     if isinstance(item, (Tensor, np.ndarray)) or not _is_index_sequence(item):
@@ -368,7 +395,7 @@ def _select_index(self: Tensor, d: int, i: int, position: int) -> Tensor:
 
 
 def _slice_dim(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
-    """A slice of dimension `d`; with `keep`, a slice that takes all is the tensor itself."""
+    """Slice dimension `d`. With `keep`, a slice that takes all is the tensor itself."""
     try:
         step = 1 if s.step is None else operator.index(s.step)
         start, end = (
@@ -387,7 +414,10 @@ def _slice_dim(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
 
 
 def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:
-    """What is left of an index after selects, slices and new dimensions: a view, and tensors to index it with."""
+    """Apply selects, slices and new dimensions of an index.
+
+    Return the view that they give, and the tensors to index it with.
+    """
     named = 0
     for item in items:
         if isinstance(item, Tensor):
@@ -420,7 +450,8 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
         ):
             out = unsqueeze(out, d)
             chosen = make_tensor(np.zeros(int(bool(item)), np.int64))
-            chosen._counter.version = int(bool(item))  # torch fills it
+            # torch fills it
+            chosen._counter.version = int(bool(item))
             use(chosen)
             d += 1
         elif isinstance(item, Tensor) and (item._data.ndim or item._data.dtype.kind not in "iu"):
@@ -441,7 +472,7 @@ def _index_as_int(item: Any) -> int:
 
 
 def _index_from_sequence(item: Any) -> Tensor:
-    """A list as an index: booleans make a mask, all other numbers become int64."""
+    """Convert a list to an index tensor: booleans make a mask, all other numbers become int64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")
     made = make_tensor(array_from(item if isinstance(item, np.ndarray) else list(item), None))

@@ -1,7 +1,8 @@
-"""The kinds of kernels: what an operation computes, on plain arrays, and how its result comes to lie in memory.
+"""Kernels: what an operation computes, on plain arrays, and the memory of its result.
 
-A kernel knows nothing of tensors and of gradients. A bare function is one: its results are fresh arrays. The classes
-here say more: that a function works element by element, reduces, gives views of the same memory, or values to write.
+A kernel knows nothing of tensors and of gradients. A bare function is one: its results are fresh
+arrays. The classes here say more: that a function works element by element, reduces, gives views of
+the same memory, or values to write.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ EVERY = "bif"
 LETTER = {n: d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
 
 
-# operands ----------------------------------------------------------------------------------------------------------------
+# operands -----------------------------------------------------------------------------------------
 
 
 def result_dtype(*convert_operands: Any) -> dtypes.dtype:
-    """The dtype that operands meet in: arrays with dimensions, then 0-d arrays, then numbers, by category.
+    """Return the dtype that operands meet in.
+
+    Arrays with dimensions decide it first, then 0-d arrays, then numbers, by category.
 
     Source: torch's `result_type`.
     """
@@ -44,16 +47,15 @@ def result_dtype(*convert_operands: Any) -> dtypes.dtype:
 
 
 def as_array(x: Any, d: dtypes.dtype) -> ndarray:
-    """An operand as an array of dtype `d`; a number is wrapped the way torch wraps one."""
+    """Return an operand as an array of dtype `d`; a number is wrapped as PyTorch wraps it."""
     if isinstance(x, (ndarray, np.generic)):
         if x.dtype == d.np:
             return np.asarray(x)
         out = np.asarray(convert_values(x, d.np))
-        return (
-            layout.copy_with_strides(out, layout.dense_strides(x, d.np.itemsize))
-            if out.ndim > 1
-            else out
-        )  # type: ignore[arg-type]
+        if out.ndim < 2:
+            return out
+        strides = layout.dense_strides(x, d.np.itemsize)  # type: ignore[arg-type]
+        return layout.copy_with_strides(out, strides)
     if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
         raise OverflowError("int too big to convert")
     if d.np.kind in "iu":
@@ -63,13 +65,18 @@ def as_array(x: Any, d: dtypes.dtype) -> ndarray:
 
 
 def number_array(value: Any, d: dtypes.dtype) -> ndarray:
-    """A Python number as a 0-d array of dtype `d`, for filling. RuntimeError in torch's words if it does not fit."""
+    """Return a Python number as a 0-d array of dtype `d`.
+
+    RuntimeError in PyTorch's words if it does not fit.
+
+    RuntimeError in torch's words if it does not fit.
+    """
     dtypes.check_range(value, d, in_c=True)
     return as_array(value, d)
 
 
 def cannot_cast(d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False) -> RuntimeError:
-    """torch's words for a result that may not be written into a tensor of another category."""
+    """Make PyTorch's error for a result that may not be written into another category of dtype."""
     name = dtypes.cpp_name(target) if in_c else target.scalar_name
     return RuntimeError(
         f"result type {d.scalar_name} can't be cast to the desired output type {name}"
@@ -84,24 +91,26 @@ def check_kernel(kind: np.dtype, takes: str, stub: str) -> None:
         )
 
 
-# kinds -------------------------------------------------------------------------------------------------------------------
+# kinds --------------------------------------------------------------------------------------------
 
 
 class Kernel:
     """A kernel that says what its results are."""
 
     kind = "fresh"
-    in_dtype_of_out = False  # whether it computes in the dtype of `out=`, if no other is asked for
+    # True if it computes in the dtype of `out=`, if no other is asked for
+    in_dtype_of_out = False
 
     def __init__(self, function: Callable, copies: bool = False) -> None:
         self.function = function
-        self.copies = copies  # whether the result is no more than a copy
+        # True if the result is no more than a copy
+        self.copies = copies
 
     def bind_schema(self, schema: Any) -> None:
-        """Look at the schema of the operation that this is the kernel of."""
+        """Adapt to the schema of the operation that has this kernel."""
 
     def __call__(self, *values: Any) -> Any:
-        """What the function gives for arrays."""
+        """Return the function's result for arrays."""
         return self.function(*values)
 
 
@@ -113,31 +122,36 @@ class row_major(Kernel):
         self.in_dtype_of_out = in_dtype_of_out
 
     def __call__(self, *values: Any) -> Any:
-        """What the function gives, row by row."""
+        """Return the function's result, laid out row by row."""
         out = self.function(*values)
         return (
             tuple([lay_out_result(x) for x in out]) if type(out) is tuple else lay_out_result(out)
         )
 
 
+# what may be a number among the operands, by name
 _OPERANDS = (
     "other",
     "exponent",
     "min",
     "max",
-)  # what may be a number among the operands, by name
+)
 
 
 class pointwise(Kernel):
     """`function(a, b, ...)` element by element, of operands that broadcast.
 
-    `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that torch has a kernel for,
-    and its name. `check(a, b, ...)` looks at the operands as they were given. `in_c`: what is said of a result that does
-    not fit where it is to be written names the dtype as C++ does. Operands are the schema's tensors and, where they may
-    stand for tensors, numbers; further arguments follow.
+    `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that
+    torch has a kernel for, and its name. `check(a, b, ...)` looks at the operands as they were
+    given. `in_c`: what is said of a result that does not fit where it is to be written names the
+    dtype as C++ does. Operands are the schema's tensors and, where they may stand for tensors,
+    numbers; further arguments follow.
     """
 
-    count, shapes_layout, direct_dtypes = 2, [True, True], set()  # type: ignore[var-annotated] # until an operation has it
+    # until an operation has the kernel
+    count = 2
+    shapes_layout: list[bool] = [True, True]
+    direct_dtypes: set[int] = set()
 
     def __init__(
         self,
@@ -153,11 +167,12 @@ class pointwise(Kernel):
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
         self.function_by_default = (
-            by_default  # what the function is where further arguments have their defaults
+            # what the function is where further arguments have their defaults
+            by_default
         )
 
     def bind_schema(self, schema: Any) -> None:
-        """See which arguments are operands: tensors, and numbers that meet them in one dtype."""
+        """Find the operands among the parameters: tensors and numbers, of a common dtype."""
         self.count = max(
             [i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS]
         )
@@ -170,13 +185,16 @@ class pointwise(Kernel):
         }
 
     def common_dtype(self, values: Any) -> dtypes.dtype:
-        """The dtype that the operands meet in, once they were looked at."""
+        """Check the operands, and return the dtype that they meet in."""
         if self.check is not None:
             self.check(*values[: self.count])
         return result_dtype(*[x for x in values[: self.count] if x is not None])
 
     def operands_as_given(self, given: tuple) -> list | None:
-        """The operands if nothing is to be done for them: of one dtype, or numbers beside floats; None if they are not."""
+        """Return the operands if nothing has to be converted, else None.
+
+        They are of one dtype, or numbers beside floats.
+        """
         kind = given[0].dtype if type(given[0]) is ndarray else None
         if kind is None or kind.num not in self.direct_dtypes:
             return None
@@ -188,7 +206,11 @@ class pointwise(Kernel):
         return [x if x is None or type(x) is ndarray else np.array(x, kind) for x in given]
 
     def convert_operands(self, values: tuple, target: ndarray | None = None) -> list:
-        """The operands in the dtype they meet in. RuntimeError and NotImplementedError where torch has no kernel.
+        """Convert operands to the dtype they meet in.
+
+        RuntimeError and NotImplementedError where PyTorch has no kernel.
+
+        RuntimeError and NotImplementedError where torch has no kernel.
 
         `target`: what the result is to be written into, for which there are checks that come first.
         """
@@ -220,7 +242,7 @@ class pointwise(Kernel):
         return [x if x is None else as_array(x, d) for x in given]
 
     def compute_in_one_dtype(self, arrays: list[ndarray], rest: tuple) -> Any:
-        """What the function gives for operands of one dtype; float16 is computed in float32."""
+        """Return the result for operands of one dtype. float16 is computed in float32."""
         try:
             if arrays[0].dtype == HALF:
                 data = self.function(
@@ -245,13 +267,13 @@ class pointwise(Kernel):
         return lay_out_result(self.compute_in_one_dtype(arrays, values[self.count :]), *tensors)
 
     def values_to_write(self, a: ndarray, *values: Any) -> ndarray:
-        """The values to write into `a`."""
+        """Return the values to write into `a`."""
         arrays = self.convert_operands((a, *values), a)
         return np.asarray(self.compute_in_one_dtype(arrays, values[self.count - 1 :]))
 
 
 def shape_of_all(*arrays: ndarray) -> tuple:
-    """The shape that arrays broadcast to. RuntimeError in torch's words if they do not."""
+    """Return the shape that arrays broadcast to. RuntimeError in PyTorch's words if they do not."""
     return layout.broadcast_shape(*[a.shape for a in arrays])
 
 
@@ -270,11 +292,14 @@ class write(Kernel):
     kind = "write"
 
     def values_to_write(self, a: ndarray, *values: Any) -> Any:
-        """The values to write into `a`."""
+        """Return the values to write into `a`."""
         return self.function(a, *values)
 
 
 class composite(Kernel):
-    """`function(...)` is made of other operations: it gets what the caller gave, and has no history of its own."""
+    """`function(...)` is made of other operations.
+
+    It gets what the caller gave, and has no history of its own.
+    """
 
     kind = "composite"

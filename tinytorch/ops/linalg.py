@@ -15,7 +15,10 @@ from .views import reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
 
 def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
-    """`a @ b` of what fits; float16 goes through float32, bool is refused in the name of torch's kernel."""
+    """Return `a @ b` of arrays that fit.
+
+    float16 is computed in float32; bool is refused in the name of PyTorch's kernel.
+    """
     if a.dtype is not b.dtype:
         x, y = (cpp_name(BY_NUM[c.dtype.num]) for c in (a, b))
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
@@ -44,12 +47,12 @@ def _is_column_major(sizes: Any, strides: Any) -> Any:
 
 
 def _grad_of_left_factor(grad: Any, right: Any, sizes: Any, strides: Any) -> Any:
-    """The gradient of a product's left factor, in the layout of that factor."""
+    """Return the gradient of a product's left factor, in the layout of that factor."""
     return t(mm(right, t(grad))) if _is_column_major(sizes, strides) else mm(grad, t(right))
 
 
 def _grad_of_right_factor(grad: Any, left: Any, sizes: Any, strides: Any) -> Any:
-    """The gradient of a product's right factor, in the layout of that factor."""
+    """Return the gradient of a product's right factor, in the layout of that factor."""
     return t(mm(t(grad), left)) if _is_column_major(sizes, strides) else mm(t(left), grad)
 
 
@@ -159,11 +162,11 @@ addmm = op(
     ),
 )
 
-# matmul ---------------------------------------------------------------------------------------------------------------
+# matmul -------------------------------------------------------------------------------------------
 
 
 def _has_even_rows(batch: Any) -> bool:
-    """Whether the rows of several matrices lie at even steps, as those of one do."""
+    """Return True if the rows of several matrices lie at even steps, as those of one do."""
     steps, shape = batch.stride(), batch.shape
     return not batch.numel() or all(
         steps[i] == steps[i + 1] * shape[i + 1] for i in range(batch.ndim - 2)
@@ -171,7 +174,7 @@ def _has_even_rows(batch: Any) -> bool:
 
 
 def _multiply_as_rows(batch: Any, other: Any) -> Any:
-    """Several matrices as the rows of one, times a matrix or vector."""
+    """Multiply several matrices, as the rows of one, by a matrix or vector."""
     rows = reshape(batch, (math.prod(batch.shape[:-1]), batch.shape[-1]))
     return unsafe_view(
         (mm if other.ndim == 2 else mv)(rows, other), (*batch.shape[:-1], *other.shape[1:])
@@ -216,6 +219,5 @@ python(
     ),
     function=False,
 )
-python(
-    "__rmatmul__", lambda self, other: refuse_operand(self, other), function=False
-)  # of what is no tensor
+# of what is no tensor
+python("__rmatmul__", lambda self, other: refuse_operand(self, other), function=False)

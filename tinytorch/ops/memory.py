@@ -1,4 +1,4 @@
-"""Which memory a tensor looks at: `resize_` and `set_` change it, and say so to the version counter alone."""
+"""Exchanging the memory of a tensor: `resize_` and `set_`, which only the version counter sees."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ op(
     ),
 )
 
-# another storage ----------------------------------------------------------------------------------------------------------
+# another storage ----------------------------------------------------------------------------------
 
 _NoBackward = make_undifferentiable_node_class("set_")
 
@@ -76,9 +76,8 @@ def _set(
         _set_storage(
             self, source._own_storage() if tensor else source, storage_offset, size, stride
         )
-    note_data_assigned(
-        self, before, True
-    )  # what is recorded from now on flows to another node, even if the shape is the same
+    # what is recorded from now on flows to another node, even if the shape is the same
+    note_data_assigned(self, before, True)
     count_write(self)
     if fn is not None:
         fn.describe(self)

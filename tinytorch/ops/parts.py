@@ -1,4 +1,7 @@
-"""Parts of a tensor, which are views: one index, a range, a diagonal, several at once. Tensors put together, which copies."""
+"""Parts of a tensor, which are views: one index, a range, a diagonal, several at once.
+
+Tensors put together, which copies.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,12 @@ from .kernels import view as view_kernel
 from .sums import sum_dims
 from .views import array_of, reshape
 
-END = (1 << 63) - 1  # what a slice without an end saves
+# what a slice without an end saves
+END = (1 << 63) - 1
 _FORMULA_ONLY = {"method": False, "function": False}
 
 
-# a part of the elements -----------------------------------------------------------------------------------------------
+# a part of the elements ---------------------------------------------------------------------------
 
 
 def _index_at_dim(ndim: int, dim: int, index: Any) -> tuple:
@@ -66,7 +70,8 @@ def _slice_array(
     last = n if end >= n else min(max(end + n if end < 0 else end, first), n)
     if first < last:
         return a[first:last:step] if d == 0 else a[_index_at_dim(ndim, d, slice(first, last, step))]
-    strides = a.strides  # of an empty slice NumPy forgets where it lies
+    # of an empty slice NumPy forgets where it lies
+    strides = a.strides
     return restride_array(
         a,
         (*shape[:d], 0, *shape[d + 1 :]),
@@ -96,13 +101,15 @@ def _diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int 
     d1, d2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    n = max(
-        min(a.shape[d1], a.shape[d2] - offset)
-        if offset >= 0
-        else min(a.shape[d1] + offset, a.shape[d2]),
-        0,
-    )
-    start = 0 if not n else offset * a.strides[d2] if offset >= 0 else -offset * a.strides[d1]
+    if offset >= 0:
+        n = max(min(a.shape[d1], a.shape[d2] - offset), 0)
+        start = offset * a.strides[d2]
+    else:
+        n = max(min(a.shape[d1] + offset, a.shape[d2]), 0)
+        start = -offset * a.strides[d1]
+    if not n:
+        # beyond the memory there is nowhere to start
+        start = 0
     rest = [i for i in range(a.ndim) if i not in (d1, d2)]
     return restride_array(
         a,
@@ -113,7 +120,7 @@ def _diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int 
 
 
 def _make_view_backward(look: Callable) -> Callable:
-    """The gradient of a partial view: zeros, with the gradient where the view lies."""
+    """Make the kernel of a partial view's gradient: zeros but in the cells of the view."""
 
     def kernel(grad: np.ndarray, sizes: tuple, *where: Any) -> np.ndarray:
         data = np.zeros(sizes, grad.dtype)
@@ -168,7 +175,7 @@ diagonal = op(
         grad, self_sym_sizes, offset, dim1, dim2
     ),
 )
-# several views at once ------------------------------------------------------------------------------------------------
+# several views at once ----------------------------------------------------------------------------
 
 
 def _join_grads(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
@@ -281,7 +288,11 @@ op(
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
-    """Views of `split_size_or_sections` indices each (the last may be shorter), or of the lengths given in a list."""
+    """Split a tensor into views along a dimension.
+
+    They have `split_size_or_sections` indices each (the last may have less), or the lengths in a
+    list.
+    """
     return tensor.split(split_size_or_sections, dim)  # type: ignore[attr-defined]
 
 
@@ -290,11 +301,11 @@ chunk = op(
     "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk_tensor)
 )
 
-# put together ---------------------------------------------------------------------------------------------------------
+# put together -------------------------------------------------------------------------------------
 
 
 def _convert_to_common_dtype(arrays: list[np.ndarray]) -> list[np.ndarray]:
-    """The arrays in the dtype in which all of them meet."""
+    """Convert arrays to the dtype in which all of them meet."""
     if all(a.dtype is arrays[0].dtype for a in arrays):
         return arrays
     d = result_dtype(*arrays)
@@ -312,7 +323,10 @@ def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
 
 
 def _check_joinable(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
-    """All but vectors without elements, which are passed over. RuntimeError in torch's words if shapes do not fit."""
+    """Return all arrays but empty vectors. RuntimeError in PyTorch's words if shapes do not fit.
+
+    RuntimeError in torch's words if shapes do not fit.
+    """
     for i, a in enumerate(tensors):
         if not a.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -360,7 +374,8 @@ def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
                 f"0 and {list(a.shape)} at entry {i}"
             )
     arrays = _convert_to_common_dtype(tensors)
-    if d < len(first):  # torch joins along the next dimension, which it splits then
+    # torch joins along the next dimension, which it splits then
+    if d < len(first):
         return lay_out_result(np.concatenate(arrays, d)).reshape(
             *first[:d], len(arrays), *first[d:]
         )
@@ -383,7 +398,7 @@ stack = op(
 )
 
 
-# repeated and turned ----------------------------------------------------------------------------------------------------
+# repeated and turned ------------------------------------------------------------------------------
 
 
 def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:

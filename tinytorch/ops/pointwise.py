@@ -1,8 +1,9 @@
-"""Pointwise operations: elements one by one, of operands that broadcast: comparisons, logic, bits, arithmetic.
+"""Pointwise operations: comparisons, logic, bits, arithmetic, on operands that broadcast.
 
-A row is torch's schema, the NumPy function and the derivative. Derivatives follow torch's `derivatives.yaml`. Where
-that has a Python number beside a tensor, it calls the overload for numbers, which saves the number and no tensor:
-`plus`, `minus`, `times` and `divide`. Source: `torch.mul` and so on, by name.
+A row is torch's schema, the NumPy function and the derivative. Derivatives follow torch's
+`derivatives.yaml`. Where that has a Python number beside a tensor, it calls the overload for
+numbers, which saves the number and no tensor: `plus`, `minus`, `times` and `divide`. Source:
+`torch.mul` and so on, by name.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .schema import is_number
 
 
 def offer_reflected(symbol: str, function: Any) -> None:
-    """Offer Python's operator for a number on the left, where it does not commute: `function(number, tensor)`."""
+    """Offer Python's operator for a number on the left, where it does not commute."""
 
     def method(self: Tensor, other: Any) -> Any:
         return (
@@ -37,7 +38,7 @@ def offer_reflected(symbol: str, function: Any) -> None:
     python(f"__r{symbol}__", method, function=False)
 
 
-# comparisons ----------------------------------------------------------------------------------------------------------
+# comparisons --------------------------------------------------------------------------------------
 
 for _name, _ufunc in (
     ("eq", np.equal),
@@ -61,7 +62,8 @@ def _contains_element(self: Tensor, element: Any) -> bool:
 
 def _equals_tensor_or_array(self: Tensor, other: Any) -> Any:
     found = _equals_tensor(self, other)
-    if found is NotImplemented and isinstance(other, np.ndarray):  # here alone torch takes an array
+    # here alone torch takes an array
+    if found is NotImplemented and isinstance(other, np.ndarray):
         return self == from_numpy(other)
     return found
 
@@ -73,7 +75,7 @@ isnan = op("isnan(Tensor self)", pointwise(np.isnan, "bool"), out=False)
 isinf = op("isinf(Tensor self)", pointwise(np.isinf, "bool"), out=False)
 isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False)
 
-# logic and bits -------------------------------------------------------------------------------------------------------
+# logic and bits -----------------------------------------------------------------------------------
 
 logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool"), in_place=True)
 logical_and, logical_or, logical_xor = [
@@ -109,7 +111,7 @@ for _symbol in ("and", "or", "xor"):
         node=make_undifferentiable_node_class(f"aten::{_name}"),
     )
 
-# whole tensors --------------------------------------------------------------------------------------------------------
+# whole tensors ------------------------------------------------------------------------------------
 
 
 def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
@@ -131,7 +133,7 @@ op(
     ),
 )
 
-# what dtype operands meet in ------------------------------------------------------------------------------------------
+# what dtype operands meet in ----------------------------------------------------------------------
 
 
 def _result_type(one: Any, other: Any) -> dtypes.dtype:
@@ -152,7 +154,7 @@ op(
 )
 op("can_cast(ScalarType from_, ScalarType to) -> bool", composite(dtypes.can_cast), method=False)
 
-# one operand ----------------------------------------------------------------------------------------------------------
+# one operand --------------------------------------------------------------------------------------
 
 
 exp = op("exp(Tensor self)", pointwise(np.exp, "float"), self=lambda grad, result: grad * result)
@@ -185,7 +187,7 @@ _NO = "{}, the `-` operator, {} not supported. {}"
 
 
 def _make_bool_check(one: str, all_: str = "") -> Any:
-    """A check that raises torch's RuntimeError where an operand is bool, or all are."""
+    """Make a check that raises PyTorch's RuntimeError if an operand is bool, or if all are."""
 
     def check(*given: Any) -> None:
         bools = [
@@ -275,7 +277,8 @@ op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 
 
 def _threshold_array(g: Any, a: Any, threshold: Any) -> Any:
-    # the bits of the gradient times 0 or 1: several times faster than np.where, and no inf becomes nan
+    # The bits of the gradient times 0 or 1: several times faster than np.where. The gradient
+    # itself times 0 would make nan of inf.
     bits = np.multiply(np.asarray(g).view(f"i{g.itemsize}"), ~(a <= threshold))
     return lay_out_result(np.asarray(bits).view(g.dtype), a, g)
 
@@ -306,7 +309,7 @@ tanh_backward = op(
     output=lambda grad, grad_output, output: grad * (times(output, -2) * grad_output),
 )
 
-# sum and difference, whose second operand is scaled -------------------------------------------------------------------
+# sum and difference, whose second operand is scaled -----------------------------------------------
 
 _SUB = _make_bool_check(
     _NO.format("Subtraction", "with a bool tensor is", _INVERT),
@@ -319,10 +322,11 @@ _SUB = _make_bool_check(
 
 
 def _scale_addend(a: Any, b: Any, alpha: Any) -> Any:
-    """`alpha * b`, to be added to `a`."""
+    """Return `alpha * b`, to be added to `a`."""
     if type(alpha) is int and alpha == 1:
         return b
-    np.broadcast(a, b)  # of two errors that of the shapes is said
+    # of two errors that of the shapes is said
+    np.broadcast(a, b)
     if alpha is True and b.dtype.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if b.dtype.kind in "iub" and isinstance(alpha, float):
@@ -333,7 +337,7 @@ def _scale_addend(a: Any, b: Any, alpha: Any) -> Any:
 
 
 def scale_grad(grad: Any, alpha: Any) -> Any:
-    """A gradient times a number that is mostly 1, and then makes no node."""
+    """Multiply a gradient by a number. It is mostly 1, and then makes no node."""
     return grad if alpha == 1 else times(grad, alpha)
 
 
@@ -350,9 +354,8 @@ _sub = pointwise(
     check=_SUB,
     by_default=np.subtract,
 )
-_rsub = Kernel(
-    lambda a, b, alpha: _sub(b, a, alpha)
-)  # whose layout goes by the operands in that order
+# whose layout goes by the operands in that order
+_rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))
 add = op(
     "add(Tensor self, Tensor other, *, Scalar alpha=1)",
     _add,
@@ -394,11 +397,11 @@ offer_reflected(
     "sub", lambda other, self: (rsub if isinstance(other, Tensor) else _rsub_of_number)(self, other)
 )
 
-# product and quotients ------------------------------------------------------------------------------------------------
+# product and quotients ----------------------------------------------------------------------------
 
 
 def _check_zero_division(kernel: Any) -> Any:
-    """A quotient that integers have not for 0."""
+    """Make a kernel of a quotient that raises for integers divided by 0."""
 
     def divide(a: Any, b: Any) -> Any:
         if a.dtype.kind in "iu" and not np.all(b) and np.broadcast(a, b).size:
@@ -411,7 +414,8 @@ def _check_zero_division(kernel: Any) -> Any:
 def _remainder(a: Any, b: Any) -> Any:
     if a.dtype.kind != "f":
         return np.remainder(a, b)
-    m = np.fmod(a, b)  # keeps the sign of a zero, as torch does and NumPy does not
+    # keeps the sign of a zero, as torch does and NumPy does not
+    m = np.fmod(a, b)
     return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
 
 
@@ -529,7 +533,7 @@ divide = op(
     self=lambda grad, other: divide(grad, other),
 )
 
-# powers: a kind of node for each combination of tensor and number -----------------------------------------------------
+# powers: a kind of node for each combination of tensor and number ---------------------------------
 
 
 def _power_of_arrays(a: Any, b: Any) -> Any:
@@ -541,8 +545,13 @@ def _power_of_arrays(a: Any, b: Any) -> Any:
         return np.where(b < 0, np.where(a == 1, 1, odd), np.power(a, np.where(b < 0, 0, b))).astype(
             a.dtype
         )
-    if kind == "f" and number in (2, 3, -2):
-        return a * a if number == 2 else a * a * a if number == 3 else 1 / (a * a)
+    # PyTorch's kernel multiplies for these exponents, which rounds otherwise than `pow`
+    if kind == "f" and number == 2:
+        return a * a
+    if kind == "f" and number == 3:
+        return a * a * a
+    if kind == "f" and number == -2:
+        return 1 / (a * a)
     return np.power(a, b)
 
 
@@ -618,18 +627,20 @@ offer_reflected(
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2)))
 
-# extremes and bounds --------------------------------------------------------------------------------------------------
+# extremes and bounds ------------------------------------------------------------------------------
 
 
 def _grad_of_extreme(grad: Any, self: Any, other: Any, lost: Any) -> Any:
-    """The gradient of a maximum or minimum: half of it where both are equal, none where the other one was taken."""
+    """Return the gradient of a maximum or minimum of two tensors.
+
+    It is halved where both are equal, and 0 where the other one was taken.
+    """
     return masked_fill_(where(self == other, divide(grad, 2), grad), lost, 0)
 
 
 def _clamp(a: Any, low: Any, high: Any) -> Any:
-    a = (
-        a if low is None else np.maximum(low, a)
-    )  # in this order: of equal zeros it gives the second
+    # in this order: of equal zeros it gives the second
+    a = a if low is None else np.maximum(low, a)
     return a if high is None else np.minimum(high, a)
 
 

@@ -1,8 +1,8 @@
 """Reductions: sums, truth, extremes, softmax; of all elements or along dimensions.
 
-Where torch chooses an element along a dimension the gradient goes to that element; where it reduces everything, equal
-elements share it. The derivatives are torch's (`FunctionsManual.cpp`), so that they can be differentiated again node by node. Source:
-`torch.sum` and so on, by name.
+Where torch chooses an element along a dimension the gradient goes to that element; where it reduces
+everything, equal elements share it. The derivatives are torch's (`FunctionsManual.cpp`), so that
+they can be differentiated again node by node. Source: `torch.sum` and so on, by name.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .sums import (
 )
 from .views import unsqueeze
 
-# means ----------------------------------------------------------------------------------------------------------
+# means --------------------------------------------------------------------------------------------
 
 
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
@@ -67,12 +67,13 @@ mean_dims = op(
 )
 
 
-# truth ----------------------------------------------------------------------------------------------------------------
+# truth --------------------------------------------------------------------------------------------
 
 
 def _make_truth_kernel(ufunc: Any) -> Any:
     def reduce(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        dims = dim if dim == () else wrap_dims(dim, a.ndim)  # no dimensions are none here, not all
+        # no dimensions are none here, not all
+        dims = dim if dim == () else wrap_dims(dim, a.ndim)
         found = np.asarray(ufunc.reduce(a, numpy_axes(a, dims), np.bool_, None, keepdim))
         return found.astype(np.uint8) if a.dtype.char == "B" else found
 
@@ -88,13 +89,13 @@ for _name, _kernel in (
     op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _kernel, out=_words)
 
-# extremes -------------------------------------------------------------------------------------------------------------
+# extremes -----------------------------------------------------------------------------------------
 
 
 def _grad_to_chosen(
     grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool
 ) -> Any:
-    """Each gradient goes to the element that was chosen."""
+    """Return a gradient that is 0 but for the elements that were chosen."""
     grad = grads[0]
     if not keepdim and self_sym_sizes:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
@@ -102,13 +103,13 @@ def _grad_to_chosen(
 
 
 def _grad_shared_by_equals(grad: Any, self: Any, result: Any) -> Any:
-    """The gradient of the one value of a whole tensor, shared among the elements that have it."""
+    """Share the gradient of the one value of a tensor among the elements that have it."""
     mask = isnan(self) if (result != result).any() else self == result
     return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
 def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
-    """`max` and `argmax`, or the same for the smallest."""
+    """Declare `max` and `argmax`, or `min` and `argmin`."""
 
     def find_along_dim(a: Any, dim: int, keepdim: bool) -> tuple:
         d = wrap_dim(dim, a.ndim)
@@ -150,7 +151,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
 _declare_extreme("max", np.maximum, np.argmax, maximum)
 _declare_extreme("min", np.minimum, np.argmin, minimum)
 
-# norms ----------------------------------------------------------------------------------------------------------------
+# norms --------------------------------------------------------------------------------------------
 
 
 def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
@@ -171,7 +172,7 @@ def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
 
 
 def _vector_norm_grad(grad: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
-    """torch's `norm_backward`; where the norm is 0, its subgradient."""
+    """Return the gradient of a norm; where the norm is 0, its subgradient 0."""
     grad, result = (restore_dims(t, dim, keepdim, self.shape) for t in (grad, result))
     return mul(grad, masked_fill_(self / result, result == 0, 0))
 
@@ -196,7 +197,12 @@ def norm(
     out: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """The norm of all elements, or along dimensions: the root of the sum of squares. RuntimeError for integers."""
+    """Return the square root of the sum of squares, of all elements or along dimensions.
+
+    RuntimeError for integers.
+
+    RuntimeError for integers.
+    """
     return _call_vector_norm(
         input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out
     )
@@ -204,7 +210,7 @@ def norm(
 
 python("norm", norm)
 
-# softmax ---------------------------------------------------------------------------------------------------------------
+# softmax ------------------------------------------------------------------------------------------
 
 
 def _make_softmax_kernel(log: bool) -> Any:
@@ -254,7 +260,7 @@ _log_softmax_backward_data = op(
 
 
 def _declare_softmax(name: str, log: bool, backward_data: Any) -> Any:
-    """`softmax` or `log_softmax`, which converts first."""
+    """Declare `softmax` or `log_softmax`, which converts to a dtype first."""
     inner = op(
         f"_{name}(Tensor self, int dim, bool half_to_float)",
         _make_softmax_kernel(log),

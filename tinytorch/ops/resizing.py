@@ -1,4 +1,7 @@
-"""Giving a tensor another shape over its own storage, which grows if it must. `resize_` and `out=` do it."""
+"""Giving a tensor another shape over its own storage, which grows if it must.
+
+`resize_` and `out=` do it.
+"""
 
 from __future__ import annotations
 

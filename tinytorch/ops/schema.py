@@ -1,8 +1,9 @@
-"""torch's schemas: what an operation is called with, and torch's words for a call that does not fit.
+"""PyTorch's schemas, and its errors for calls that do not fit.
 
-One line of PyTorch's own schema says how an operation may be called, as a function and as a method; what it shares and
-what it writes: a result `Tensor(a)` looks at the memory of the argument `Tensor(a)`, and `Tensor(a!)` is written to.
-Source: torch's `FunctionSchema`, `python_arg_parser.cpp` and `invalid_arguments.cpp`.
+One line of PyTorch's own schema says how an operation may be called, as a function and as a method;
+what it shares and what it writes: a result `Tensor(a)` looks at the memory of the argument
+`Tensor(a)`, and `Tensor(a!)` is written to. Source: torch's `FunctionSchema`,
+`python_arg_parser.cpp` and `invalid_arguments.cpp`.
 """
 
 from __future__ import annotations
@@ -19,16 +20,15 @@ from ..base import UntypedStorage, as_device, as_dtype, device, dtype, is_dtype,
 from ..graph import needs_grad
 from ..tensor import Layout, Tensor
 
-REQUIRED: Any = type(
-    "Required", (), {"__repr__": lambda self: "REQUIRED"}
-)()  # the default of what must be given
+# the default of what must be given
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 
 
-# what the types of a schema take ---------------------------------------------------------------------------------------
+# what the types of a schema take ------------------------------------------------------------------
 
 
 def is_number(x: Any) -> bool:
-    """Whether torch would take `x` as a Python number."""
+    """Return True if torch would take `x` as a Python number."""
     return isinstance(x, (numbers.Number, np.number, np.bool_))
 
 
@@ -39,7 +39,7 @@ def _is_int(x: Any) -> bool:
 
 
 def is_symint(x: Any) -> bool:
-    """Whether torch would take `x` as one of its sizes."""
+    """Return True if torch would take `x` as one of its sizes."""
     if isinstance(x, Tensor):
         return x._data.size == 1 and x._data.dtype.kind in "iub"
     return hasattr(x, "__index__") and not isinstance(x, bool) and getattr(x, "ndim", 0) == 0
@@ -52,8 +52,11 @@ def _is_float(x: Any) -> bool:
 
 
 def _number(x: Any) -> Any:
-    x = x.item() if isinstance(x, Tensor) else x
-    return x if not isinstance(x, np.generic) else float(x) if isinstance(x, np.bool_) else x.item()
+    if isinstance(x, Tensor):
+        return x.item()
+    if isinstance(x, np.bool_):
+        return float(x)
+    return x.item() if isinstance(x, np.generic) else x
 
 
 def _int(x: Any) -> int:
@@ -61,7 +64,7 @@ def _int(x: Any) -> int:
 
 
 class _Type:
-    """A type of a schema: torch's name for it in errors, what it takes, how that is read, what needs no further look."""
+    """A type of a schema: its name in errors, the values it accepts, and how they are read."""
 
     def __init__(
         self, shown: str, takes: Any, read: Any = lambda x: x, plain: tuple = (), many: bool = False
@@ -112,9 +115,8 @@ _NUMPY_NAMES = {
     "x2": "other",
     "input": "self",
 }
-_PARAM = re.compile(
-    r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)"
-)  # `Tensor(a!)[]? name=default`
+# `Tensor(a!)[]? name=default`
+_PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")
 _DEFAULTS = {"": REQUIRED, "contiguous_format": None, "[]": ()}
 
 
@@ -126,7 +128,8 @@ class Param:
         kind, mark, brackets, count, none, self.name, self.default_text = groups
         self.named, self.none = named, bool(none)
         self.written = mark.endswith("!")
-        self.one = bool(count)  # `int[1]`: one number will do
+        # `int[1]`: one number will do
+        self.one = bool(count)
         self.kind = kind + brackets.replace(count, "")
         self.type = _TYPES[self.kind]
         self.is_tensor = self.kind == "Tensor"
@@ -138,10 +141,16 @@ class Param:
         if self.kind == "int[]" and type(self.default) is int:
             self.default = (self.default,)
         self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
-        self.none = self.none or self.default_text == "[]"  # whose default torch writes as None
+        # whose default torch writes as None
+        self.none = self.none or self.default_text == "[]"
 
     def read(self, x: Any, function: str) -> Any:
-        """An argument as kernels take it, of one that torch's parser takes. What is only seen here raises torch's errors."""
+        """Convert an argument that the parser has accepted to what kernels take.
+
+        TypeError and ValueError for what PyTorch notices only here.
+
+        What is only seen here raises torch's errors.
+        """
         if x is None and self.none:
             return () if self.default == () else None
         if self.type.many:
@@ -158,7 +167,7 @@ class Param:
         return self.type.read(x)
 
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:
-        """None if the parameter takes `x`, else the index of the element that is at fault, or -1."""
+        """Return None if the parameter accepts `x`, else the index of the wrong element, or -1."""
         if self.type.many:
             if isinstance(x, (tuple, list)):
                 return None if not x or self.type.takes(x[0]) else 0
@@ -174,7 +183,7 @@ class Param:
         return None if self.type.takes(x) or (numbers and self.is_tensor and is_number(x)) else -1
 
     def line(self, name: str) -> str:
-        """As torch's errors write it, under this name."""
+        """Return the parameter as PyTorch's errors show it, under this name."""
         text = f"{self.type.shown} {name}"
         if not self.default_text:
             return text
@@ -182,22 +191,26 @@ class Param:
         default = {"contiguous_format": "torch.contiguous_format", "[]": "None"}.get(
             default, default
         )
-        return (
-            f"{text} = "
-            f"{'False' if self.name == 'pin_memory' else 'None' if self.kind == 'ScalarType' else default}"
-        )
+        # PyTorch shows these two otherwise than its schemas write them
+        if self.name == "pin_memory":
+            default = "False"
+        elif self.kind == "ScalarType":
+            default = "None"
+        return f"{text} = {default}"
 
 
-_param = functools.cache(Param)  # most operations have a `Tensor self`
+# most operations have a `Tensor self`
+_param = functools.cache(Param)
 
 
 class Schema:
-    """`mul(Tensor self, Tensor other)`, read."""
+    """A schema such as `mul(Tensor self, Tensor other)`, parsed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         head, _, rest = text.partition("(")
-        inner, arrow, returns = rest.partition(") -> ")  # an argument may say `Tensor(a -> *)`
+        # an argument may say `Tensor(a -> *)`
+        inner, arrow, returns = rest.partition(") -> ")
         inner = inner if arrow else rest[:-1]
         self.name = head
         positional, _, named = (
@@ -225,13 +238,14 @@ class Schema:
 
 
 class Signature:
-    """A schema as torch's parser reads calls of it: as a function or, without the tensor itself, as a method."""
+    """A schema as PyTorch's parser reads it: of a function, or of a method, without `self`."""
 
     def __init__(
         self, schema: Schema, name: str, method: bool, out: bool, numbers: bool, older: bool = False
     ) -> None:
         self.name, self.method, self.numbers = name, method, numbers
-        self.older = older  # whether torch counts a form of old as well, which it does not show
+        # True if torch counts a form of old as well, which it does not show
+        self.older = older
         params = schema.params[1:] if method else list(schema.params)
         self.params = [
             p for p in params if p.name != "pin_memory" or not method or schema.is_factory
@@ -242,7 +256,8 @@ class Signature:
             if out
             else []
         )
-        if schema.is_factory:  # what all such functions take comes last
+        # what all such functions take comes last
+        if schema.is_factory:
             at = next(i for i, p in enumerate(self.params) if p.name == "dtype")
             options, rest = self.params[at : at + 4], self.params[at + 4 :]
             self.params = [
@@ -275,7 +290,7 @@ class Signature:
         return f"({', '.join(parts)})"
 
     def match(self, args: tuple, named: dict) -> dict[str, Any] | str:
-        """The arguments by name, or torch's words for why the call does not fit."""
+        """Return the arguments by name, or PyTorch's reason why the call does not fit."""
         n, found = len(args), {}
         names, unread = {self.places.get(k): k for k in named} if named else {}, len(named)
         sizes = self.takes_sizes(args)
@@ -310,16 +325,16 @@ class Signature:
         return self._unknown(named, n) if unread else found
 
     def takes_sizes(self, args: tuple) -> bool:
-        """Whether the arguments are sizes that are given one by one."""
+        """Return True if the arguments are sizes that are given one by one."""
         first = self.params[0] if self.positional == 1 else None
         return bool(args) and first is not None and first.is_sizes and is_symint(args[0])
 
     def _missing(self, at: int) -> str:
         rest = zip(self.params[at:], self.shown[at:], strict=True)
-        absent = [
-            f'"{name}"' for p, name in rest if p.default is REQUIRED
-        ]  # those given by name, too
-        s = "s" * (len(absent) == 1)  # torch's, the wrong way round
+        # those given by name, too
+        absent = [f'"{name}"' for p, name in rest if p.default is REQUIRED]
+        # torch's, the wrong way round
+        s = "s" * (len(absent) == 1)
         return (
             f"{self.name}() missing {len(absent)} required positional argument{s}: "
             f"{', '.join(absent)}"
@@ -344,11 +359,11 @@ class Signature:
         return f"{self.name}() takes {takes} positional argument{s} but {n} {were} given"
 
 
-# torch's words for a call that fits nothing -------------------------------------------------------------------------------
+# torch's words for a call that fits nothing -------------------------------------------------------
 
 
 def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -> TypeError:
-    """torch's TypeError for a call that fits none of these signatures."""
+    """Make PyTorch's TypeError for a call that fits none of these signatures."""
     n, first = len(args) + len(named), signatures[0]
     kinds = [p.kind for p in first.params]
     if len(signatures) == 1 and (not kinds or (kinds == ["PyObject"] and (n != 1 or named))):
@@ -364,20 +379,21 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
 
 
 def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str]) -> TypeError:
-    named = dict(reversed(kwargs.items()))  # as torch's hash table mostly has them
+    # as torch's hash table mostly has them
+    named = dict(reversed(kwargs.items()))
     head = f"{name}() received an invalid combination of arguments - got "
     given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
     got = f"({', '.join(given)}{', ' if named and not args else ''}), but expected "
     text = [f"{head}{got}one of:"]
     for line in lines:
         params = [p.rpartition(" ")[::2] for p in line[1:-1].split(", ")]
-        options = [
-            n for _, n in params
-        ]  # of those with a default, the default, which torch takes for the name
+        # of those with a default, the default, which torch takes for the name
+        options = [n for _, n in params]
         wrong = ", ".join(
             [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
         )
-        as_many = len(options) == len(given)  # torch counts the star as well, and nothing as one
+        # torch counts the star as well, and nothing as one
+        as_many = len(options) == len(given)
         why = _described(params, args, named) if as_many and not wrong else ""
         if len(lines) == 1:
             said = (
@@ -400,7 +416,7 @@ _SIMPLE = {"float": ("float", "int", "long"), "int": ("int", "long")}
 
 
 def _described(params: list, args: tuple, named: dict) -> str:
-    """The types of the arguments, those in exclamation marks that are not a signature's."""
+    """List the types of the arguments, those that do not fit in exclamation marks."""
     out = []
     for i, (kind, name) in enumerate(params):
         if i >= len(args) and name not in named:

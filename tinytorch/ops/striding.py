@@ -20,7 +20,12 @@ from .views import declare_view_with_in_place, reshape, squeeze_dim
 def stride_array(
     a: np.ndarray, size: tuple, stride: tuple, storage_offset: int | None = None
 ) -> np.ndarray:
-    """Any shape, strides and offset (in elements) that the memory holds. RuntimeError if it does not."""
+    """Look at memory with any shape, strides and offset (in elements).
+
+    RuntimeError if the memory is too small.
+
+    RuntimeError if it does not.
+    """
     whole, n = memory_owner(a), a.itemsize
     room, here = whole.nbytes, 0 if whole is a else address_of(a) - address_of(whole)
     if len(size) != len(stride):
@@ -50,7 +55,7 @@ def stride_array(
 
 
 def _drop_trivial_dims(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple, tuple]:
-    """Shape and strides without the dimensions of size 1 and, unless `repeats`, of stride 0."""
+    """Drop dimensions of size 1 and, unless `repeats`, of stride 0."""
     kept = [(n, s) for n, s in zip(shape, stride, strict=True) if n != 1 and (s or repeats)]
     return tuple([n for n, _ in kept]), tuple([s for _, s in kept])
 
@@ -58,9 +63,10 @@ def _drop_trivial_dims(shape: tuple, stride: tuple, repeats: bool = False) -> tu
 def as_strided_backward(
     grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None
 ) -> Any:
-    """The gradient of `as_strided`: each element's gradients are added where they lie in the source's memory.
+    """Return the gradient of `as_strided`: of each cell the sum of its elements' gradients.
 
-    The same operations as torch's `as_strided_backward`, so that the graph of a second derivative is the same.
+    The same operations as torch's `as_strided_backward`, so that the graph of a second derivative
+    is the same.
     """
     source = _geometry
     if 0 in source.shape or 0 in size:

@@ -1,4 +1,4 @@
-"""Sums, and `expand`: the gradient of a sum is an expanded gradient, and that of `expand` is a sum."""
+"""Sums and `expand`: the gradient of a sum is expanded, the gradient of `expand` is summed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .kernels import Kernel, composite, row_major
 from .kernels import view as view_kernel
 from .views import array_of, reshape, unsqueeze
 
-# gradients back in the shape that was reduced -------------------------------------------------------------------------
+# gradients back in the shape that was reduced -----------------------------------------------------
 
 
 def restore_dims(t: Any, dim: Any, keepdim: bool, sizes: tuple) -> Any:
-    """A reduced tensor with its reduced dimensions back, as size 1; none named stands for all."""
+    """Put reduced dimensions back, with size 1. No dimension named stands for all."""
     if keepdim or not sizes or not dim:
         return t
     for d in dim if len(dim) == 1 else sorted(wrap_dims(dim, len(sizes))):
@@ -26,17 +26,17 @@ def restore_dims(t: Any, dim: Any, keepdim: bool, sizes: tuple) -> Any:
 
 
 def expand_grad(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
-    """The gradient of a sum: the same value for every element that was summed."""
+    """Return the gradient of a sum: the same value for every element that was added."""
     return expand(restore_dims(grad, dim, keepdim, sizes), sizes)
 
 
 def count_reduced(sizes: tuple, dim: Any) -> int:
-    """How many elements go into one."""
+    """Return the number of elements that are reduced to one."""
     return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
 
 
 def numpy_axes(a: Any, dims: tuple | None) -> tuple | None:
-    """The dimensions as NumPy takes them, which of an array without any reduces none."""
+    """Return the dimensions as NumPy takes them: None for a 0-d array."""
     return dims if a.ndim else None
 
 
@@ -103,7 +103,7 @@ def _expand_array(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndar
 
 
 def _expand_array_checked(a: np.ndarray, size: tuple) -> np.ndarray:
-    """`expand` with sizes that are kept (-1), or 0, or 1 in front, and with those that do not fit."""
+    """Expand with sizes that are kept (-1), 0, or 1 in front; raise PyTorch's errors for others."""
     n, lead = a.ndim, len(size) - a.ndim
     if lead < 0:
         name = (

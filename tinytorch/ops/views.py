@@ -1,7 +1,7 @@
 """Views: the same memory under another shape, other strides or another offset.
 
-A kernel here returns an array that looks at the memory of its input. What NumPy's own view operations can say is said
-by them, for they are the cheapest; `restride` is for the rest.
+A kernel here returns an array that looks at the memory of its input. What NumPy's own view
+operations can say is said by them, for they are the cheapest; `restride` is for the rest.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .define import op, python
 from .kernels import composite
 from .kernels import view as view_kernel
 
-# other shapes of the same elements ------------------------------------------------------------------------------------
+# other shapes of the same elements ----------------------------------------------------------------
 
 
 def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
@@ -62,7 +62,8 @@ def _view_array(a: np.ndarray, size: tuple) -> np.ndarray:
             new = out.shape
             if (len(old) < 2 or new != old) and (
                 new == size or -1 in size
-            ):  # of the same shape NumPy keeps strides
+                # of the same shape NumPy keeps strides
+            ):
                 return out
         except ValueError:  # said below, in torch's words
             pass
@@ -132,7 +133,7 @@ unsafe_view = op(
 
 
 def array_of(x: Any) -> Any:
-    """The array of what a composite operation was given: a tensor, or in a formula an array."""
+    """Return the array of a tensor, or of an array, as formulas pass them, itself."""
     return x if isinstance(x, (np.ndarray, np.generic)) else x._data
 
 
@@ -169,17 +170,18 @@ op(
 flatten = op("flatten(Tensor(a) self, int start_dim=0, int end_dim=-1)", composite(_flatten_dims))
 op("ravel(Tensor(a) self)", composite(lambda self: view(self.contiguous(), (-1,))))
 
-# other orders of the dimensions ---------------------------------------------------------------------------------------
+# other orders of the dimensions -------------------------------------------------------------------
 
 
 def _swap_dims(a: np.ndarray, dim0: int, dim1: int) -> np.ndarray:
     n = a.ndim
     if -n <= dim0 < n and -n <= dim1 < n:
         return a.swapaxes(dim0, dim1)
+    # which say what is wrong, but for a tensor without dimensions
     (
         wrap_dim(dim0, n),
         wrap_dim(dim1, n),
-    )  # which say what is wrong, but for a tensor without dimensions
+    )
     return a.view()
 
 
@@ -242,7 +244,7 @@ _T_OF_OTHERS = (
 
 
 def _reverse_dims(self: Tensor) -> Tensor:
-    """All dimensions in reverse order."""
+    """Return a view with all dimensions in reverse order."""
     n = self._data.ndim
     if n != 2:
         warn_in_torch(*_T_OF_OTHERS[n > 0], once=True)
@@ -250,7 +252,7 @@ def _reverse_dims(self: Tensor) -> Tensor:
 
 
 def _transpose_matrices(self: Tensor) -> Tensor:
-    """The last two dimensions swapped."""
+    """Return a view with the last two dimensions swapped."""
     n = self._data.ndim
     if n == 1:
         raise RuntimeError(
@@ -265,7 +267,7 @@ for _name, _made in ("T", readonly(_reverse_dims)), ("mT", readonly(_transpose_m
     _made.name = _name
     python(_name, _made, function=False)
 
-# dimensions more and fewer --------------------------------------------------------------------------------------------
+# dimensions more and fewer ------------------------------------------------------------------------
 
 
 def _unsqueeze_array(a: np.ndarray, dim: int) -> np.ndarray:
@@ -277,9 +279,8 @@ def _unsqueeze_array(a: np.ndarray, dim: int) -> np.ndarray:
         and a.size
         and (a.strides[0] == a.itemsize if n == 1 else 1 not in shape)
     ):
-        return a.reshape(
-            (1, *shape) if d == 0 else (*shape[:d], 1, *shape[d:])
-        )  # whose strides are torch's then
+        # whose strides are torch's then
+        return a.reshape((1, *shape) if d == 0 else (*shape[:d], 1, *shape[d:]))
     strides = a.strides
     step = a.itemsize if d == n else shape[d] * strides[d]
     return restride_array(a, (*shape[:d], 1, *shape[d:]), (*strides[:d], step, *strides[d:]))
@@ -303,7 +304,7 @@ def _unsqueeze_grad(grad: Any, sizes: tuple, dims: Any) -> Any:
 def declare_view_with_in_place(
     schema: str, look: Any, numbers: tuple[int, int], back: Any, **options: Any
 ) -> Any:
-    """A view, and its form in place: the tensor itself looks at its memory in another way."""
+    """Declare a view, and its form in place, which changes the tensor itself."""
     title = schema.partition("(")[0].title().replace("_", "") + "Backward"
     made = op(schema, view_kernel(look), backward=f"{title}{numbers[0]}", self=back, **options)
     op(
