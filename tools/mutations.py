@@ -133,8 +133,8 @@ MUTATIONS = (
     Mutation(
         "text is escaped in HTML",
         "widgets/copylab/doc.py",
-        "[*out, escape(text[at:])]",
-        "[*out, text[at:]]",
+        "[*pieces, escape(text[end:])]",
+        "[*pieces, text[end:]]",
         "tests/widgets/test_doc.py::test_html_stands_in_markdown_and_is_escaped",
     ),
     Mutation(

@@ -41,7 +41,7 @@ EVERY: list[Part] = [
     Figure(drawn(), NASTY),
     Figure(drawn(NASTY), NASTY),
     split_paragraphs(f"{NASTY}\n\n```\n{NASTY}\n```\n"),
-    Box(Paragraph(NASTY), kind=NASTY, data_text=NASTY),
+    Box(Paragraph(NASTY), class_=NASTY, data_text=NASTY),
 ]
 
 
@@ -102,9 +102,9 @@ def test_the_text_of_a_table() -> None:
         Table(["way", "shares"], rows).text()
         == "  way       shares\n  clone     no\n  detach()  yes"
     )
-    told = Table(["way", "shares"], rows, told="rows").text()
+    told = Table(["way", "shares"], rows, layout="rows").text()
     assert told == "clone\n  shares: no\n\ndetach()\n  shares: yes"
-    wide = Table(["way", "a", "b", "c"], [["=", "1", "2", "3"]], told="rows", breaks=[2])
+    wide = Table(["way", "a", "b", "c"], [["=", "1", "2", "3"]], layout="rows", breaks=[2])
     assert wide.text() == "=\n  a: 1\n  b: 2; c: 3"
 
 
@@ -134,7 +134,7 @@ def test_text_is_put_together() -> None:
         box.html()
         == "<div><p><strong>a</strong></p><hr><details><summary>c</summary><pre>d&#10;\ne</pre></details></div>"
     )
-    assert Box(Paragraph("a"), Paragraph("b"), apart=True).text() == "a\n\nb"
+    assert Box(Paragraph("a"), Paragraph("b"), spaced=True).text() == "a\n\nb"
 
 
 def test_attributes() -> None:

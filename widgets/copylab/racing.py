@@ -296,7 +296,7 @@ class Race(Presentation):
             ),
         )
         title = Paragraph(gettext("**Race: {race}**", race=self._describe_size()))
-        return Box(title, Table((), rows), Box(*map(Paragraph, facts)), apart=True)
+        return Box(title, Table((), rows), Box(*map(Paragraph, facts)), spaced=True)
 
     def _describe_size(self) -> str:
         methods = ngettext("{number} way to copy", "{number} ways to copy", len(self.methods))
@@ -325,15 +325,15 @@ class Race(Presentation):
             parts += [InPage(html_element("div", figure)), *self._engine_parts(name)]
         return Box(
             InPage(html_element("style", panel_style_sheet())),
-            Paragraph(protect_marks(ending), kind="cl-title"),
+            Paragraph(protect_marks(ending), class_="cl-title"),
             *parts,
-            apart=True,
-            kind="cl-panel",
+            spaced=True,
+            class_="cl-panel",
         )
 
     def _engine_parts(self, engine: str) -> tuple[Table, Items]:
         timings = [timing for timing in self.results if timing.engine == engine]
-        remarks = Items(map(protect_marks, describe_timings(timings)), kind="cl-says")
+        remarks = Items(map(protect_marks, describe_timings(timings)), class_="cl-says")
         return make_table(engine, timings), remarks
 
     def _engine_names(self) -> list[str]:

@@ -207,7 +207,7 @@ def make_comparison(source: Source, facts_by_name: Mapping[str, Facts]) -> Box:
     summary = Box(
         Paragraph(gettext("**{what}**.", what=title)),
         Paragraph(gettext("Every answer was found by running a program.")),
-        kind="cl-summary",
+        class_="cl-summary",
     )
     note = None
     if source.note:
@@ -217,20 +217,20 @@ def make_comparison(source: Source, facts_by_name: Mapping[str, Facts]) -> Box:
     proofs = Box(
         Paragraph(gettext("The programs that prove it:")),
         *map(_make_proofs, facts_by_name.values()),
-        kind="cl-proofs",
+        class_="cl-proofs",
     )
     return Box(
         summary,
-        Box(Code(source.code), note, kind="cl-source"),
+        Box(Code(source.code), note, class_="cl-source"),
         Table(
             [gettext("y is made by"), *map(_make_head, COLUMNS)],
             [_make_row(answers) for answers in facts_by_name.values()],
-            told="rows",
+            layout="rows",
             breaks=[1 + len(MAIN)],
         ),
         InPage(proofs),
-        apart=True,
-        kind="copylab-compare cl-panel",
+        spaced=True,
+        class_="copylab-compare cl-panel",
     )
 
 
@@ -299,9 +299,9 @@ def _make_proofs(answers: Facts) -> Fold:
         about = gettext("{what}: {where}", what=about, where=how.docs)
     return Fold(
         f"`{protect_marks(how.name)}`: `{protect_marks(join_code_lines(how))}`",
-        Paragraph(protect_marks(about), kind="cl-about"),
+        Paragraph(protect_marks(about), class_="cl-about"),
         *(_make_proof(answers[question.key]) for question in COLUMNS),
-        kind="cl-way",
+        class_="cl-way",
     )
 
 
@@ -313,6 +313,6 @@ def _make_proof(fact: Fact) -> Fold:
     return Fold(
         f"{fact.question} **{protect_marks(fact.said)}**",
         Code(fact.proof),
-        Paragraph(result, kind="cl-printed"),
-        kind=f"cl-fact {classify_answer(fact)}",
+        Paragraph(result, class_="cl-printed"),
+        class_=f"cl-fact {classify_answer(fact)}",
     )

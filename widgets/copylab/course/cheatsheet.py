@@ -114,7 +114,7 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
                 [gettext("method"), *map(protect_marks, titles)],
                 map(_render_row, facts_by_name.values()),
             ),
-            kind="wide",
+            class_="wide",
             tabindex=0,
         ),
         Box(
@@ -123,7 +123,7 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
                 InPage(html_element("dl", wants)),
             ),
             Box(Paragraph(gettext("Six rules"), tag="h2"), Items(map(gettext, RULES))),
-            kind="two",
+            class_="two",
         ),
     )
     title = escape(gettext("Copying tensors: the cheat sheet"))

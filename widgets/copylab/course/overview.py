@@ -193,7 +193,7 @@ class Progress(Presentation):
             head = (gettext("What"), gettext("So far"))
         caption = gettext("Progress: {summary}.", summary=self.summary)
         tasks = Box(Paragraph(caption), Table(head, self.rows()))
-        return Box(tasks, self._list_misconceptions(), apart=True)
+        return Box(tasks, self._list_misconceptions(), spaced=True)
 
     def _list_misconceptions(self) -> Part:
         """Return a table of the misconceptions that were met, and their state now."""

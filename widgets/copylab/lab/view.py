@@ -90,11 +90,11 @@ def whole(result: Result) -> Box:
     told = Box(Paragraph(headline(result)), *_story(result))
     pictures = _pictures(result, live=False)
     return Box(
-        InText(where, _listing(result), told, _verdicts(result), *pictures, apart=True),
+        InText(where, _listing(result), told, _verdicts(result), *pictures, spaced=True),
         InPage(html_element("style", panel_style_sheet("lab/lab.css")) + where.html()),
         InPage(page(result)),
         InPage(proofs(result)),
-        kind="cl-panel",
+        class_="cl-panel",
     )
 
 
@@ -106,19 +106,19 @@ def page(
     old: what was shown before; verdicts that differ from it are marked. notes: what is to be said first.
     live: the page has the colours of the pictures; elsewhere they are images.
     """
-    program = Box(Paragraph(gettext("Program, as it ran"), kind="cl-title"), _listing(result))
+    program = Box(Paragraph(gettext("Program, as it ran"), class_="cl-title"), _listing(result))
     return Box(
         *(
             Paragraph(
-                protect_marks(make_printable(note)), kind="cl-alarm cl-warning cl-lab-message"
+                protect_marks(make_printable(note)), class_="cl-alarm cl-warning cl-lab-message"
             )
             for note in notes
         ),
-        Paragraph(headline(result), kind="cl-lab-head"),
+        Paragraph(headline(result), class_="cl-lab-head"),
         _strip(result, old),
-        Box(program, Box(*_story(result)), kind="cl-halves"),
-        Box(*_pictures(result, live=live), kind="cl-halves"),
-        kind="cl-lab",
+        Box(program, Box(*_story(result)), class_="cl-halves"),
+        Box(*_pictures(result, live=live), class_="cl-halves"),
+        class_="cl-lab",
     )
 
 
@@ -127,7 +127,7 @@ def proofs(result: Result) -> Part:
     if result.facts is None:
         return Box()
     title = gettext("All verdicts, each with the program that proves it")
-    return Fold(title, Table((), _verdict_rows(result.facts)), kind="cl-lab", data_keep="proofs")
+    return Fold(title, Table((), _verdict_rows(result.facts)), class_="cl-lab", data_keep="proofs")
 
 
 def headline(result: Result) -> str:
@@ -279,7 +279,7 @@ def _story(result: Result) -> list[Part]:
         if kind in _OUTPUTS:
             title = gettext(_OUTPUTS[kind])
             parts.append(
-                Titled(title, _as_it_is(title, said.rstrip("\n")), kind=f"cl-out cl-{kind}")
+                Titled(title, _as_it_is(title, said.rstrip("\n")), class_=f"cl-out cl-{kind}")
             )
     if result.error:
         title = gettext("Error on line {number}", number=result.error_line)
@@ -289,9 +289,9 @@ def _story(result: Result) -> list[Part]:
     if result.explanation:
         why = [Paragraph(protect_marks(make_printable(one))) for one in result.explanation]
         parts.append(
-            Titled(gettext("Why"), *why, kind="cl-out")
+            Titled(gettext("Why"), *why, class_="cl-out")
             if result.error
-            else Alarm(wrong_gradient_title(), *why, kind="wrong")
+            else Alarm(wrong_gradient_title(), *why, severity="wrong")
         )
     changes = [protect_marks(make_printable(one)) for one in result.changes]
     if changes or not result.error:
@@ -306,7 +306,7 @@ def _story(result: Result) -> list[Part]:
             Titled(
                 title,
                 Items(
-                    changes or [gettext("Nothing that can be seen.")], bullet="- ", kind="cl-says"
+                    changes or [gettext("Nothing that can be seen.")], bullet="- ", class_="cl-says"
                 ),
             )
         )
@@ -317,7 +317,7 @@ def _as_it_is(title: str, said: str) -> Code:
     """What a program said. A long text scrolls in its place, and can be reached by key for that."""
     long: dict[str, Any] = {"tabindex": 0, "role": "region", "aria_label": title}
     return Code(
-        make_printable(said), by="", **(long if len(said) > 500 or said.count("\n") > 9 else {})
+        make_printable(said), indent="", **(long if len(said) > 500 or said.count("\n") > 9 else {})
     )
 
 
@@ -368,4 +368,4 @@ class _Drawn(Figure):
             why = gettext(
                 "This picture cannot be drawn here: {error}", error=protect_marks(str(error))
             )
-            return Titled(self.title, Paragraph(why), Code(self.drawn.text)).html()
+            return Titled(self.title, Paragraph(why), Code(self.picture.text)).html()

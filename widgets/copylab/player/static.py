@@ -231,12 +231,12 @@ class StaticForm:
 
     def _make_tree(self, plan: RenderPlan) -> Box:
         summary = Paragraph(f"**{protect_marks(self.summary)}**")
-        end = Paragraph(protect_marks(self.end), kind="cl-end", data_cut=self.cut)
+        end = Paragraph(protect_marks(self.end), class_="cl-end", data_cut=self.cut)
         return Box(
             Box(summary, *make_listings(self.texts)),
             *(make_part(part, plan, may_be_open=True) for part in self.parts),
             end if self.end else None,
-            apart=True,
+            spaced=True,
         )
 
 

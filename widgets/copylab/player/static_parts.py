@@ -173,8 +173,8 @@ class StepPart(Part):
         changes, explanation = map(_shorten_sentences, (frame.changes, frame.explanation))
         self.alarm: Alarm | None = None
         if frame.wrong:
-            reasons = Items(map(protect_marks, explanation), kind="cl-why")
-            self.alarm = Alarm(wrong_gradient_title(), reasons, kind="wrong")
+            reasons = Items(map(protect_marks, explanation), class_="cl-why")
+            self.alarm = Alarm(wrong_gradient_title(), reasons, severity="wrong")
         self.sentences = changes if frame.wrong else changes + explanation
         if not self.sentences and frame.step.error is None:
             self.sentences = (_say_nothing_changed(),)

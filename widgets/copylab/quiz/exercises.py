@@ -324,7 +324,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if os.environ.get("COPYLAB_SOLUTIONS") == "off":
             return Paragraph(gettext("Solutions are not shown here."))
         self._note_help(solution=True)
-        return Box(Paragraph(gettext("One solution:")), Code(self.code, by=""), apart=True)
+        return Box(Paragraph(gettext("One solution:")), Code(self.code, indent=""), spaced=True)
 
     def _note_help(self, *, hints: int = 0, solution: bool = False) -> None:
         """Note which help was asked for: the highest number of a hint, and the solution."""
@@ -438,7 +438,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
         title = Paragraph("", mark=self.title)
         inside = (title, split_paragraphs(self.task), *hints, Paragraph(kernel))
-        return Box(words, InPage(Box(*inside, kind="copylab-exercise", style=card)))
+        return Box(words, InPage(Box(*inside, class_="copylab-exercise", style=card)))
 
     def live(self) -> ExerciseView:
         """Return the card with buttons, the same widget each time: observe its trait `state`."""

@@ -278,12 +278,12 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def tree(self) -> Part:
         """Return the task: the code, the questions, what may be answered. Never an answer."""
-        return Box(self.program(), self.rows(), apart=True, kind="copylab-predict")
+        return Box(self.program(), self.rows(), spaced=True, class_="copylab-predict")
 
     def program(self) -> Part:
         """Return the program below its title."""
-        title = Paragraph("", mark=self.title, kind="cl-title")
-        return Box(title, Code(make_printable(self.code), numbered=True), kind="cl-program")
+        title = Paragraph("", mark=self.title, class_="cl-title")
+        return Box(title, Code(make_printable(self.code), numbered=True), class_="cl-program")
 
     def rows(self, id_prefix: str = "") -> Part:
         """Return the rows. With the beginning of their ids, they have fields to fill in."""
@@ -306,7 +306,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         ]
         return Box(
             Paragraph(gettext("Do not run it. Fill in every row, then commit.")),
-            InText(Code("\n".join(lines), by="")),
+            InText(Code("\n".join(lines), indent="")),
             InPage(Table(head, rows)),
         )
 

@@ -210,7 +210,7 @@ class Reveal(Presentation):
 
     def tree(self) -> Part:
         """Return the rows, what speaks against the wrong ones, and the memory at the end."""
-        return Box(Paragraph(f"**{self.headline}**"), self.content(live=False), apart=True)
+        return Box(Paragraph(f"**{self.headline}**"), self.content(live=False), spaced=True)
 
     def content(self, *, live: bool) -> Part:
         """Return the parts below the headline. live: in a page that sets the colours of pictures."""
@@ -220,11 +220,11 @@ class Reveal(Presentation):
         remarks += self._run.trace.effects
         has_tensors = bool(snapshot.names)
         return Box(
-            InText(Code("\n\n".join(row.text() for row in self.rows), by="")),
+            InText(Code("\n\n".join(row.text() for row in self.rows), indent="")),
             InPage(table_of_rows(self.rows)),
             Box(*map(Paragraph, remarks)) if remarks else None,
             Box(InText(Paragraph(gettext("At the end of the run:"))), picture)
             if has_tensors
             else None,
-            apart=True,
+            spaced=True,
         )

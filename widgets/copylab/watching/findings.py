@@ -121,9 +121,9 @@ class Finding(Presentation):
             figure = Figure(self.picture, gettext("memory at backward"))
         return Alarm(
             self.title.rstrip("."),
-            Code(self.lines, by=""),
+            Code(self.lines, indent=""),
             others,
             Paragraph(self.way_out),
             figure,
-            kind="wrong" if self.silent else "error",
+            severity="wrong" if self.silent else "error",
         )

@@ -360,11 +360,11 @@ class Watch(Presentation):
         gaps = self.describe_gaps()
         if not self.findings:
             clean = Paragraph(" ".join([self._describe_clean(), *gaps]))
-            return Box(sheet, clean, kind="cl-panel")
+            return Box(sheet, clean, class_="cl-panel")
         parts = [finding.tree() for finding in self.findings]
         if gaps:
             parts.append(Paragraph(" ".join(gaps)))
-        return Box(sheet, *parts, apart=True, kind="cl-panel")
+        return Box(sheet, *parts, spaced=True, class_="cl-panel")
 
     def _describe_clean(self) -> str:
         """Say how much was read without a finding."""
