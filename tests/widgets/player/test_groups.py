@@ -4,7 +4,7 @@ import re
 
 import pytest
 from copylab import Steps, steps
-from copylab.player.frames import FrameOrGroup, Group
+from copylab.player.groups import FrameOrGroup, Group
 from copylab.player.static import SCRIPTS
 from copylab.ui.theme import read_web_files
 

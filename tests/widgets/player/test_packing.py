@@ -119,9 +119,9 @@ def test_a_long_page_keeps_to_its_level(code: str) -> None:
 
 def test_a_text_leaves_out_what_it_has_no_room_for() -> None:
     made = steps("x = torch.ones(3, requires_grad=True)\n" + "y = x * 2\n" * 40, engine=tinytorch)
-    whole = made.shown.brief_text(10**9)
+    whole = made.static_form.brief_text(10**9)
     assert whole == made.stored
-    text = made.shown.brief_text(20_000)
+    text = made.static_form.brief_text(20_000)
     assert len(text) < 20_000 < len(whole)
     missing = [text.count(f"{title}: left out, see the end") for title in ("Memory", "Graph")]
     assert min(missing) > 0

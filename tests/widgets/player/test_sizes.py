@@ -154,11 +154,11 @@ def test_rendering_a_player_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         made.html,
         made.stored,
         made.text,
-        made.shown.form(images=False),
-        made.shown.brief_text(5000),
+        made.static_form.form(images=False),
+        made.static_form.brief_text(5000),
     ]
     assert len(trees) >= len(forms)
     for tree in trees:
         first = tree.html(), tree.text()
         assert (tree.html(), tree.text()) == first
-    assert made.shown.form() == made.shown.form()
+    assert made.static_form.form() == made.static_form.form()

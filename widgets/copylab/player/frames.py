@@ -1,22 +1,16 @@
-"""One frame for each step: its line, its outputs, what it changed, and its two pictures; and frames put together.
+"""One frame for each step: its line, its outputs, what it changed, and its two pictures.
 
-A picture that looks the same as an earlier one is kept once and referred to by the number of the step that has it.
-Frames are put together as a tree, so that a reader can fold what is not of interest:
-
-Loop on line 2: 99 rounds
-    Round 1 of the loop on line 2
-        step, step, step
-    Round 2 ...
+A picture that is the same as an earlier one is stored once, and referred to by the number of the step that has it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinytorch import viz
 from tinytorch.viz import (
@@ -31,64 +25,64 @@ from tinytorch.viz import (
     gettext,
     gettext_noop,
     graphs_of,
-    join_few_names,
     memories_of,
     ngettext,
     summarize_text,
 )
 
-from ..run import RecordedRun, Site, Step, make_printable, stabilize_text, truncate_text
+from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_text
+from .changed_lines import find_changed_lines
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a step left behind: a snapshot of its tensors, and short texts of its other variables."""
+    """What was seen after a step: a snapshot of the tensors, and short texts of other variables."""
 
     snapshot: Snapshot
     plain: Mapping[str, str]
 
 
-_NOT_SHOWN = (ModuleType, FunctionType, type)
+_NOT_SHOWN = (ModuleType, FunctionType, type)  # a program's imports and definitions
 
 
 class NameObserver:
-    """Looks at the names of a program after each step. What is still alive keeps its id from look to look."""
+    """Observes the names of a program after each step. A tensor that is still alive has the same id each time."""
 
     def __init__(self) -> None:
         self._last: Snapshot | None = None
 
     def __call__(self, names: Mapping[str, Any]) -> Observation:
-        """What `names` hold now."""
-        # The class is asked, not the value: that may say anything of itself, or raise.
-        shown = {
+        """Take a snapshot of the values of `names`."""
+        # `type(value)` and not isinstance(), which asks the value: it may answer anything, or raise.
+        values = {
             name: value for name, value in names.items() if not issubclass(type(value), _NOT_SHOWN)
         }
-        self._last = viz.snapshot(shown, since=self._last)
+        self._last = viz.snapshot(values, since=self._last)
         tensors = {name for name, _ in self._last.names}
-        plain = {
-            name: _describe_value(value) for name, value in shown.items() if name not in tensors
-        }
-        return Observation(
-            self._last, {name: text for name, text in plain.items() if text is not None}
-        )
+        plain: dict[str, str] = {}
+        for name, value in values.items():
+            text = None if name in tensors else _describe_value(value)
+            if text is not None:
+                plain[name] = text
+        return Observation(self._last, plain)
 
 
 def _describe_value(value: object) -> str | None:
-    """A short text for what has one that is the same in every run; None for the rest."""
-    if value is None or type(value) in (bool, int, float, complex, str):
-        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
-            return f"an int of {value.bit_length():,} bits"
-        return truncate_text(
-            stabilize_text(repr(value[:70] if isinstance(value, str) else value)), 60
-        ).replace("\n", " ")
-    return None
+    """Return a short text for a value whose text is the same in every run; None for others."""
+    if value is not None and type(value) not in (bool, int, float, complex, str):
+        return None
+    # Python refuses to write an int of more than 4300 digits, and takes long for a large one.
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"an int of {value.bit_length():,} bits"
+    text = repr(value[:70] if isinstance(value, str) else value)
+    return truncate_text(stabilize_text(text), 60).replace("\n", " ")
 
 
 @dataclass(frozen=True, repr=False)
 class StepPicture(Document):
-    """One picture of a frame: its SVG and its text, and the number of the first step that has the same.
+    """One picture of a frame: its SVG and its text, and the number of the first step that has the same picture.
 
-    The SVG is empty where it cannot be drawn, and `problem` says why. It shows itself in a notebook, and `save` writes
+    The SVG is empty if it cannot be drawn, and `problem` says why. It shows itself in a notebook, and `save` writes
     it as a file: .svg, .png, .pdf or .txt.
     """
 
@@ -98,7 +92,7 @@ class StepPicture(Document):
     problem: str = ""
 
     def themed(self, theme: str | None) -> str:
-        """The SVG in one fixed theme, "light", "dark" or "print". Raises LayoutError where it cannot be drawn."""
+        """Return the SVG in one fixed theme, "light", "dark" or "print". Raises LayoutError if it cannot be drawn."""
         if not self.svg:
             raise viz.LayoutError(self.problem)
         return super().themed(theme)
@@ -106,18 +100,18 @@ class StepPicture(Document):
 
 @dataclass(frozen=True)
 class Frame:
-    """What there is to show of one step. `number` counts from 1, lines count from 1."""
+    """All that is shown of one step. Steps and lines are counted from 1."""
 
     number: int
     step: Step
     changes: tuple[str, ...]
     pictures: Mapping[str, StepPicture]
     place: str = ""
-    """`line 3`; where several functions are stepped, `Net.forward, line 3`."""
+    """`line 3`; if several functions are stepped, `Net.forward, line 3`."""
     code: int = 0
-    """Which of the texts of the run its line stands in, from 0."""
+    """The index of the text of the run that has its line."""
     picture_changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of each picture in words, the lines that say something new since the step before."""
+    """Kind -> the lines of the picture in words that are new since the step before."""
     explanation: tuple[str, ...] = ()
     """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
 
@@ -130,7 +124,7 @@ class Frame:
 
     @property
     def wrong(self) -> bool:
-        """Whether it computed a wrong gradient and no error said so."""
+        """True if it computed a wrong gradient and no error said so."""
         return bool(self.explanation) and self.step.error is None
 
     @property
@@ -155,7 +149,7 @@ class Frame:
 
     @cached_property
     def title(self) -> str:
-        """Which line ran, and how it stands with it."""
+        """The line that ran, and a note if it is not simply done."""
         note = _NOTES.get(self.step.kind)
         return f"{self.place}: {_shorten_to_line(make_printable(self.source))}" + (
             f"  ({gettext(note)})" if note else ""
@@ -163,7 +157,7 @@ class Frame:
 
 
 def wrong_gradient_title() -> str:
-    """The title over what explains a gradient that is wrong."""
+    """Return the title above the explanation of a wrong gradient."""
     return gettext("A wrong gradient, and no error")
 
 
@@ -184,55 +178,66 @@ def _shorten_to_line(source: str) -> str:
 
 
 def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
-    """The frames of a run."""
-    looks = _compare_observations(run)
-    past = [] if run.before is None else [PastStep(0, "", run.before.snapshot)]
-    several = len(run.texts) > 1
-    found: dict[int, Blame] = {}
-    for number, (_, changed) in looks.items():
-        step = run.steps[number - 1]
-        found[number] = blame_lines(past, step.site.source, step.error, changed.now)
-        past.append(
-            PastStep(
-                step.site.line,
-                step.site.source,
-                changed.now,
-                step.site.text.name if several else "",
-            )
-        )
-    pictures = _draw_pictures(
-        {number: changed for number, (_, changed) in looks.items() if changed.now.tensors},
-        # An error speaks for itself: "wrong" is said of a gradient that was computed.
-        {
-            number: frozenset() if run.steps[number - 1].error else one.nodes
-            for number, one in found.items()
-        },
-    )
+    """Make the frames of a run."""
+    differences = _compare_observations(run)
+    blames = _blame_steps(run, differences)
+    pictures = _draw_pictures(run, differences, blames)
+    has_several_texts = len(run.texts) > 1
     frames: list[Frame] = []
     for number, step in enumerate(run.steps, 1):
-        place, code = step.site.place(several=several), run.texts.index(step.site.text)
-        if number not in looks:
+        place = step.site.place(several=has_several_texts)
+        code = run.texts.index(step.site.text)
+        if number not in differences:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
-        before, changed = looks[number]
-        said = (*_describe_folded_rounds(step), *describe(changed, before.plain, step.seen.plain))
-        pictured = pictures.get(number, StepPictures())
-        sentences = found[number].sentences
+        before, changes = differences[number]
+        sentences = describe(changes, before.plain, step.seen.plain)
+        step_pictures = pictures.get(number, StepPictures())
         frames.append(
-            Frame(number, step, said, pictured.pictures, place, code, pictured.changed, sentences)
+            Frame(
+                number,
+                step,
+                (*_describe_folded_rounds(step), *sentences),
+                step_pictures.pictures,
+                place,
+                code,
+                step_pictures.changed,
+                blames[number].sentences,
+            )
         )
     return tuple(frames)
 
 
-def _compare_observations(run: RecordedRun) -> dict[int, tuple[Observation, Changes]]:
-    """For each step at which the run was looked at what the look before saw, and what changed since."""
-    looks: dict[int, tuple[Observation, Changes]] = {}
+class Difference(NamedTuple):
+    """An observation, and what has changed at the next one."""
+
+    before: Observation
+    changes: Changes
+
+
+def _compare_observations(run: RecordedRun) -> dict[int, Difference]:
+    """Return, by the number of the step, what changed at each step after which the names were observed."""
+    differences: dict[int, Difference] = {}
     before: Observation | None = run.before
     for number, step in enumerate(run.steps, 1):
         if step.seen is not None and before is not None:
-            looks[number] = before, compare_snapshots(step.seen.snapshot, before.snapshot)
+            changes = compare_snapshots(step.seen.snapshot, before.snapshot)
+            differences[number] = Difference(before, changes)
             before = step.seen
-    return looks
+    return differences
+
+
+def _blame_steps(run: RecordedRun, differences: Mapping[int, Difference]) -> dict[int, Blame]:
+    """Find, for each step that ran backward, the earlier lines that make it fail or compute a wrong gradient."""
+    past = [] if run.before is None else [PastStep(0, "", run.before.snapshot)]
+    blames: dict[int, Blame] = {}
+    for number, (_, changes) in differences.items():
+        step = run.steps[number - 1]
+        site, now = step.site, changes.now
+        blames[number] = blame_lines(past, site.source, step.error, now)
+        function = site.text.name if len(run.texts) > 1 else ""
+        past.append(PastStep(site.line, site.source, now, function))
+    return blames
 
 
 @dataclass(frozen=True)
@@ -244,102 +249,64 @@ class StepPictures:
 
 
 def _draw_pictures(
-    run: Mapping[int, Changes], wrong: Mapping[int, frozenset[object]]
+    run: RecordedRun, differences: Mapping[int, Difference], blames: Mapping[int, Blame]
 ) -> dict[int, StepPictures]:
-    """The pictures of each step, on one stage for all steps; what looks as before is the same picture."""
-    known: dict[tuple[Any, ...], StepPicture] = {}
-    made = {number: StepPictures() for number in run}
+    """Draw the pictures of each step, on one stage for all steps; a picture that is as before is the same object."""
+    changes = {
+        number: difference.changes
+        for number, difference in differences.items()
+        if difference.changes.now.tensors
+    }
+    pictures = {number: StepPictures() for number in changes}
+    _draw_memories(changes, pictures)
+    graphs = {number: changed for number, changed in changes.items() if changed.now.nodes}
+    # An error speaks for itself: nodes are marked only for a gradient that was computed.
+    wrong_nodes = [
+        frozenset() if run.steps[number - 1].error else blames[number].nodes for number in graphs
+    ]
+    _draw_graphs(graphs, wrong_nodes, pictures)
+    return pictures
+
+
+def _draw_memories(changes: Mapping[int, Changes], pictures: Mapping[int, StepPictures]) -> None:
+    drawn: dict[tuple[str, str], StepPicture] = {}
     before = ""
-    for number, drawn in zip(run, memories_of(run.values()), strict=True):
-        picture = known.setdefault(
-            (drawn.svg, drawn.text), StepPicture(drawn.svg, drawn.text, number)
-        )
-        made[number].pictures["memory"] = picture
-        made[number].changed["memory"] = _changed_lines(before, drawn.text)
-        before = drawn.unmarked_text()
-    graphs = {number: changed for number, changed in run.items() if changed.now.nodes}
+    for number, memory in zip(changes, memories_of(changes.values()), strict=True):
+        new = StepPicture(memory.svg, memory.text, number)
+        pictures[number].pictures["memory"] = drawn.setdefault((memory.svg, memory.text), new)
+        pictures[number].changed["memory"] = find_changed_lines(before, memory.text)
+        before = memory.unmarked_text()
+
+
+def _draw_graphs(
+    changes: Mapping[int, Changes],
+    wrong_nodes: list[frozenset[Any]],
+    pictures: Mapping[int, StepPictures],
+) -> None:
+    drawn: dict[tuple[Any, str], StepPicture] = {}
     before = ""
-    for number, (shows, drawn) in zip(
-        graphs, graphs_of(graphs.values(), [wrong[number] for number in graphs]), strict=True
-    ):
-        key = (shows, drawn.text)  # known before it is laid out, which is what takes its time
-        if key not in known:
+    graphs = graphs_of(changes.values(), wrong_nodes)
+    for number, (content, graph) in zip(changes, graphs, strict=True):
+        # A graph is compared before its layout is made, which takes most of the time.
+        key = (content, graph.text)
+        if key not in drawn:
             try:
-                known[key] = StepPicture(drawn.svg, drawn.text, number)
+                drawn[key] = StepPicture(graph.svg, graph.text, number)
             except viz.LayoutError as error:  # the words need no Graphviz
-                known[key] = StepPicture("", drawn.text, number, str(error))
-        made[number].pictures["graph"] = known[key]
-        made[number].changed["graph"] = _changed_lines(
-            _renumber_nodes(before, graphs[number]), drawn.text
-        )
-        before = drawn.unmarked_text()
-    return made
+                drawn[key] = StepPicture("", graph.text, number, str(error))
+        pictures[number].pictures["graph"] = drawn[key]
+        renumbered = _renumber_nodes(before, changes[number])
+        pictures[number].changed["graph"] = find_changed_lines(renumbered, graph.text)
+        before = graph.unmarked_text()
 
 
-def _renumber_nodes(text: str, changed: Changes) -> str:
-    """A graph of before in words, its nodes under the numbers of now: they are counted anew from the newest on."""
-    if changed.since is None:
+def _renumber_nodes(text: str, changes: Changes) -> str:
+    """Return the earlier graph in words with its nodes' present numbers: they are counted from the newest node on."""
+    if changes.since is None:
         return text
-    now = {node.key: node.id for node in changed.now.nodes}
-    numbers = {node.id: now[node.key] for node in changed.since.nodes if node.key in now}
-    return re.sub(r"\bN\d+\b", lambda found: numbers.get(found[0], found[0]), text)
-
-
-def _changed_lines(before: str, now: str) -> tuple[str, ...]:
-    """What is new in a text: the lines that changed, each below the beginnings of those that it belongs to.
-
-    Lines are compared within a block, the text between two empty lines, which is found again by its first word: two
-    storages may have the same cells, and the cells of a new one are news. Of a line `w: a; b; c.` that was there
-    before, only the items that changed are repeated.
-    """
-    known: dict[str, list[str]] = {}
-    for block in before.split("\n\n"):
-        known.setdefault(_first_word_of(block), []).extend(block.split("\n"))
-    found: list[str] = []
-    for block in now.split("\n\n"):
-        old = known.get(_first_word_of(block), [])
-        items = {_head_of_line(line): set(_items_of_line(line)) for line in old}
-        parents: list[
-            str
-        ] = []  # that the next line belongs to, as far as they are not in the result yet
-        for line in block.split("\n"):
-            while parents and _indentation_of(parents[-1]) >= _indentation_of(line):
-                parents.pop()
-            if line in old:
-                parents.append(_head_of_line(line))
-                continue
-            head, new = (
-                _head_of_line(line),
-                [
-                    item
-                    for item in _items_of_line(line)
-                    if item not in items.get(_head_of_line(line), ())
-                ],
-            )
-            end = "." if line.endswith(".") else ""
-            found += [*parents, f"{head} {'; '.join(new)}{end}" if new else head]
-            parents.clear()
-    return tuple(found)
-
-
-def _head_of_line(line: str) -> str:
-    """The beginning of a line, up to and with its colon."""
-    head, colon, _ = line.partition(": ")
-    return head + colon.rstrip()
-
-
-def _items_of_line(line: str) -> list[str]:
-    rest = line.partition(": ")[2].removesuffix(".")
-    return rest.split("; ") if rest else []
-
-
-def _first_word_of(block: str) -> str:
-    word = re.match(r"\w+", block)
-    return word[0] if word else ""
-
-
-def _indentation_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    now = {node.key: node.id for node in changes.now.nodes}
+    numbers = {node.id: now[node.key] for node in changes.since.nodes if node.key in now}
+    return re.sub(r"\bN\d+\b", lambda number: numbers.get(number[0], number[0]), text)
 
 
 def _describe_folded_rounds(step: Step) -> tuple[str, ...]:
@@ -352,162 +319,3 @@ def _describe_folded_rounds(step: Step) -> tuple[str, ...]:
             step.folded,
         ),
     )
-
-
-@dataclass(frozen=True)
-class Group:
-    """Some steps in a row. kind: "loop" (its `line` begins it), "round" (of that loop) or "call" (of `functions`).
-
-    changes: what its steps changed, all together.
-    """
-
-    kind: str
-    title: str
-    line: int
-    parts: tuple[Group | Frame, ...]
-    changes: tuple[str, ...] = ()
-    code: int = 0
-    """Which of the texts of the run its line stands in, from 0."""
-
-    @property
-    def first(self) -> int:
-        """The number of its first step."""
-        part = self.parts[0]
-        return part.number if isinstance(part, Frame) else part.first
-
-    @property
-    def last(self) -> int:
-        """The number of its last step."""
-        part = self.parts[-1]
-        return part.number if isinstance(part, Frame) else part.last
-
-    @property
-    def summary(self) -> str:
-        """What it is and which steps it holds."""
-        return gettext(
-            "{title}, steps {first} to {last}", title=self.title, first=self.first, last=self.last
-        )
-
-
-FrameOrGroup = Group | Frame
-
-
-def fold_frames(run: RecordedRun, frames: Sequence[Frame]) -> tuple[FrameOrGroup, ...]:
-    """The frames of a run with those of a loop, of a round, of a call put together."""
-    return tuple(_FrameFolder(run, frames).parts(0, len(frames), 0, None))
-
-
-class _FrameFolder:
-    def __init__(self, run: RecordedRun, frames: Sequence[Frame]) -> None:
-        self._run, self._frames = run, frames
-        self._steps = [frame.step for frame in frames]
-
-    def parts(self, start: int, end: int, depth: int, within: Site | None) -> list[FrameOrGroup]:
-        """The steps from `start` up to `end`, which run at this depth of calls, in rounds of the loop `within`."""
-        made: list[FrameOrGroup] = []
-        at = start
-        while at < end:
-            step = self._steps[at]
-            if step.site.loop and step.site is not within and len(step.calls) == depth:
-                stop = self._loop_end(at, end, depth)
-                made += self._loop(at, stop, depth)
-            elif step.kind == "call" or len(step.calls) > depth:
-                stop = self._call_end(at, end, depth)
-                made += self._call(at, stop, depth, within)
-            else:
-                stop = at + 1
-                made.append(self._frames[at])
-            at = stop
-        return made
-
-    def _loop_end(self, start: int, end: int, depth: int) -> int:
-        site = self._steps[start].site
-        begun = self._steps[start].round == 1
-        for at in range(start + 1, end):
-            step = self._steps[at]
-            if len(step.calls) > depth:
-                continue
-            again = step.site is site and not (begun and step.round == 1)
-            begun = begun or step.round == 1
-            if len(step.calls) < depth or not (
-                again or any(loop is site for loop in step.site.loops)
-            ):
-                return at
-        return end
-
-    def _loop(self, start: int, end: int, depth: int) -> list[FrameOrGroup]:
-        site = self._steps[start].site
-        heads = [at for at in range(start, end) if self._heads(at, site, depth)]
-        rounds = len(heads) + sum(
-            self._steps[at].folded for at in range(start, end) if self._is_of(at, site, depth)
-        )
-        if not heads:
-            return self.parts(start, end, depth, site)
-        parts = self.parts(start, heads[0], depth, site)
-        for head, following in zip(heads, [*heads[1:], end], strict=True):
-            over = next(
-                (at for at in range(head + 1, following) if self._ends(at, site, depth)), following
-            )
-            number = self._steps[head].round
-            title = gettext(
-                "Round {number} of the loop {where}", number=number, where=self._where(site)
-            )
-            parts += self._group("round", title, site, self.parts(head, over, depth, site))
-            parts += self.parts(over, following, depth, site)
-        title = ngettext(
-            "Loop {where}: {number} round",
-            "Loop {where}: {number} rounds",
-            rounds,
-            where=self._where(site),
-        )
-        return self._group("loop", title, site, parts)
-
-    def _is_of(self, at: int, site: Site, depth: int) -> bool:
-        return self._steps[at].site is site and len(self._steps[at].calls) == depth
-
-    def _heads(self, at: int, site: Site, depth: int) -> bool:
-        return self._is_of(at, site, depth) and self._steps[at].round > 0
-
-    def _ends(self, at: int, site: Site, depth: int) -> bool:
-        step = self._steps[at]
-        return self._is_of(at, site, depth) and step.kind == "branch" and step.round == 0
-
-    def _call_end(self, start: int, end: int, depth: int) -> int:
-        step = self._steps[start]
-        at = start + (step.kind == "call" and len(step.calls) == depth)
-        while at < end and len(self._steps[at].calls) > depth:
-            at += 1
-        done = at < end and self._steps[at].site is step.site and not step.site.loop
-        return min(max(at + done, start + 1), end)
-
-    def _call(self, start: int, end: int, depth: int, within: Site | None) -> list[FrameOrGroup]:
-        inner = [at for at in range(start, end) if len(self._steps[at].calls) > depth]
-        if not inner:
-            return list(self._frames[start:end])
-        site = self._steps[start].site
-        names = join_few_names(f"{self._steps[at].calls[depth]}()" for at in inner)
-        parts: list[FrameOrGroup] = [
-            *self._frames[start : inner[0]],
-            *self.parts(inner[0], inner[-1] + 1, depth + 1, None),
-            *self.parts(inner[-1] + 1, end, depth, within),
-        ]
-        title = gettext("Call of {functions} {where}", functions=names, where=self._where(site))
-        return self._group("call", title, site, parts)
-
-    def _where(self, site: Site) -> str:
-        return site.where(several=len(self._run.texts) > 1)
-
-    def _group(
-        self, kind: str, title: str, site: Site, parts: list[FrameOrGroup]
-    ) -> list[FrameOrGroup]:
-        if len(parts) == 1 and isinstance(parts[0], Frame):
-            return parts
-        group = Group(kind, title, site.line, tuple(parts), code=self._run.texts.index(site.text))
-        before = self._run.before if group.first == 1 else self._steps[group.first - 2].seen
-        after = self._steps[group.last - 1].seen
-        if before is None or after is None:
-            return [group]
-        said = describe(
-            compare_snapshots(after.snapshot, before.snapshot), before.plain, after.plain
-        )
-        return [replace(group, changes=said)]

@@ -26,7 +26,7 @@ Try first: go to the line that surprises you, and read what it changed before yo
 
 
 class StepsWidget(Exhibit, Live):
-    """The player of `Steps.live()`, which hands itself over. `step` is the one shown, from 1: set or observe it."""
+    """The player of `Steps.live()`. `step` is the number of the step that is shown, from 1: set or observe it."""
 
     SCRIPTS = static.SCRIPTS
     SHEETS = static.SHEETS
@@ -36,14 +36,12 @@ class StepsWidget(Exhibit, Live):
     step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
 
     def __init__(self, steps: Any, **traits: Any) -> None:
-        self._steps = (
-            steps  # before the model is opened, for a view may be made of what it has then
-        )
+        self._steps = steps  # first: a view may be made as soon as the model is opened
         super().__init__(**traits)
 
     @traitlets.default("form")
     def _form(self) -> str:
-        return str(self._steps.shown.form(images=False))
+        return str(self._steps.static_form.form(images=False))
 
     @property
     def steps(self) -> Any:
@@ -52,7 +50,7 @@ class StepsWidget(Exhibit, Live):
 
     @property
     def text(self) -> str:
-        """Everything in words: the code, each step, its changes, its output, its pictures."""
+        """All in words: the code, each step, its changes, its output, its pictures."""
         return str(self._steps.text)
 
     @property
@@ -66,14 +64,14 @@ class StepsWidget(Exhibit, Live):
         return str(self._steps.html)
 
     def help(self) -> None:
-        """Say what the player can do and what to try first."""
+        """Print what the player can do and what to try first."""
         print(gettext(_HELP, steps=self._steps.summary.partition(": ")[2] or gettext("a program")))
 
     @traitlets.validate("step")
-    def _within(self, proposal: Any) -> int:
+    def _check_step(self, proposal: Any) -> int:
         steps = getattr(self, "_steps", None)
         step = int(proposal["value"])
-        count = steps.last if steps is not None else step
+        count = steps.last_shown if steps is not None else step
         if not 1 <= step <= max(count, 1):
             raise traitlets.TraitError(f"step must be between 1 and {count}, not {step}")
         return step

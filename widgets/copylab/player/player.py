@@ -34,7 +34,9 @@ from ..run import (
     program_from_function,
     require_engine,
 )
-from .frames import Frame, FrameOrGroup, NameObserver, fold_frames, make_frames
+from .frames import Frame, NameObserver, make_frames
+from .groups import FrameOrGroup, fold_frames
+from .live import StepsWidget
 from .static import NOTEBOOK_LIMIT, StaticForm, content_policy, stored_size
 
 _HELP = gettext_noop("""\
@@ -70,8 +72,8 @@ def steps(
 ) -> Steps:
     """Run `code` statement by statement and show, after each, its output, the memory and the graph.
 
-    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. What stands there
-    is stepped, loops and calls of its own functions included. From a function, the functions and methods of the same
+    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. Its lines are
+    stepped, loops and calls of its own functions included. From a function, the functions and methods of the same
     file (in a notebook: of all cells) are stepped into as well. Everything else that is called runs in one go, unless
     `into` names it. The player folds and unfolds loops and calls; `into` and `rounds` choose what becomes a step.
 
@@ -108,7 +110,7 @@ def steps(
 
 @dataclass(frozen=True)
 class StepOptions:
-    """What a caller of `steps` can choose; see there. `names` is what a text runs in, and so what it leaves."""
+    """The options of `steps`. `names` is what a text runs in, and so what it leaves."""
 
     engine: ModuleType | None = None
     names: dict[str, Any] | None = None
@@ -123,7 +125,7 @@ def step_program(
     caller: Mapping[str, Any],
     choice: StepOptions,
 ) -> Steps:
-    """`steps` for those who know the caller's names: see there."""
+    """Do what `steps` does, with the caller's global names as an argument."""
     into, things = _split_into(choice.into)
     engine = require_engine(choice.engine) or engine_for(caller)
     program: str | Program
@@ -150,20 +152,19 @@ def step_program(
 
 
 def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list[Steppable]]:
-    """The functions of the code to step into, and what beside it; TypeError for what is neither name nor thing."""
-    several: list[Any] = (
-        list(into) if isinstance(into, Iterable) and not isinstance(into, str | type) else [into]
-    )
-    things = [one for one in several if isinstance(one, Steppable)]
-    rest = [one for one in several if not isinstance(one, Steppable)]
-    if len(rest) == 1 and isinstance(rest[0], bool):
-        return rest[0], things
-    if not all(isinstance(one, str) for one in rest):
+    """Split `into` into a choice of the code's functions, and things to step into besides. TypeError for others."""
+    is_list = isinstance(into, Iterable) and not isinstance(into, str | type)
+    choices: list[Any] = list(into) if is_list else [into]  # type: ignore[arg-type]
+    things = [choice for choice in choices if isinstance(choice, Steppable)]
+    names = [choice for choice in choices if not isinstance(choice, Steppable)]
+    if len(names) == 1 and isinstance(names[0], bool):
+        return names[0], things
+    if not all(isinstance(name, str) for name in names):
         raise TypeError(
             "into must be True, False, names of functions of the code, or modules, classes and functions that are "
             f"written in Python, not {into!r}"
         )
-    return frozenset(rest) if rest or not things else True, things
+    return frozenset(names) if names or not things else True, things
 
 
 class Steps(Sequence[Frame]):
@@ -177,11 +178,11 @@ class Steps(Sequence[Frame]):
     def __init__(self, run: RecordedRun, caller: Mapping[str, Any]) -> None:
         self._run = run
         self.end = " ".join(_describe_end(run, caller))
-        """How the run ended, in a sentence or two; empty where it simply finished."""
+        """How the run ended, in sentences; empty if it simply finished."""
 
     @property
     def code(self) -> str:
-        """The code that was run: the text that was given, or the function, and below it those it stepped into."""
+        """The code that was run: the string, or the function and those that were stepped into."""
         return "\n\n".join(text.code for text in self._run.texts)
 
     @property
@@ -191,12 +192,12 @@ class Steps(Sequence[Frame]):
 
     @cached_property
     def frames(self) -> tuple[Frame, ...]:
-        """The frames; their pictures are drawn when they are first asked for."""
+        """The frames; their pictures are drawn at the first use."""
         return make_frames(self._run)
 
     @cached_property
     def parts(self) -> tuple[FrameOrGroup, ...]:
-        """The frames with those of each loop, round and call put together, as a tree."""
+        """The frames as a tree: those of each loop, round and call together."""
         return fold_frames(self._run, self.frames)
 
     def __len__(self) -> int:
@@ -224,7 +225,7 @@ class Steps(Sequence[Frame]):
 
     @property
     def summary(self) -> str:
-        """What this is, in half a sentence."""
+        """What was stepped, in half a sentence."""
         if self.ended == "syntax":
             return gettext("Step-through: the code cannot be read, so nothing was run")
         return ngettext(
@@ -236,16 +237,16 @@ class Steps(Sequence[Frame]):
 
     @cached_property
     def text(self) -> str:
-        """Everything in words: the code, each step, its changes, its output, its pictures."""
-        return self._all.full_text()
+        """All in words: the code, each step, its changes, its output, its pictures."""
+        return self._whole_form.full_text()
 
     @cached_property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return wrap_in_language(self.shown.page())
+        return wrap_in_language(self.static_form.page())
 
     @property
-    def _all(self) -> StaticForm:
+    def _whole_form(self) -> StaticForm:
         return StaticForm(
             self._run.texts,
             self.parts,
@@ -255,16 +256,16 @@ class Steps(Sequence[Frame]):
         )
 
     @cached_property
-    def last(self) -> int:
-        """The number of the last step that is shown: all are, unless there are thousands."""
-        return self._all.count_fitting_steps()
+    def last_shown(self) -> int:
+        """The number of the last step that a notebook shows: all are shown, unless there are thousands."""
+        return self._whole_form.count_fitting_steps()
 
     @cached_property
-    def shown(self) -> StaticForm:
-        """What of the run is shown in a notebook."""
-        first = self.last
+    def static_form(self) -> StaticForm:
+        """What of the run a notebook shows."""
+        first = self.last_shown
         if first == len(self):
-            return self._all
+            return self._whole_form
         left = gettext(
             "Shown are the first {first} of {all} steps, to keep the page below 2 MB. With s = steps(...), "
             "s[{next}] is the next one. With rounds=3, later rounds of loops run in one go.",
@@ -282,22 +283,22 @@ class Steps(Sequence[Frame]):
 
     @cached_property
     def stored(self) -> str:
-        """Each step in words with what it changed: the text that a notebook stores. What it leaves out, it says."""
-        return self.shown.brief_text(room=NOTEBOOK_LIMIT - stored_size(self.html))
+        """Each step in words with what it changed: the text that a notebook stores. It says what it leaves out."""
+        return self.static_form.brief_text(room=NOTEBOOK_LIMIT - stored_size(self.html))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.stored, "text/html": self.html}
 
     def _display_(self) -> Any:
-        """What marimo shows, which runs no script of a page that it is given: there the player has to be a widget."""
+        """Return a widget for marimo, which runs no script of a page that it is given."""
         return self.live()
 
     def help(self) -> None:
-        """Say what can be done with it and what to try first."""
+        """Print what can be done with it and what to try first."""
         print(gettext(_HELP, summary=self.summary))
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write a page of its own that needs no network, UTF-8 HTML; give the path back. An existing file is replaced.
+        """Write a page that needs no network, UTF-8 HTML, and return its path. An existing file is replaced.
 
         Raises ValueError, before anything is written, for a name that does not end in .html.
         """
@@ -312,23 +313,33 @@ class Steps(Sequence[Frame]):
         head += f'<meta http-equiv="Content-Security-Policy" content="{content_policy()}">'
         title = gettext("Step-through")
         page = f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"
-        path.write_bytes(
-            page.encode()
-        )  # made whole first: what fails in making it leaves the old file
+        # Encoded first: an error in that must leave the old file as it is.
+        content = page.encode()
+        path.write_bytes(content)
         return path
 
     def live(self) -> Any:
         """The player as a widget: its trait `step` (from 1) can be set and observed."""
-        from .live import StepsWidget
-
         return StepsWidget(self)
 
 
 def _describe_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
-    """What there is to say at the end of a run; nothing where it simply finished.
+    """Yield what there is to say at the end of a run; nothing if it simply finished.
 
     `caller` are the names of the code that called `steps`, for the advice after a NameError.
     """
+    yield from _describe_reason(run, caller)
+    if run.before is not None and run.steps:
+        written = list_written_names(run.before.snapshot, run.steps[-1].seen.snapshot)
+        if written:
+            names = join_few_names(written)
+            yield gettext("The code wrote into what was passed in: {names}.", names=names)
+    for name in run.hidden:
+        yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
+    yield from run.effects
+
+
+def _describe_reason(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
     limits, count = run.limits, len(run.steps)
     match run.ended:
         case "steps":
@@ -355,24 +366,19 @@ def _describe_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
             )
             yield gettext("The steps so far are kept.")
         case "error" if run.steps:
-            where = run.steps[-1].site.where(several=len(run.texts) > 1)
-            yield gettext("The error {where} ended the run.", where=where)
-            missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
-            if missing and missing[1] in caller:
-                yield gettext(
-                    "{name} is a variable of yours: the code can use it with steps(..., namespace=globals()).",
-                    name=missing[1],
-                )
+            yield from _describe_error_at_end(run, caller)
         case "finished" if not run.steps:
             yield gettext(
                 "There is no statement in this code, so there is nothing to step through."
             )
-    if run.before is not None and run.steps:
-        mine = list_written_names(run.before.snapshot, run.steps[-1].seen.snapshot)
-        if mine:
-            yield gettext(
-                "The code wrote into what was passed in: {names}.", names=join_few_names(mine)
-            )
-    for name in run.hidden:
-        yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
-    yield from run.effects
+
+
+def _describe_error_at_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
+    place = run.steps[-1].site.where(several=len(run.texts) > 1)
+    yield gettext("The error {where} ended the run.", where=place)
+    missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
+    if missing and missing[1] in caller:
+        yield gettext(
+            "{name} is a variable of yours: the code can use it with steps(..., namespace=globals()).",
+            name=missing[1],
+        )

@@ -27,7 +27,8 @@ from tinytorch.viz import gettext
 from ..doc import Box, Paragraph, html_element, protect_marks
 from ..run import SourceText
 from ..ui import panel_style_sheet, read_web_files
-from .frames import Frame, FrameOrGroup, Group, StepPicture
+from .frames import Frame, StepPicture
+from .groups import FrameOrGroup, Group
 from .packing import Pack
 from .static_parts import (
     PICTURE_TITLES,

@@ -16,7 +16,8 @@ from tinytorch.viz import gettext, gettext_noop, ngettext
 
 from ..doc import Alarm, Items, Part, escape_lines, html_element, indent_text, protect_marks
 from ..run import SourceText, make_printable, truncate_text
-from .frames import Frame, FrameOrGroup, Group, StepPicture, wrong_gradient_title
+from .frames import Frame, StepPicture, wrong_gradient_title
+from .groups import FrameOrGroup, Group
 
 CODE_LIMIT = 300_000
 """Bytes of NOTEBOOK_LIMIT that the code may take, estimated from the lengths of its lines."""

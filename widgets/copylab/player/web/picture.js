@@ -3,14 +3,20 @@
 
 const SHEET_STYLE = "<style>.sheet{overflow:hidden}svg{display:block}.joined{stroke-width:3.5!important}</style>";
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
-const TALL_PICTURE = 640; // px from which a picture scrolls, so that the line that ran stays in sight
-const GROUP_SIZE = 64; // elements of one <g>
-const MANY_ELEMENTS = 500; // so many new elements do not fade in
-const FADE_TIME = 500; // ms; nothing fades in within this time of the step before, as where a key is held down
-const TEXT_BLOCK = /(?:.*\n){8}|[^]+/g; // eight lines
+// Height in px from which a picture scrolls, so that the line that ran stays in sight.
+const TALL_PICTURE = 640;
+// Maximum number of elements of one <g>.
+const GROUP_SIZE = 64;
+// A picture with so many new elements does not fade in.
+const MANY_ELEMENTS = 500;
+// In ms. Nothing fades in within this time of the step before: a key may be held down.
+const FADE_TIME = 500;
+// A block is eight lines.
+const TEXT_BLOCK = /(?:.*\n){8}|[^]+/g;
 
 // An element takes one token, and some texts two: with a <title>, or empty.
-const beginsElement = (token) => token[1] !== "/" && token[2] !== "i"; // <rect, <path, <text, but not <title
+// <rect, <path, <text, but not <title.
+const beginsElement = (token) => token[1] !== "/" && token[2] !== "i";
 const endsElement = (token) => token.endsWith("/>") || token.endsWith("</text>");
 
 /** The elements that a stretch of tokens makes; null if they are no flat list of elements. */
@@ -46,14 +52,17 @@ function drawPicture(pane, tokens) {
   const oldElements = splitElements(old.tokens, first, old.tokens.length - last);
   const newElements = splitElements(body, first, body.length - last);
   if (!newElements || !page?.startsWith("<rect")) {
-    pane.drawn = null; // not one of ours
+    // Not one of ours.
+    pane.drawn = null;
     pane.sheet.innerHTML = tokens.join("");
     return;
   }
-  let start = 0; // the index of the first node that is exchanged
+  // The index of the first node that is exchanged.
+  let start = 0;
   for (let at = 0; at < first; at++) if (beginsElement(body[at])) start++;
 
-  const reusable = new Map(); // the text of an element -> the nodes that were made of it
+  // The text of an element -> the nodes that were made of it.
+  const reusable = new Map();
   oldElements.forEach((element, at) => {
     reusable.set(element, [...(reusable.get(element) ?? []), old.nodes[start + at]]);
   });

@@ -11,11 +11,16 @@ const BUTTONS = [
 
 const WORDS_OF_CODE = /("[^"]*"|'[^']*'|#.*|(?<![\w.])[A-Za-z_]\w*)/;
 const WRONG_KINDS = ["error", "syntax", "wrong"];
-const MEASURED_STOPS = 24; // so many of the longest steps are measured
-const COLUMN_GAP = 12; // px between the columns
-const COLUMN_WIDTH = 288; // px that a column of words or code needs
-const MAX_OUTPUTS = 20; // of a stop that stands for several steps
-const MAX_WORDS_HEIGHT = 400; // px: words that take more scroll
+// How many of the longest stops are measured for the height of the words.
+const MEASURED_STOPS = 24;
+// In px, between the columns.
+const COLUMN_GAP = 12;
+// In px, of a column of words or code.
+const COLUMN_WIDTH = 288;
+// Maximum number of outputs of a stop that stands for several steps.
+const MAX_OUTPUTS = 20;
+// In px; words that take more scroll.
+const MAX_WORDS_HEIGHT = 400;
 
 function makeElement(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -51,7 +56,8 @@ function readSteps(root) {
     outputs: [...details.querySelectorAll(":scope > :is(.cl-alarm, .cl-out)")],
     pictures: new Map([...details.querySelectorAll(".cl-picture")].map((p) => [p.dataset.picture, p])),
   }));
-  let names = new Map(); // not an object, which knows a `constructor` before anything is put into it
+  // Not an object, which knows a `constructor` before anything is put into it.
+  let names = new Map();
   all.forEach(({ dataset }, at) => {
     // A step without `data-names` has the same names as the step before it.
     if (dataset.names !== undefined) names = new Map(dataset.names.split(" ").map((pair) => pair.split(":")));
@@ -91,7 +97,8 @@ function readPictures(root, steps) {
 /** A picture of the static form: its SVG is in the pack, or in the address of an image, and its words in the pack. */
 function makePicture(holder, pack) {
   const { packed, picture: kind } = holder.dataset;
-  if (!packed) return { tokens: () => [], text: () => holder.querySelector("pre").textContent }; // it could not be drawn
+  // It could not be drawn.
+  if (!packed) return { tokens: () => [], text: () => holder.querySelector("pre").textContent };
   const body = holder.querySelector("img")?.getAttribute("src").split(",")[1];
   const decode = () => new TextDecoder().decode(Uint8Array.from(atob(body), (letter) => letter.charCodeAt(0)));
   const svg = () => (body ? decode() : pack(`${kind} svg`, packed));
@@ -149,7 +156,8 @@ class Player {
       return rows;
     });
     const all = this.codes.flatMap(({ lines }) => lines);
-    if (all.length > 12 || all.some((line) => line.length > 50)) this.code.tabIndex = 0; // it may scroll
+    // It may scroll.
+    if (all.length > 12 || all.some((line) => line.length > 50)) this.code.tabIndex = 0;
   }
 
   makeWords() {
@@ -189,7 +197,8 @@ class Player {
     return line.split(hasOneScope ? WORDS_OF_CODE : /^$/).map((word) => {
       if (!this.steps.some(({ names }) => names.get(word))) return word || "";
       const name = makeElement("span", { class: "cl-name", "data-name": word }, word);
-      if (!this.names.some(({ dataset }) => dataset.name === word)) name.tabIndex = 0; // each name can be reached once
+      // Each name can be reached once.
+      if (!this.names.some(({ dataset }) => dataset.name === word)) name.tabIndex = 0;
       this.names.push(name);
       return name;
     });
@@ -260,7 +269,8 @@ class Player {
     const to = findNearestStop(this.isStop, this.index, 1);
     this.index = -1;
     this.showStep(to);
-    this.measuredWidth = 0; // a stop that stands for many steps may need more room
+    // A stop that stands for many steps may need more room.
+    this.measuredWidth = 0;
     this.layOut();
   }
 
@@ -424,7 +434,8 @@ function handleKey(event) {
   const player = target?.closest?.(".cl-player");
   if (!player || event.ctrlKey || event.altKey || event.metaKey) return;
   const scrolls = target !== player && target.matches("[tabindex]");
-  const sideways = { ArrowLeft: -96, ArrowRight: 96 }[event.key]; // px
+  // In px.
+  const sideways = { ArrowLeft: -96, ArrowRight: 96 }[event.key];
   if (event.shiftKey) {
     if (!scrolls || !sideways) return;
     event.stopImmediatePropagation();
@@ -433,21 +444,26 @@ function handleKey(event) {
   }
   const isSlider = target.matches("input[type=range]");
   if (isSlider && /^(Arrow|Home|End|Page)/.test(event.key)) {
-    event.stopImmediatePropagation(); // the browser moves the slider itself
+    // The browser moves the slider itself.
+    event.stopImmediatePropagation();
   } else if (target.matches("select")) {
-    if (event.key !== "Tab") event.stopImmediatePropagation(); // the browser chooses itself
+    // The browser chooses itself.
+    if (event.key !== "Tab") event.stopImmediatePropagation();
   } else if (scrolls && /^(ArrowUp|ArrowDown|Page)/.test(event.key)) {
-    event.stopImmediatePropagation(); // the browser scrolls itself
+    // The browser scrolls itself.
+    event.stopImmediatePropagation();
   } else if (event.key in ACTION_OF_KEY) {
     event.stopImmediatePropagation();
     event.preventDefault();
     player.dispatchEvent(new CustomEvent("copylab-key", { detail: ACTION_OF_KEY[event.key] }));
   } else if ((event.key === "Enter" || event.key === " ") && target.matches("button, summary")) {
-    event.stopImmediatePropagation(); // the browser presses it itself
+    // The browser presses it itself.
+    event.stopImmediatePropagation();
   }
 }
 
-const once = Symbol.for("copylab.player.keys"); // every output carries this script; one listener is enough
+// Every output carries this script; one listener is enough.
+const once = Symbol.for("copylab.player.keys");
 if (!window[once]) {
   window[once] = true;
   window.addEventListener("keydown", handleKey, true);

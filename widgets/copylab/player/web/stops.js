@@ -1,7 +1,8 @@
 // What the player computes without a page: its texts, and the steps at which it stops. The exports are for the tests
 // (stops.test.mjs); in a page the scripts are one module, see `read_web_files`.
 
-const SWAPPED = { '"': "`", "`": '"', "<": "~", "~": "<" }; // as SWAP in packing.py
+// As SWAP in packing.py.
+const SWAPPED = { '"': "`", "`": '"', "<": "~", "~": "<" };
 
 /**
  * Read the pack of packing.py. A text is a row of places in the table of parts, and of stretches [start, count] of the
@@ -11,7 +12,8 @@ export function unpackTexts({ parts: swappedParts, texts: rowsByKind }) {
   const parts = swappedParts.map((part) => part.replace(/["`<~]/g, (letter) => SWAPPED[letter]));
   const texts = {};
   for (const [kind, rows] of Object.entries(rowsByKind)) {
-    let places = []; // of the text before
+    // The row of the text before, as places alone.
+    let places = [];
     texts[kind] = new Map();
     for (const [number, row] of Object.entries(rows)) {
       const before = places;
@@ -55,7 +57,8 @@ export function listChoices({ codes, steps, groups }) {
  */
 export function findStops({ steps, groups }, ways) {
   const isStop = steps.map(({ calls }) => !calls.some((name) => ways.get(`call ${name}`)));
-  const skipGroup = ({ first, last }) => isStop.fill(false, first, last); // all but its last step
+  // All but its last step.
+  const skipGroup = ({ first, last }) => isStop.fill(false, first, last);
   for (const group of groups) {
     const way = ways.get(`loop ${group.code} ${group.line}`);
     if ((group.kind === "loop" && way === "all") || (group.kind === "round" && way === "rounds")) skipGroup(group);

@@ -9,5 +9,6 @@ function whenSeen(root, act) {
     watcher.disconnect();
     act();
   });
-  setTimeout(() => watcher.observe(root), 1000); // a live view takes a moment to appear
+  // A live view takes a moment to appear.
+  setTimeout(() => watcher.observe(root), 1000);
 }

@@ -1,0 +1,59 @@
+"""What is new in a text that describes a picture: the lines that changed since the text before."""
+
+from __future__ import annotations
+
+import re
+
+
+def find_changed_lines(before: str, now: str) -> tuple[str, ...]:
+    """Return the lines of a text that changed, each below the beginnings of the lines that it belongs to.
+
+    Lines are compared within a block, the text between two empty lines, which is found again by its first word: two
+    storages may have the same cells, and the cells of a new one are news. Of a line `w: a; b; c.` that was there
+    before, only the items that changed are repeated.
+    """
+    old_lines: dict[str, list[str]] = {}
+    for block in before.split("\n\n"):
+        old_lines.setdefault(_first_word_of(block), []).extend(block.split("\n"))
+    changed: list[str] = []
+    for block in now.split("\n\n"):
+        changed += _find_changes_of_block(block, old_lines.get(_first_word_of(block), []))
+    return tuple(changed)
+
+
+def _find_changes_of_block(block: str, old_lines: list[str]) -> list[str]:
+    old_items = {_head_of_line(line): set(_items_of_line(line)) for line in old_lines}
+    changed: list[str] = []
+    parents: list[str] = []  # unchanged lines around the next one that are not in the result yet
+    for line in block.split("\n"):
+        while parents and _indentation_of(parents[-1]) >= _indentation_of(line):
+            parents.pop()
+        head = _head_of_line(line)
+        if line in old_lines:
+            parents.append(head)
+            continue
+        new = [item for item in _items_of_line(line) if item not in old_items.get(head, ())]
+        end = "." if line.endswith(".") else ""
+        changed += [*parents, f"{head} {'; '.join(new)}{end}" if new else head]
+        parents.clear()
+    return changed
+
+
+def _head_of_line(line: str) -> str:
+    """Return the beginning of a line, up to and with its colon."""
+    head, colon, _ = line.partition(": ")
+    return head + colon.rstrip()
+
+
+def _items_of_line(line: str) -> list[str]:
+    rest = line.partition(": ")[2].removesuffix(".")
+    return rest.split("; ") if rest else []
+
+
+def _first_word_of(block: str) -> str:
+    word = re.match(r"\w+", block)
+    return word[0] if word else ""
+
+
+def _indentation_of(line: str) -> int:
+    return len(line) - len(line.lstrip())

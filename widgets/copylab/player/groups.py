@@ -1,0 +1,181 @@
+"""Frames put together as a tree, so that a reader can fold what is not of interest.
+
+Loop on line 2: 99 rounds
+    Round 1 of the loop on line 2
+        step, step, step
+    Round 2 ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tinytorch.viz import compare_snapshots, describe, gettext, join_few_names, ngettext
+
+from ..run import RecordedRun, Site
+from .frames import Frame
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some steps in a row. kind: "loop" (its `line` begins it), "round" (of that loop) or "call" (of functions).
+
+    changes: what its steps changed, all together.
+    """
+
+    kind: str
+    title: str
+    line: int
+    parts: tuple[Group | Frame, ...]
+    changes: tuple[str, ...] = ()
+    code: int = 0
+    """The index of the text of the run that has its line."""
+
+    @property
+    def first(self) -> int:
+        """The number of its first step."""
+        part = self.parts[0]
+        return part.number if isinstance(part, Frame) else part.first
+
+    @property
+    def last(self) -> int:
+        """The number of its last step."""
+        part = self.parts[-1]
+        return part.number if isinstance(part, Frame) else part.last
+
+    @property
+    def summary(self) -> str:
+        """Its title and its steps."""
+        return gettext(
+            "{title}, steps {first} to {last}", title=self.title, first=self.first, last=self.last
+        )
+
+
+FrameOrGroup = Group | Frame
+
+
+def fold_frames(run: RecordedRun, frames: Sequence[Frame]) -> tuple[FrameOrGroup, ...]:
+    """Put the frames of each loop, each round and each call of a run together."""
+    return tuple(_FrameFolder(run, frames).fold(0, len(frames), 0, None))
+
+
+class _FrameFolder:
+    """Folds the steps `start` up to `end` (indices from 0, `end` excluded) that run at a depth of calls."""
+
+    def __init__(self, run: RecordedRun, frames: Sequence[Frame]) -> None:
+        self._run, self._frames = run, frames
+        self._steps = [frame.step for frame in frames]
+
+    def fold(self, start: int, end: int, depth: int, within: Site | None) -> list[FrameOrGroup]:
+        """Fold steps that belong to rounds of the loop `within`, if it is given: its heads begin no new loop."""
+        parts: list[FrameOrGroup] = []
+        while start < end:
+            step = self._steps[start]
+            if step.site.loop and step.site is not within and len(step.calls) == depth:
+                stop = self._find_end_of_loop(start, end, depth)
+                parts += self._fold_loop(start, stop, depth)
+            elif step.kind == "call" or len(step.calls) > depth:
+                stop = self._find_end_of_call(start, end, depth)
+                parts += self._fold_call(start, stop, depth, within)
+            else:
+                stop = start + 1
+                parts.append(self._frames[start])
+            start = stop
+        return parts
+
+    # -- loops -------------------------------------------------------------------------
+
+    def _find_end_of_loop(self, start: int, end: int, depth: int) -> int:
+        site = self._steps[start].site
+        has_begun = self._steps[start].round == 1
+        for at in range(start + 1, end):
+            step = self._steps[at]
+            if len(step.calls) > depth:
+                continue
+            # A second first round is another run of the same loop.
+            is_head = step.site is site and not (has_begun and step.round == 1)
+            has_begun = has_begun or step.round == 1
+            is_inside = is_head or any(loop is site for loop in step.site.loops)
+            if len(step.calls) < depth or not is_inside:
+                return at
+        return end
+
+    def _fold_loop(self, start: int, end: int, depth: int) -> list[FrameOrGroup]:
+        site = self._steps[start].site
+        own = [at for at in range(start, end) if self._is_step_of(at, site, depth)]
+        heads = [at for at in own if self._steps[at].round > 0]
+        if not heads:
+            return self.fold(start, end, depth, site)
+        place = self._describe_place(site)
+        parts = self.fold(start, heads[0], depth, site)
+        for head, next_head in zip(heads, [*heads[1:], end], strict=True):
+            over = self._find_end_of_round(head, next_head, site, depth)
+            title = gettext(
+                "Round {number} of the loop {where}", number=self._steps[head].round, where=place
+            )
+            parts += self._make_group("round", title, site, self.fold(head, over, depth, site))
+            parts += self.fold(over, next_head, depth, site)
+        title = ngettext(
+            "Loop {where}: {number} round",
+            "Loop {where}: {number} rounds",
+            len(heads) + sum(self._steps[at].folded for at in own),
+            where=place,
+        )
+        return self._make_group("loop", title, site, parts)
+
+    def _find_end_of_round(self, head: int, next_head: int, site: Site, depth: int) -> int:
+        """Return the step at which the loop is over, which belongs to no round, or else the next head."""
+        for at in range(head + 1, next_head):
+            step = self._steps[at]
+            if self._is_step_of(at, site, depth) and step.kind == "branch" and step.round == 0:
+                return at
+        return next_head
+
+    def _is_step_of(self, at: int, site: Site, depth: int) -> bool:
+        return self._steps[at].site is site and len(self._steps[at].calls) == depth
+
+    # -- calls -------------------------------------------------------------------------
+
+    def _find_end_of_call(self, start: int, end: int, depth: int) -> int:
+        step = self._steps[start]
+        at = start + (step.kind == "call" and len(step.calls) == depth)
+        while at < end and len(self._steps[at].calls) > depth:
+            at += 1
+        # The step in which the calling line is done belongs to the call; that of a loop to a round.
+        is_done = at < end and self._steps[at].site is step.site and not step.site.loop
+        return min(max(at + is_done, start + 1), end)
+
+    def _fold_call(
+        self, start: int, end: int, depth: int, within: Site | None
+    ) -> list[FrameOrGroup]:
+        inner = [at for at in range(start, end) if len(self._steps[at].calls) > depth]
+        if not inner:
+            return list(self._frames[start:end])
+        site = self._steps[start].site
+        names = join_few_names(f"{self._steps[at].calls[depth]}()" for at in inner)
+        parts: list[FrameOrGroup] = [
+            *self._frames[start : inner[0]],
+            *self.fold(inner[0], inner[-1] + 1, depth + 1, None),
+            *self.fold(inner[-1] + 1, end, depth, within),
+        ]
+        place = self._describe_place(site)
+        title = gettext("Call of {functions} {where}", functions=names, where=place)
+        return self._make_group("call", title, site, parts)
+
+    def _describe_place(self, site: Site) -> str:
+        return site.where(several=len(self._run.texts) > 1)
+
+    def _make_group(
+        self, kind: str, title: str, site: Site, parts: list[FrameOrGroup]
+    ) -> list[FrameOrGroup]:
+        """Make a group of the parts, with what they changed together; one step alone stays as it is."""
+        if len(parts) == 1 and isinstance(parts[0], Frame):
+            return parts
+        group = Group(kind, title, site.line, tuple(parts), code=self._run.texts.index(site.text))
+        before = self._run.before if group.first == 1 else self._steps[group.first - 2].seen
+        after = self._steps[group.last - 1].seen
+        if before is None or after is None:
+            return [group]
+        changes = compare_snapshots(after.snapshot, before.snapshot)
+        return [replace(group, changes=describe(changes, before.plain, after.plain))]
