@@ -175,10 +175,15 @@ def main(arguments: list[str]) -> int:
         help="the release to run on, such as 2.14.1; default: the one installed",
     )
     parser.add_argument("--write", action="store_true", help="note the run in docs/releases.md")
+    parser.add_argument(
+        "--prepare", action="store_true", help="make the environment of VERSION, and run nothing"
+    )
     options = parser.parse_args(arguments)
     if options.version is None:
         return run_installed_release(options.write)
     python = prepare_environment(options.version)
+    if options.prepare:
+        return 0
     again = [str(python), __file__, *(["--write"] if options.write else [])]
     return subprocess.run(again, cwd=ROOT, check=False).returncode
 
