@@ -131,6 +131,44 @@ def reaches(graph: dict[str, set[str]], kept_apart: dict[str, tuple[str, ...]]) 
     ]
 
 
+# How code reads
+
+
+def class_names(paths: Iterable[Path]) -> dict[str, list[str]]:
+    """Return the files of each class at the top of a module, by its name without underscores in front."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name.lstrip("_"), []).append(path.name)
+    return found
+
+
+def long_functions(path: Path, limit: int) -> list[str]:
+    """Return the functions of a file that have more lines than the limit, with their number of lines."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or 0) - node.lineno + 1
+            if lines > limit:
+                found.append(f"{path.name}: {node.name} has {lines} lines")
+    return found
+
+
+def late_imports(path: Path) -> set[str]:
+    """Return the top-level modules that functions of a file import; "." for a relative import."""
+    found = set()
+    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add("." if node.level else (node.module or "").partition(".")[0])
+    return found
+
+
 def strangers(loaded: Iterable[str], allowed: set[str], standard: Iterable[str]) -> set[str]:
     """Return the top-level modules among the loaded ones that are neither allowed nor of the standard library."""
     return {name.partition(".")[0] for name in loaded} - allowed - set(standard)

