@@ -15,7 +15,7 @@ from viz.looked import looked
 from viz.test_memory import words_in
 
 from tinytorch.viz import GraphPicture, Picture, Snapshot, explain, graph, memory, snapshot
-from tinytorch.viz.read.records import CellRun, Saved
+from tinytorch.viz.read.records import CellRun, SavedRecord
 from tinytorch.viz.render import layout
 from tinytorch.viz.wording.labels import escape_unseen, shorten_text, text_width
 
@@ -99,7 +99,7 @@ def everywhere(snap: Snapshot, text: str) -> Snapshot:
                 name=text,
                 saved=(
                     *(replace(one, name=text) for one in node.saved),
-                    Saved(text, "number", value=text),
+                    SavedRecord(text, "number", value=text),
                 ),
             )
             for node in snap.nodes

@@ -12,7 +12,7 @@ from viz.looked import ALL, looked
 
 from tinytorch.viz import graph, memory
 from tinytorch.viz.diagnose import compare_snapshots
-from tinytorch.viz.read import Saved, Snapshot
+from tinytorch.viz.read import SavedRecord, Snapshot
 from tinytorch.viz.render import graph_svg, memory_svg
 from tinytorch.viz.render.strip import make_strip
 from tinytorch.viz.render.text import graph_text, memory_text
@@ -294,10 +294,10 @@ def test_another_fact_changes_text_and_memory_picture(
     "other",
     [
         {"name": "OtherBackward0"},
-        {"saved": (Saved("result", "live", "T1", 0, 0),)},
-        {"saved": (Saved("result", "stale", "T1", 0, 7),)},
-        {"saved": (Saved("result", "freed"),)},
-        {"saved": (Saved("result", "number", value=3),)},
+        {"saved": (SavedRecord("result", "live", "T1", 0, 0),)},
+        {"saved": (SavedRecord("result", "stale", "T1", 0, 7),)},
+        {"saved": (SavedRecord("result", "freed"),)},
+        {"saved": (SavedRecord("result", "number", value=3),)},
         {"edges": ()},
         {"variable": "T2"},
     ],

@@ -16,7 +16,7 @@ from tinytorch.viz import GraphPicture, Picture, Snapshot, graph, memory, module
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render.picture import LARGEST as BYTES
 from tinytorch.viz.render.style import LARGEST as PIXELS
-from tinytorch.viz.show.select_nodes import Fold, NodeSelection, select_nodes
+from tinytorch.viz.show.select_nodes import NodeFold, NodeSelection, select_nodes
 
 Tensors = dict[str, Any]
 
@@ -140,7 +140,7 @@ def test_no_picture_is_too_large(case: Callable[[ModuleType], Tensors], engine: 
 def opened(seen: NodeSelection) -> Iterator[NodeSelection]:
     yield seen
     for item in seen.entries:
-        if isinstance(item, Fold) and item.inside is not None:
+        if isinstance(item, NodeFold) and item.inside is not None:
             yield from opened(item.inside())
 
 
@@ -153,12 +153,12 @@ def test_nothing_is_lost_and_what_is_told_as_equal_is_so(
     inside = [
         name
         for item in top.entries
-        for name in (item.nodes if isinstance(item, Fold) else [item.id])
+        for name in (item.nodes if isinstance(item, NodeFold) else [item.id])
     ]
     assert sorted(inside) == sorted(node.id for node in snap.nodes)
     for seen in opened(top):
         for fold in seen.entries:
-            if isinstance(fold, Fold) and fold.times > 1:
+            if isinstance(fold, NodeFold) and fold.times > 1:
                 made = [name for name in fold.nodes if snap.node(name).variable is None]
                 step = len(made) // fold.times
                 rounds = [made[k : k + step] for k in range(0, len(made), step)]
@@ -242,9 +242,9 @@ def test_one_stale_node_among_many_is_unfolded(engine: ModuleType) -> None:
     wrong = [
         item
         for item in seen.entries
-        if not isinstance(item, Fold) and any(s.state == "stale" for s in item.saved)
+        if not isinstance(item, NodeFold) and any(s.state == "stale" for s in item.saved)
     ]
-    labels = [item.label for item in seen.entries if isinstance(item, Fold)]
+    labels = [item.label for item in seen.entries if isinstance(item, NodeFold)]
     assert len(wrong) == 1
     assert "net.layers.0 to 4" in labels
     assert "net.layers.6 to 11" in labels

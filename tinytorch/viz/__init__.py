@@ -24,7 +24,7 @@ from .diagnose import blame_lines as blame_lines
 from .diagnose import compare_snapshots as compare_snapshots
 from .diagnose import list_written_names as list_written_names
 from .read import Snapshot, modules, read_snapshot, snapshot
-from .read import Tensor as Tensor
+from .read import TensorRecord as TensorRecord
 from .read import collect_tensors as collect_tensors
 from .read import disable_overrides as disable_overrides
 from .read import engine_name as engine_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..read import Node, Snapshot, Tensor
+from ..read import NodeRecord, Snapshot, TensorRecord
 from ..wording import format_shape, gettext, join_few_names, ngettext, short_node_name
-from .finding import Finding, SavedBy, all_saved, count_others, name_first_saved
+from .finding import BackwardFinding, SavedBy, all_saved, count_others, name_first_saved
 from .write_findings import find_stale, find_unseen
 
 HIDDEN = ("packed", "once", "unreadable")
@@ -15,8 +15,8 @@ _NODES_WITHOUT_DERIVATIVE = ("NotImplemented", "DelayedError", "Error")
 
 
 def find_findings(
-    snap: Snapshot, root: Tensor, nodes: list[Node], used: Mapping[str, str]
-) -> Iterator[Finding]:
+    snap: Snapshot, root: TensorRecord, nodes: list[NodeRecord], used: Mapping[str, str]
+) -> Iterator[BackwardFinding]:
     """Yield what speaks against a backward on `root`, whose graph has these nodes.
 
     `used`: the nodes that a backward before it visits, and the tensor that this starts at.
@@ -48,7 +48,7 @@ def find_findings(
     # Doubts come last: `explain` leaves them out where something is certain.
     visited = [*nodes, *map(snap.node, used)]
     for doubt in _find_doubts_on_grads(snap, visited, read_by_backward):
-        yield Finding("not known", doubt)
+        yield BackwardFinding("not known", doubt)
     yield from _find_not_known(snap, nodes, read_by_backward, uncertain)
     yield from _find_not_compared(snap, read_by_backward)
 
@@ -61,14 +61,14 @@ def _may_be_ignored(pair: SavedBy) -> bool:
     return bool(pair.node.doubts) and pair.saved.name.startswith("tensors")
 
 
-def _find_why_it_cannot_start(root: Tensor, name: str) -> Finding | None:
+def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding | None:
     if root.is_leaf is None:
         sentence = gettext(
             "{name} is a view that was made in no_grad mode, and its base was written since",
             name=name,
         )
         way_out = gettext("make the view outside of no_grad, or write inside of it")
-        return Finding("invalid", sentence, way_out)
+        return BackwardFinding("invalid", sentence, way_out)
     if not root.requires_grad:
         sentence = gettext(
             "{name} requires no grad: it was not computed from a tensor that does, or was "
@@ -78,11 +78,11 @@ def _find_why_it_cannot_start(root: Tensor, name: str) -> Finding | None:
         way_out = gettext(
             "call requires_grad_() on the leaf before computing, and keep detach out of the way"
         )
-        return Finding("no grad", sentence, way_out)
+        return BackwardFinding("no grad", sentence, way_out)
     return None
 
 
-def _find_not_a_scalar(root: Tensor, name: str) -> Iterator[Finding]:
+def _find_not_a_scalar(root: TensorRecord, name: str) -> Iterator[BackwardFinding]:
     if root.numel != 1:
         sentence = gettext(
             "{name} has {count} elements, and backward() without an argument wants one",
@@ -94,18 +94,18 @@ def _find_not_a_scalar(root: Tensor, name: str) -> Iterator[Finding]:
             name=name,
             shape=format_shape(root.shape),
         )
-        yield Finding("not a scalar", sentence, way_out)
+        yield BackwardFinding("not a scalar", sentence, way_out)
     elif "complex" in root.dtype:
         sentence = gettext(
             "{name} is complex, and backward() without an argument wants a real number", name=name
         )
         way_out = gettext("call backward on {name}.abs() or {name}.real", name=name)
-        yield Finding("not a scalar", sentence, way_out)
+        yield BackwardFinding("not a scalar", sentence, way_out)
 
 
 def _describe_freed(
-    snap: Snapshot, root: Tensor, freed: Sequence[SavedBy], pairs: Sequence[SavedBy]
-) -> Finding:
+    snap: Snapshot, root: TensorRecord, freed: Sequence[SavedBy], pairs: Sequence[SavedBy]
+) -> BackwardFinding:
     """Return one finding, whether an earlier backward used all of the graph or a part of it."""
     node, saved = freed[0]
     sentence = gettext(
@@ -140,10 +140,10 @@ def _describe_freed(
         way_out += "; " + gettext(
             "a sum that is only to be shown is one of loss.detach() or loss.item()"
         )
-    return Finding("freed", sentence, way_out, freed)
+    return BackwardFinding("freed", sentence, way_out, freed)
 
 
-def _describe_used_twice(shared: Sequence[SavedBy], first_root: str) -> Finding:
+def _describe_used_twice(shared: Sequence[SavedBy], first_root: str) -> BackwardFinding:
     node, saved = shared[0]
     sentence = gettext(
         "{first}.backward(), called first, gives back what {node} saved ({saved})",
@@ -154,36 +154,41 @@ def _describe_used_twice(shared: Sequence[SavedBy], first_root: str) -> Finding:
     way_out = gettext(
         "add them up and call backward once, or call the first one with retain_graph=True"
     )
-    return Finding("freed", sentence + count_others(shared), way_out, shared)
+    return BackwardFinding("freed", sentence + count_others(shared), way_out, shared)
 
 
-def _describe_no_derivative(node: Node) -> Finding:
+def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
     sentence = gettext(
         "{node} stands for an operation that has no derivative", node=short_node_name(node.name)
     )
-    return Finding("no derivative", sentence, gettext("compute it from operations that have one"))
+    return BackwardFinding(
+        "no derivative", sentence, gettext("compute it from operations that have one")
+    )
 
 
 # -- why it is not known -----------------------------------------------------------------
 
 
 def _find_not_known(
-    snap: Snapshot, nodes: Sequence[Node], pairs: Sequence[SavedBy], uncertain: Sequence[SavedBy]
-) -> Iterator[Finding]:
+    snap: Snapshot,
+    nodes: Sequence[NodeRecord],
+    pairs: Sequence[SavedBy],
+    uncertain: Sequence[SavedBy],
+) -> Iterator[BackwardFinding]:
     doubts = dict.fromkeys(snap.doubts)
     for node in nodes:
         doubts |= dict.fromkeys(node.doubts)
     if any(node.cut for node in nodes):
         doubts |= dict.fromkeys(snap.notes)
     for doubt in doubts:
-        yield Finding("not known", doubt)
+        yield BackwardFinding("not known", doubt)
     for pair in uncertain:
         sentence = gettext(
             "{node} saved {saved}, which was written or given back since: its backward "
             "raises if it opens that",
             **name_first_saved(snap, [pair]),
         )
-        yield Finding("not known", sentence, "", [pair])
+        yield BackwardFinding("not known", sentence, "", [pair])
     hidden = [pair for pair in pairs if pair.saved.state in HIDDEN]
     if hidden:
         sentence = ngettext(
@@ -195,11 +200,11 @@ def _find_not_known(
             node=short_node_name(hidden[0].node.name),
             name=hidden[0].saved.name,
         )
-        yield Finding("not known", sentence, "", hidden)
+        yield BackwardFinding("not known", sentence, "", hidden)
 
 
 def _find_doubts_on_grads(
-    snap: Snapshot, nodes: Iterable[Node], pairs: Sequence[SavedBy]
+    snap: Snapshot, nodes: Iterable[NodeRecord], pairs: Sequence[SavedBy]
 ) -> Iterator[str]:
     """Yield what may go wrong where a gradient is added to the one that is there."""
     node_by_storage = {
@@ -223,7 +228,7 @@ def _find_doubts_on_grads(
             )
 
 
-def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Finding]:
+def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
     groups: dict[str, list[SavedBy]] = {}
     for pair in pairs:
         if pair.saved.state == "live" and pair.saved.bytes_unchanged is None:
@@ -243,7 +248,7 @@ def _name_saved(snap: Snapshot, pair: SavedBy) -> str:
     return str(name_first_saved(snap, [pair])["saved"])
 
 
-def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> Finding:
+def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) cannot be compared with an earlier look: {why}",
         "{number} saved tensors ({names}) cannot be compared with an earlier look: {why}",
@@ -251,10 +256,10 @@ def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> F
         names=names,
         why=reason,
     )
-    return Finding("not compared", sentence, "", group)
+    return BackwardFinding("not compared", sentence, "", group)
 
 
-def _describe_first_look(group: Sequence[SavedBy], names: str) -> Finding:
+def _describe_first_look(group: Sequence[SavedBy], names: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) was not compared with an earlier look; a write "
         "through .data, NumPy or a "
@@ -268,4 +273,4 @@ def _describe_first_look(group: Sequence[SavedBy], names: str) -> Finding:
     way_out = gettext(
         "take earlier = snapshot(...) after the forward pass, and ask explain(..., since=earlier)"
     )
-    return Finding("not compared", sentence, way_out, group)
+    return BackwardFinding("not compared", sentence, way_out, group)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..read import Node, Saved, Snapshot
+from ..read import NodeRecord, SavedRecord, Snapshot
 from ..wording import escape_unseen, gettext, join_few_names, short_node_name, shorten_text
-from .finding import Finding, SavedBy
+from .finding import BackwardFinding, SavedBy
 from .write_findings import find_write_findings
 
 _VERSIONS_IN_ERROR = re.compile(
@@ -88,7 +88,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     return Blame(tuple(map(escape_unseen, lines)), frozenset(blamed_keys))
 
 
-def _find_nodes_of_step(snap: Snapshot, source: str) -> list[Node]:
+def _find_nodes_of_step(snap: Snapshot, source: str) -> list[NodeRecord]:
     """Return the nodes behind the tensors that a line names; all nodes if it names none."""
     # Of `y = net.x + x2` neither `x` in `net.x` nor `x` in `x2`.
     named = {
@@ -99,7 +99,9 @@ def _find_nodes_of_step(snap: Snapshot, source: str) -> list[Node]:
     return snap.nodes_behind(*named) or list(snap.nodes)
 
 
-def _find_nodes_of_backward(snap: Snapshot, after: Snapshot, otherwise: list[Node]) -> list[Node]:
+def _find_nodes_of_backward(
+    snap: Snapshot, after: Snapshot, otherwise: list[NodeRecord]
+) -> list[NodeRecord]:
     """Return the nodes that a backward visited: those that freed what they had saved."""
     freed = {node.key for node in after.nodes if _has_saved_in_state(node, "freed")}
     visited = [
@@ -109,11 +111,11 @@ def _find_nodes_of_backward(snap: Snapshot, after: Snapshot, otherwise: list[Nod
     return visited or otherwise
 
 
-def _has_saved_in_state(node: Node, state: str) -> bool:
+def _has_saved_in_state(node: NodeRecord, state: str) -> bool:
     return any(saved.state == state for saved in node.saved)
 
 
-def _pairs_to_blame(finding: Finding, raised: _Versions | None) -> Sequence[SavedBy]:
+def _pairs_to_blame(finding: BackwardFinding, raised: _Versions | None) -> Sequence[SavedBy]:
     """Return what belongs to the error; without an error, what was written unseen."""
     if raised is None:
         return [] if finding.kind == "stale" else finding.saved
@@ -128,7 +130,7 @@ def _pairs_to_blame(finding: Finding, raised: _Versions | None) -> Sequence[Save
 
 
 def _blame_first_of(
-    past: Sequence[PastStep], finding: Finding, pairs: Sequence[SavedBy]
+    past: Sequence[PastStep], finding: BackwardFinding, pairs: Sequence[SavedBy]
 ) -> Iterator[str]:
     """Yield the sentences on the first of some saved tensors that was written after the save."""
     for node, saved in pairs:
@@ -144,7 +146,7 @@ def _blame_first_of(
         return
 
 
-def _find_saved(snap: Snapshot, node: Node, name: str) -> Saved | None:
+def _find_saved(snap: Snapshot, node: NodeRecord, name: str) -> SavedRecord | None:
     """Return what a node had saved under a name, in an earlier snapshot."""
     # By key: ids of nodes count from 1 in each snapshot.
     for earlier in snap.nodes:
@@ -155,7 +157,7 @@ def _find_saved(snap: Snapshot, node: Node, name: str) -> Saved | None:
     return None
 
 
-def _describe_save(step: PastStep, node: Node, saved: Saved) -> str:
+def _describe_save(step: PastStep, node: NodeRecord, saved: SavedRecord) -> str:
     names = gettext("without a name")
     if saved.tensor is not None:
         names = step.snapshot.label(saved.tensor)
@@ -168,7 +170,7 @@ def _describe_save(step: PastStep, node: Node, saved: Saved) -> str:
     )
 
 
-def _describe_write(finding: Finding, writing_lines: str) -> str:
+def _describe_write(finding: BackwardFinding, writing_lines: str) -> str:
     if finding.kind != "stale":
         return gettext(
             "The same memory was written afterwards on {lines}, past its version counter: "
@@ -187,7 +189,10 @@ def _describe_write(finding: Finding, writing_lines: str) -> str:
 
 
 def _find_writing_lines(
-    past: Sequence[PastStep], saving_step: int, history: Sequence[Saved | None], saved: Saved
+    past: Sequence[PastStep],
+    saving_step: int,
+    history: Sequence[SavedRecord | None],
+    saved: SavedRecord,
 ) -> Iterator[str]:
     """Yield the lines after the save at which a saved tensor was written."""
     if saved.state == "stale":

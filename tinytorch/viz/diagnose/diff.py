@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..read import Node, Saved, Snapshot, Tensor
+from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 
 MAX_COMPARED_VALUES = 4096
 """The values of larger gradients are not compared one by one."""
@@ -29,7 +29,7 @@ class Changes:
 
     now: Snapshot
     since: Snapshot | None = None
-    earlier_tensors: dict[str, Tensor] = field(default_factory=dict)
+    earlier_tensors: dict[str, TensorRecord] = field(default_factory=dict)
     """Tensor id -> the earlier record of a tensor that was already there."""
     new_tensors: frozenset[str] = frozenset()
     """Tensors that were not there."""
@@ -49,7 +49,7 @@ class Changes:
     """Graph nodes that were not there."""
     lost_node_count: int = 0
     """Number of earlier nodes that are no longer reached."""
-    earlier_saved: dict[tuple[str, int], Saved] = field(default_factory=dict)
+    earlier_saved: dict[tuple[str, int], SavedRecord] = field(default_factory=dict)
     """(node id, position in its `saved`) -> the earlier record, where the state changed."""
 
     def earlier_version_of(self, counter: str | None) -> int | None:
@@ -60,7 +60,7 @@ class Changes:
                 return self.earlier_versions[tensor_id]
         return None
 
-    def saved_that_became(self, state: str) -> list[tuple[Node, Saved]]:
+    def saved_that_became(self, state: str) -> list[tuple[NodeRecord, SavedRecord]]:
         """Return what has come to a state ("freed", "stale") since, with the node that saved it."""
         found = []
         for node in self.now.nodes:
@@ -133,7 +133,9 @@ def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
 # -- tensors -----------------------------------------------------------------------------
 
 
-def _find_changed_versions(now: Snapshot, earlier_tensors: Mapping[str, Tensor]) -> dict[str, int]:
+def _find_changed_versions(
+    now: Snapshot, earlier_tensors: Mapping[str, TensorRecord]
+) -> dict[str, int]:
     versions = {}
     for tensor_id, earlier in earlier_tensors.items():
         version = now.tensor(tensor_id).version
@@ -144,7 +146,7 @@ def _find_changed_versions(now: Snapshot, earlier_tensors: Mapping[str, Tensor])
 
 
 def _find_changed_attributes(
-    now: Snapshot, since: Snapshot, earlier_tensors: Mapping[str, Tensor]
+    now: Snapshot, since: Snapshot, earlier_tensors: Mapping[str, TensorRecord]
 ) -> dict[str, Attributes]:
     changes = {}
     for tensor_id, earlier in earlier_tensors.items():
@@ -155,7 +157,7 @@ def _find_changed_attributes(
 
 
 def _compare_attributes(
-    now: Snapshot, tensor: Tensor, since: Snapshot, earlier: Tensor
+    now: Snapshot, tensor: TensorRecord, since: Snapshot, earlier: TensorRecord
 ) -> Attributes:
     """Return what changed in a tensor.
 
@@ -188,7 +190,9 @@ def _compare_attributes(
     return changes
 
 
-def _has_other_values(since: Snapshot, earlier: Tensor, now: Snapshot, tensor: Tensor) -> bool:
+def _has_other_values(
+    since: Snapshot, earlier: TensorRecord, now: Snapshot, tensor: TensorRecord
+) -> bool:
     values = now.values(tensor, MAX_COMPARED_VALUES)
     earlier_values = since.values(earlier, MAX_COMPARED_VALUES)
     if values is None or earlier_values is None:
@@ -227,7 +231,7 @@ class _GraphChanges(NamedTuple):
 
     new_nodes: frozenset[str]
     lost_node_count: int
-    earlier_saved: dict[tuple[str, int], Saved]
+    earlier_saved: dict[tuple[str, int], SavedRecord]
 
 
 def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
@@ -240,7 +244,7 @@ def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
     if was_cut:
         newest = max((_sequence_number(node) for node in since.nodes), default=0)
     new_nodes: set[str] = set()
-    earlier_saved: dict[tuple[str, int], Saved] = {}
+    earlier_saved: dict[tuple[str, int], SavedRecord] = {}
     for node in now.nodes:
         earlier = earlier_by_key.pop(node.key, None)
         if earlier is None:
@@ -257,12 +261,12 @@ def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
     return _GraphChanges(frozenset(new_nodes), lost_node_count, earlier_saved)
 
 
-def _sequence_number(node: Node) -> int:
+def _sequence_number(node: NodeRecord) -> int:
     """Return the engine's number of a node; 0 for the node of a leaf, whose key has none."""
     return int(node.key[2]) if node.key[0] == "node" else 0
 
 
-def _find_changed_record(saved: Saved, earlier_node: Node) -> Saved | None:
+def _find_changed_record(saved: SavedRecord, earlier_node: NodeRecord) -> SavedRecord | None:
     """Return the earlier record of something saved; None if its state is the same."""
     same_name = [each for each in earlier_node.saved if each.name == saved.name]
     # The tensors of a custom Function are records of their own (tensors[0], tensors[1]) while they

@@ -21,10 +21,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..read import Node, Snapshot, Tensor, read_snapshot
+from ..read import NodeRecord, Snapshot, TensorRecord, read_snapshot
 from ..wording import format_repr, gettext, join_few_names, join_lines, ngettext
 from .backward_findings import find_findings
-from .finding import Finding, all_saved
+from .finding import BackwardFinding, all_saved
 
 _MAX_FINDINGS = 4
 """Maximum number of findings reported per tensor."""
@@ -40,7 +40,7 @@ class Explanation:
     """
 
     verdict: str
-    findings: tuple[Finding, ...]
+    findings: tuple[BackwardFinding, ...]
     text: str
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     Raises TypeError for an argument that is not a tensor and contains none.
     """
     snap = read_snapshot(tensors, named, sys._getframe(1), since)
-    all_findings: list[Finding] = []
+    all_findings: list[BackwardFinding] = []
     lines: list[str] = []
     used: dict[str, str] = {}
     roots = _find_roots(snap)
@@ -96,7 +96,7 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     return Explanation(verdict, tuple(all_findings), join_lines(lines))
 
 
-def _find_roots(snap: Snapshot) -> list[Tensor]:
+def _find_roots(snap: Snapshot) -> list[TensorRecord]:
     """Return the named results that nothing else named was computed from.
 
     All named tensors if there is no result.
@@ -114,7 +114,7 @@ def _find_roots(snap: Snapshot) -> list[Tensor]:
     return roots or list(snap.named_tensors[:1])
 
 
-def _decide_verdict(findings: Collection[Finding]) -> str:
+def _decide_verdict(findings: Collection[BackwardFinding]) -> str:
     kinds = {finding.kind for finding in findings}
     if not kinds:
         return "runs"
@@ -127,7 +127,10 @@ def _decide_verdict(findings: Collection[Finding]) -> str:
 
 
 def _describe_root(
-    snap: Snapshot, root: Tensor, nodes: Sequence[Node], findings: Sequence[Finding]
+    snap: Snapshot,
+    root: TensorRecord,
+    nodes: Sequence[NodeRecord],
+    findings: Sequence[BackwardFinding],
 ) -> Iterator[str]:
     """Yield the lines of text on a backward that starts at one tensor."""
     yield from _describe_verdict(snap, root, nodes, findings)
@@ -141,7 +144,10 @@ def _describe_root(
 
 
 def _describe_verdict(
-    snap: Snapshot, root: Tensor, nodes: Sequence[Node], findings: Sequence[Finding]
+    snap: Snapshot,
+    root: TensorRecord,
+    nodes: Sequence[NodeRecord],
+    findings: Sequence[BackwardFinding],
 ) -> Iterator[str]:
     name, verdict = snap.label(root.id), _decide_verdict(findings)
     grads = _name_grads(snap, root, nodes)
@@ -166,7 +172,7 @@ def _describe_verdict(
         )
 
 
-def _name_grads(snap: Snapshot, root: Tensor, nodes: Sequence[Node]) -> str:
+def _name_grads(snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord]) -> str:
     """Return the names of the gradients that a backward on `root` adds to."""
     leaves = [node.variable for node in nodes if node.variable is not None]
     if root.is_leaf:

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..read import Node, Saved, Snapshot
+from ..read import NodeRecord, SavedRecord, Snapshot
 from ..wording import format_repr, gettext, ngettext, short_node_name
 
 
 class SavedBy(NamedTuple):
     """Something that was saved for backward, with the node that saved it."""
 
-    node: Node
-    saved: Saved
+    node: NodeRecord
+    saved: SavedRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class BackwardFinding:
     """One cause why backward would not do what it should, or why that is not known."""
 
     kind: str
@@ -38,7 +38,7 @@ class Finding:
         return format_repr(f"{self.kind}: {self.what}")
 
 
-def all_saved(nodes: Iterable[Node]) -> list[SavedBy]:
+def all_saved(nodes: Iterable[NodeRecord]) -> list[SavedBy]:
     """Return everything that some nodes saved."""
     found = []
     for node in nodes:

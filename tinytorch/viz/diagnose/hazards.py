@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ..read import Node, Saved, Snapshot, Tensor
+from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_names, ngettext, short_node_name
 from .finding import SavedBy, all_saved
 
@@ -18,11 +18,11 @@ from .finding import SavedBy, all_saved
 class UnseenWrite(NamedTuple):
     """A write that the counter of a saved tensor did not see, if it came after the save."""
 
-    tensor: Tensor
+    tensor: TensorRecord
     """The tensor that was saved."""
-    writer: Tensor
+    writer: TensorRecord
     """Another one over its memory, whose own counter has counted writes."""
-    node: Node
+    node: NodeRecord
     """The node that saved it."""
 
 
@@ -55,9 +55,9 @@ def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
     return found
 
 
-def _find_writers(snap: Snapshot) -> dict[str | None, list[Tensor]]:
+def _find_writers(snap: Snapshot) -> dict[str | None, list[TensorRecord]]:
     """Return the tensors whose counter has counted a write, by storage."""
-    writers: dict[str | None, list[Tensor]] = {}
+    writers: dict[str | None, list[TensorRecord]] = {}
     for tensor in snap.tensors:
         if tensor.role == "saved" or tensor.counter is None or tensor.storage is None:
             continue
@@ -126,7 +126,7 @@ def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[
     ]
 
 
-def _describe_stale(node: Node, saved: Saved) -> str:
+def _describe_stale(node: NodeRecord, saved: SavedRecord) -> str:
     return gettext(
         "{node} saved it at version {then}, now at {now}: backward will raise",
         node=short_node_name(node.name),
@@ -135,6 +135,6 @@ def _describe_stale(node: Node, saved: Saved) -> str:
     )
 
 
-def count_writes(tensor: Tensor) -> str:
+def count_writes(tensor: TensorRecord) -> str:
     """Return `3 writes`, as a tensor's version counter has counted them."""
     return ngettext("{number} write", "{number} writes", tensor.version or 0)

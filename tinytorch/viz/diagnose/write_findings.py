@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..read import Node, Saved, Snapshot
+from ..read import NodeRecord, SavedRecord, Snapshot
 from ..wording import gettext, join_few_names, join_names, ngettext
 from .finding import (
-    Finding,
+    BackwardFinding,
     SavedBy,
     all_saved,
     count_others,
@@ -18,7 +18,7 @@ from .finding import (
 from .hazards import UnseenWrite, count_writes, find_unseen_writes
 
 
-def find_write_findings(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Finding]:
+def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator[BackwardFinding]:
     """Yield the findings on writes, counted or not, to all that some nodes saved."""
     pairs = all_saved(nodes)
     yield from find_stale(snap, [pair for pair in pairs if pair.saved.state == "stale"])
@@ -28,7 +28,7 @@ def find_write_findings(snap: Snapshot, nodes: Iterable[Node]) -> Iterator[Findi
 # -- counted writes: backward raises -------------------------------------------------------
 
 
-def find_stale(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[Finding]:
+def find_stale(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
     """Yield one finding for all leaves together, and one for each other version counter.
 
     A step of an optimizer writes all leaves: hundreds of findings with one cause.
@@ -58,7 +58,7 @@ def find_stale(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[Finding]:
 
 def _describe_written_leaves(
     snap: Snapshot, pairs: Sequence[SavedBy], leaves: dict[str, str]
-) -> Finding:
+) -> BackwardFinding:
     sentence = gettext(
         "{node} saved {saved} at version {then}, now at {now}", **name_first_saved(snap, pairs)
     )
@@ -68,7 +68,7 @@ def _describe_written_leaves(
         len(leaves),
         names=join_few_names(leaves.values()),
     )
-    return Finding(
+    return BackwardFinding(
         kind="stale",
         what=f"{sentence}{count_others(pairs)}; {reason}",
         way_out=_advise_backward_first(),
@@ -77,7 +77,7 @@ def _describe_written_leaves(
     )
 
 
-def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Finding:
+def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> BackwardFinding:
     saved = pairs[0].saved
     sharing = () if saved.tensor is None else name_counter_sharers(snap, saved.tensor)
     sentence = ngettext(
@@ -95,13 +95,13 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Finding
     # Of several names the last one is the alias, which was most likely written through.
     target = sharing[-1] if sharing else gettext("the tensor")
     way_out = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
-    return Finding("stale", sentence, way_out, pairs, sharing)
+    return BackwardFinding("stale", sentence, way_out, pairs, sharing)
 
 
 # -- writes that the counter of the saved tensor did not see: its gradient may be wrong --------
 
 
-def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Finding]:
+def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
     """Yield the findings on changed bytes, then on writes that the counters of others counted."""
     changed: dict[object, list[SavedBy]] = {}
     for pair in pairs:
@@ -125,7 +125,7 @@ def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Finding]:
         yield _describe_unseen_write(snap, [pair for pair, _ in entries], entries[0][1])
 
 
-def _likely_cause(snap: Snapshot, node: Node, saved: Saved) -> object:
+def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> object:
     """Return a key, equal for what was probably written for one reason.
 
     All running statistics (a forward pass), all leaves (an optimizer), or one storage.
@@ -138,7 +138,9 @@ def _likely_cause(snap: Snapshot, node: Node, saved: Saved) -> object:
     return (sharers[0].storage if sharers else None) or (node.id, saved.name)
 
 
-def _describe_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy], cause: object) -> Finding:
+def _describe_changed_bytes(
+    snap: Snapshot, pairs: Sequence[SavedBy], cause: object
+) -> BackwardFinding:
     values = name_first_saved(snap, pairs)
     values["saved"] += count_others(pairs)
     sentence = gettext(
@@ -166,10 +168,12 @@ def _describe_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy], cause: obj
         "float|complex", saved.bytes_now[0]
     )
     kind = "unseen write" if is_differentiable else "not known"
-    return Finding(kind, sentence, way_out, pairs, (label,))
+    return BackwardFinding(kind, sentence, way_out, pairs, (label,))
 
 
-def _describe_unseen_write(snap: Snapshot, pairs: Sequence[SavedBy], write: UnseenWrite) -> Finding:
+def _describe_unseen_write(
+    snap: Snapshot, pairs: Sequence[SavedBy], write: UnseenWrite
+) -> BackwardFinding:
     writer, tensor = snap.label(write.writer.id), snap.label(write.tensor.id)
     sentence = gettext(
         "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} "
@@ -184,7 +188,7 @@ def _describe_unseen_write(snap: Snapshot, pairs: Sequence[SavedBy], write: Unse
         counter=write.tensor.counter,
         here=tensor,
     )
-    return Finding(
+    return BackwardFinding(
         kind="unseen write",
         what=sentence + count_others(pairs),
         way_out=_advise_detach(tensor),

@@ -4,15 +4,15 @@ from .module_paths import modules
 from .naming import collect_tensors
 from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
 from .reader import read_snapshot, snapshot
-from .records import Node, Saved, Storage, Tensor
+from .records import NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .snapshots import Snapshot
 
 __all__ = [
-    "Node",
-    "Saved",
+    "NodeRecord",
+    "SavedRecord",
     "Snapshot",
-    "Storage",
-    "Tensor",
+    "StorageRecord",
+    "TensorRecord",
     "collect_tensors",
     "disable_overrides",
     "engine_name",

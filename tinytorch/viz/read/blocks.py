@@ -13,7 +13,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from ..wording import gettext, gettext_noop, join_names
 from .probe import getattr_or_none, identity_key, inner_tensors
-from .records import CellRun, Storage
+from .records import CellRun, StorageRecord
 
 MAX_CELLS = 24
 """A storage of up to this many cells is read whole."""
@@ -47,7 +47,7 @@ class IdSequence:
 
 
 @dataclass
-class Place:
+class BlockPlace:
     """Geometry of one tensor and its place in a storage: a part of its record."""
 
     storage: str | None = None
@@ -112,7 +112,7 @@ def lasting_address(tensor: Any) -> tuple[Any, ...]:
 # -- one tensor ------------------------------------------------------------------------
 
 
-def _read_place(tensor: Any, place: Place) -> _StorageObject | None:
+def _read_place(tensor: Any, place: BlockPlace) -> _StorageObject | None:
     """Fill in the geometry of a tensor and return its storage; None, and a note, if it has none."""
     try:
         place.itemsize = int(tensor.element_size())
@@ -203,7 +203,7 @@ class Blocks:
 
     def __init__(self, tensors: list[Any], ids: IdSequence) -> None:
         self.tensors = tensors
-        self.places = [Place() for _ in tensors]
+        self.places = [BlockPlace() for _ in tensors]
         self.blocks: list[_Block] = []
         storages: dict[int, _StorageObject] = {}
         for position, (tensor, place) in enumerate(zip(tensors, self.places, strict=True)):
@@ -241,7 +241,7 @@ class Blocks:
 
     def make_records(
         self, ids: list[str], read: set[int], arrays: dict[str, list[str]]
-    ) -> tuple[Storage, ...]:
+    ) -> tuple[StorageRecord, ...]:
         """Return a record for each block, with values if one of the tensors `read` is over it."""
         return tuple(
             self._make_record(
@@ -252,7 +252,7 @@ class Blocks:
 
     def _make_record(
         self, block: _Block, ids: list[str], reads_values: bool, arrays: list[str]
-    ) -> Storage:
+    ) -> StorageRecord:
         first = block.members[0]
         itemsize = self.places[first].itemsize
         nbytes = block.stop - block.start
@@ -266,7 +266,7 @@ class Blocks:
                 names=join_names(arrays),
             )
             notes += (note,)
-        return Storage(
+        return StorageRecord(
             id=block.id,
             nbytes=nbytes,
             device=block.device,

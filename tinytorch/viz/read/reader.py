@@ -19,14 +19,14 @@ from types import FrameType
 from typing import Any
 
 from ..wording import gettext
-from .blocks import PLAIN_CLASSES, Blocks, IdSequence, Place
+from .blocks import PLAIN_CLASSES, BlockPlace, Blocks, IdSequence
 from .counter_sharing import find_counter_sharers
 from .doubts import doubts_of_node, doubts_of_process
 from .found_tensors import FoundTensor, FoundTensors
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, collect_tensors_and_arrays
 from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
-from .records import Counter, Node, Saved, Tensor
+from .records import Counter, NodeRecord, SavedRecord, TensorRecord
 from .saved import FoundSaved, SavedReader
 from .snapshots import LastIds, Snapshot
 
@@ -130,7 +130,7 @@ def _find_repeated_keys(snap: Snapshot) -> set[Any]:
     return {key for key, count in counts.items() if count > 1}
 
 
-def _attach_bytes(saved: Saved, earlier: Saved | None) -> Saved:
+def _attach_bytes(saved: SavedRecord, earlier: SavedRecord | None) -> SavedRecord:
     if earlier is None or earlier.bytes_now is None:
         return saved
     if saved.state != "live" or saved.bytes_then is not None:
@@ -274,10 +274,10 @@ class _Reader:
         self,
         keys: list[Any],
         ids: list[str],
-        places: list[Place],
+        places: list[BlockPlace],
         counters: tuple[Counter, ...],
         grad_of: Mapping[int, str],
-    ) -> tuple[Tensor, ...]:
+    ) -> tuple[TensorRecord, ...]:
         counter_of = {tid: counter for counter in counters for tid in counter.tensors}
         records = []
         for position, found in enumerate(self.tensors.entries):
@@ -285,7 +285,7 @@ class _Reader:
             counter = counter_of.get(tensor_id)
             base = getattr_or_none(tensor, "_base")
             base_position = None if base is None else self.tensors.position_of(base)
-            record = Tensor(
+            record = TensorRecord(
                 id=tensor_id,
                 names=tuple(found.names),
                 shape=place.shape,
@@ -348,7 +348,7 @@ class _Reader:
         position = None if node is None else self.node_positions.get(id(node))
         return None if position is None else f"N{position + 1}"
 
-    def _make_nodes(self, ids: list[str], keys: list[Any]) -> tuple[Node, ...]:
+    def _make_nodes(self, ids: list[str], keys: list[Any]) -> tuple[NodeRecord, ...]:
         results: dict[int, list[str]] = {}
         for found, tensor_id in zip(self.tensors.entries, ids, strict=True):
             results.setdefault(id(found.grad_fn), []).append(tensor_id)
@@ -359,7 +359,7 @@ class _Reader:
             followers = [follower for follower, _ in node.next_functions]
             edges = tuple(map(self._node_id, followers))
             leaf = self.leaf_positions.get(position)
-            record = Node(
+            record = NodeRecord(
                 id=f"N{position + 1}",
                 name=node.name(),
                 edges=edges,
@@ -411,7 +411,7 @@ def _describe_subclass(tensor: Any) -> tuple[str, ...]:
     return (gettext("an object of the subclass {kind}", kind=kind),)
 
 
-def _with_id(found: FoundSaved, ids: list[str]) -> Saved:
+def _with_id(found: FoundSaved, ids: list[str]) -> SavedRecord:
     if found.position is None:
         return found.record
     return replace(found.record, tensor=ids[found.position])

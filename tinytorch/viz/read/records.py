@@ -31,7 +31,7 @@ class Axis(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class TensorRecord:
     """One tensor object: its geometry, its place in a storage, its place in the graph."""
 
     id: str
@@ -122,7 +122,7 @@ class Tensor:
         furthest = sum((axis.size - 1) * axis.stride for axis in self.axes())
         return self.start_byte + (1 + furthest) * self.itemsize
 
-    def overlaps(self, other: Tensor) -> bool:
+    def overlaps(self, other: TensorRecord) -> bool:
         """Return True if the stretches from first to last byte of two tensors of one storage meet.
 
         Two columns of a matrix do, and share no cell: see `Snapshot.shares_cells`.
@@ -153,7 +153,7 @@ class CellRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Storage:
+class StorageRecord:
     """One block of memory. `runs` has only the cells that are worth showing."""
 
     id: str
@@ -189,7 +189,7 @@ class Counter:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedRecord:
     """A tensor or number that a node saved for backward.
 
     `state` is one of:
@@ -229,14 +229,14 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class NodeRecord:
     """One node of the autograd graph."""
 
     id: str
     name: str
     edges: tuple[str | None, ...]
     """Its next_functions, in order; None where no gradient is needed."""
-    saved: tuple[Saved, ...]
+    saved: tuple[SavedRecord, ...]
     variable: str | None
     """The leaf whose .grad this node (an AccumulateGrad) adds to."""
     tensors: tuple[str, ...]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .checksums import Checksums
 from .found_tensors import FoundTensors
 from .probe import getattr_or_none, is_python_number, is_tensor, version_of
-from .records import Saved
+from .records import SavedRecord
 
 _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 _GEOMETRY = re.compile(
@@ -28,7 +28,7 @@ _GEOMETRY = re.compile(
 class FoundSaved(NamedTuple):
     """A record without the id of its tensor, and that tensor's position in `FoundTensors`."""
 
-    record: Saved
+    record: SavedRecord
     position: int | None = None
 
 
@@ -54,7 +54,7 @@ class SavedReader:
         for attribute, name in find_saved_attributes(type(node)):
             if name == "tensors" and gives_out_once:
                 # Reading ctx.saved_tensors would free them before backward gets them.
-                yield FoundSaved(Saved(name, "once"))
+                yield FoundSaved(SavedRecord(name, "once"))
                 continue
             # In training, batch_norm saves its running statistics and computes from the batch's.
             is_ignored = name.startswith("running_") and getattr_or_none(node, "_saved_training")
@@ -70,7 +70,7 @@ class SavedReader:
         if raw is None and _GEOMETRY.search(name):
             return
         if any(map(_has_foreign_hook, raw if isinstance(raw, tuple) else (raw,))):
-            yield FoundSaved(Saved(name, "packed"))
+            yield FoundSaved(SavedRecord(name, "packed"))
             return
         try:
             value = getattr(node, attribute)
@@ -78,7 +78,7 @@ class SavedReader:
             yield self._read_refusal(node, name, str(error), raw)
             return
         except Exception:  # noqa: BLE001 - a property of a custom Function may raise anything
-            yield FoundSaved(Saved(name, "unreadable"))
+            yield FoundSaved(SavedRecord(name, "unreadable"))
             return
         if is_tensor(value):
             found = self._read_tensor(name, value, raw)
@@ -90,7 +90,9 @@ class SavedReader:
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
             # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
             is_negative = isinstance(value, int) and value >= 2**63
-            yield FoundSaved(Saved(name, "number", value=value - 2**64 if is_negative else value))
+            yield FoundSaved(
+                SavedRecord(name, "number", value=value - 2**64 if is_negative else value)
+            )
 
     def _read_tensor(self, name: str, tensor: Any, raw: Any = None) -> FoundSaved:
         position = self._find_known(tensor)
@@ -103,7 +105,7 @@ class SavedReader:
             except Exception:  # noqa: BLE001 - a meta or fake tensor is shown like any other
                 value = None
             if value is not None:
-                record = Saved(name, "live", value=value)
+                record = SavedRecord(name, "live", value=value)
                 if is_python_number(tensor, raw):
                     # Nothing else refers to it, so nobody can have written to it.
                     return FoundSaved(replace(record, bytes_now=("", 0), bytes_then=("", 0)))
@@ -111,7 +113,7 @@ class SavedReader:
         if position is None:
             position = self.tensors.add(tensor, "saved")
         version = version_of(tensor)
-        record = Saved(name, "live", saved_version=version, version=version)
+        record = SavedRecord(name, "live", saved_version=version, version=version)
         return FoundSaved(self._add_bytes(record, tensor), position)
 
     def _find_known(self, tensor: Any) -> int | None:
@@ -126,7 +128,7 @@ class SavedReader:
                 return candidate
         return None
 
-    def _add_bytes(self, record: Saved, tensor: Any) -> Saved:
+    def _add_bytes(self, record: SavedRecord, tensor: Any) -> SavedRecord:
         checksum = self.checksums.of(tensor)
         if isinstance(checksum, str):
             return replace(record, not_read=checksum)
@@ -143,14 +145,16 @@ class SavedReader:
         versions = _VERSIONS_IN_ERROR.search(message)
         if versions is None:
             was_freed = "already been freed" in message
-            return FoundSaved(Saved(name, "freed" if was_freed else "unreadable"))
+            return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
         position = None
         data = getattr_or_none(raw, "data")
         if is_tensor(data):
             position = self._find_original(data, node)
             if position is None:
                 position = self.tensors.add(data, "saved")
-        record = Saved(name, "stale", version=int(versions[1]), saved_version=int(versions[2]))
+        record = SavedRecord(
+            name, "stale", version=int(versions[1]), saved_version=int(versions[2])
+        )
         return FoundSaved(record, position)
 
     def _find_original(self, data: Any, node: Any) -> int | None:
@@ -181,7 +185,7 @@ def _has_foreign_hook(raw: Any) -> bool:
     return hook is not None and not getattr(hook, "changes_nothing", False)
 
 
-def _add_bytes_from_watch(record: Saved, raw: Any) -> Saved:
+def _add_bytes_from_watch(record: SavedRecord, raw: Any) -> SavedRecord:
     """Add the bytes at the time of the save, where a hook of `copylab.watch` has compared them."""
     is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "changes_nothing", False)
     has_changed = (

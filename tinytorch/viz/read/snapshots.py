@@ -20,7 +20,7 @@ from ..wording import (
     join_few_names,
     ngettext,
 )
-from .records import Counter, Node, Storage, Tensor
+from .records import Counter, NodeRecord, StorageRecord, TensorRecord
 from .view_labels import describe_view
 
 MAX_UNNAMED_LEAVES = 3
@@ -44,10 +44,10 @@ class Snapshot:
 
     names: tuple[tuple[str, str], ...]
     """(name, tensor id) in the order in which they were given."""
-    tensors: tuple[Tensor, ...]
-    storages: tuple[Storage, ...]
+    tensors: tuple[TensorRecord, ...]
+    storages: tuple[StorageRecord, ...]
     counters: tuple[Counter, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodeRecord, ...]
     notes: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     """NumPy arrays that were given and share no memory with a tensor that is shown."""
@@ -90,47 +90,47 @@ class Snapshot:
         records = (*self.tensors, *self.storages, *self.counters, *self.nodes)
         return {record.id: record for record in records}
 
-    def tensor(self, which: str) -> Tensor:
+    def tensor(self, which: str) -> TensorRecord:
         """Return the tensor with this id, or else this name; KeyError if there is none."""
         record = self._record_by_id.get(which)
         # A variable may be called S1, which is also the id of a storage.
-        if not isinstance(record, Tensor):
+        if not isinstance(record, TensorRecord):
             record = self._record_by_id[dict(self.names)[which]]
-        return cast("Tensor", record)
+        return cast("TensorRecord", record)
 
-    def storage(self, which: str) -> Storage:
+    def storage(self, which: str) -> StorageRecord:
         """Return the storage with this id; KeyError if there is none."""
-        return cast("Storage", self._record_by_id[which])
+        return cast("StorageRecord", self._record_by_id[which])
 
     def counter(self, which: str) -> Counter:
         """Return the version counter with this id; KeyError if there is none."""
         return cast("Counter", self._record_by_id[which])
 
-    def node(self, which: str) -> Node:
+    def node(self, which: str) -> NodeRecord:
         """Return the graph node with this id; KeyError if there is none."""
-        return cast("Node", self._record_by_id[which])
+        return cast("NodeRecord", self._record_by_id[which])
 
     # -- questions about two tensors: each takes their records, ids or names ---------------
 
-    def _record_of(self, tensor: Tensor | str) -> Tensor:
+    def _record_of(self, tensor: TensorRecord | str) -> TensorRecord:
         return self.tensor(tensor) if isinstance(tensor, str) else tensor
 
-    def is_same_tensor(self, a: Tensor | str, b: Tensor | str) -> bool:
+    def is_same_tensor(self, a: TensorRecord | str, b: TensorRecord | str) -> bool:
         """Return True if `a` and `b` are one tensor object (`a is b`)."""
         return self._record_of(a).id == self._record_of(b).id
 
-    def shares_storage(self, a: Tensor | str, b: Tensor | str) -> bool:
+    def shares_storage(self, a: TensorRecord | str, b: TensorRecord | str) -> bool:
         """Return True if both are views of one storage; False for a tensor without a storage."""
         storage = self._record_of(a).storage
         # Two sparse or nested tensors have None here, and nothing in common.
         return storage is not None and storage == self._record_of(b).storage
 
-    def shares_counter(self, a: Tensor | str, b: Tensor | str) -> bool:
+    def shares_counter(self, a: TensorRecord | str, b: TensorRecord | str) -> bool:
         """Return True if both have one version counter; False for inference tensors."""
         counter = self._record_of(a).counter
         return counter is not None and counter == self._record_of(b).counter
 
-    def shares_cells(self, a: Tensor | str, b: Tensor | str) -> bool:
+    def shares_cells(self, a: TensorRecord | str, b: TensorRecord | str) -> bool:
         """Return True if a write to one can be seen in the other: some byte belongs to both.
 
         Two rows of one matrix share its storage, but no cells.
@@ -140,7 +140,7 @@ class Snapshot:
             return False
         return not first.bytes_in_storage().isdisjoint(second.bytes_in_storage())
 
-    def leads_to(self, result: Tensor | str, source: Tensor | str) -> bool:
+    def leads_to(self, result: TensorRecord | str, source: TensorRecord | str) -> bool:
         """Return True if backward on `result` would visit the grad_fn or leaf that `source` is.
 
         A tensor does not lead to itself.
@@ -152,7 +152,7 @@ class Snapshot:
 
     # -- questions about one tensor ------------------------------------------------------
 
-    def nodes_behind(self, *tensors: Tensor | str) -> list[Node]:
+    def nodes_behind(self, *tensors: TensorRecord | str) -> list[NodeRecord]:
         """Return the nodes that backward on these tensors would visit, their own grad_fn first."""
         roots = (self._record_of(tensor).grad_fn for tensor in tensors)
         order = dict.fromkeys(root for root in roots if root)
@@ -164,19 +164,19 @@ class Snapshot:
                     waiting.append(node_id)
         return [self.node(node_id) for node_id in order]
 
-    def counter_sharers(self, tensor: Tensor | str) -> list[Tensor]:
+    def counter_sharers(self, tensor: TensorRecord | str) -> list[TensorRecord]:
         """Return the tensors that share a tensor's version counter, itself among them."""
         counter = self._record_of(tensor).counter
         members = () if counter is None else self.counter(counter).tensors
         return [self.tensor(tensor_id) for tensor_id in members]
 
-    def storage_sharers(self, tensor: Tensor | str) -> list[Tensor]:
+    def storage_sharers(self, tensor: TensorRecord | str) -> list[TensorRecord]:
         """Return the tensors over a tensor's storage, itself among them; none without a storage."""
         storage = self._record_of(tensor).storage
         members = () if storage is None else self.storage(storage).tensors
         return [self.tensor(tensor_id) for tensor_id in members]
 
-    def values(self, tensor: Tensor, most: int) -> list[Any] | None:
+    def values(self, tensor: TensorRecord, most: int) -> list[Any] | None:
         """Return the values of a tensor in row-major order.
 
         None unless all were read, and for a tensor of more than `most` elements.
@@ -194,7 +194,7 @@ class Snapshot:
             values.append(value)
         return values
 
-    def shows_counter(self, tensor: Tensor) -> bool:
+    def shows_counter(self, tensor: TensorRecord) -> bool:
         """Return True if the tensor's version counter is worth showing.
 
         A gradient that has no name of its own is hardly ever saved by a node, and how often the
@@ -206,7 +206,7 @@ class Snapshot:
 
     # -- what to call a tensor -------------------------------------------------------------
 
-    def first_name(self, tensor: Tensor) -> str:
+    def first_name(self, tensor: TensorRecord) -> str:
         """Return the first name of a tensor, or `x.grad`; empty if it has neither."""
         if tensor.names:
             return tensor.names[0]
@@ -229,7 +229,7 @@ class Snapshot:
         relation = self._label_by_sharer(tensor)
         return relation or gettext("{tensor} (no name)", tensor=tensor.id)
 
-    def _label_by_sharer(self, tensor: Tensor) -> str:
+    def _label_by_sharer(self, tensor: TensorRecord) -> str:
         """Name a tensor by one that it shares memory with; empty if there is none."""
         sharers = [
             sharer
@@ -277,12 +277,12 @@ class Snapshot:
     # -- what a reader can reach by a name -----------------------------------------------
 
     @cached_property
-    def named_tensors(self) -> tuple[Tensor, ...]:
+    def named_tensors(self) -> tuple[TensorRecord, ...]:
         """The tensors that have a name, in the order of the first of their names."""
         return tuple(self.tensor(tid) for tid in dict.fromkeys(tid for _, tid in self.names))
 
     @cached_property
-    def shown_storages(self) -> list[tuple[Storage, list[Tensor]]]:
+    def shown_storages(self) -> list[tuple[StorageRecord, list[TensorRecord]]]:
         """The storages that a name or a .grad leads to, with those tensors.
 
         Tensors that share a counter are neighbours.
@@ -310,7 +310,7 @@ class Snapshot:
     def _ids_with_name(self) -> frozenset[str]:
         return frozenset(tensor_id for _, tensor_id in self.names)
 
-    def _is_reachable_by_name(self, tensor: Tensor) -> bool:
+    def _is_reachable_by_name(self, tensor: TensorRecord) -> bool:
         if tensor.role == "grad":
             # A gradient may have a gradient (create_graph=True): x.grad.grad.
             while tensor.grad_of is not None and tensor.id not in self._ids_with_name:

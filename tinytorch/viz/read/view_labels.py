@@ -7,10 +7,10 @@ operation that made a view.
 from __future__ import annotations
 
 from ..wording import gettext
-from .records import Tensor
+from .records import TensorRecord
 
 
-def describe_view(view: Tensor, whole: Tensor, name: str) -> str:
+def describe_view(view: TensorRecord, whole: TensorRecord, name: str) -> str:
     """Say which part of `whole`, called `name`, the tensor `view` is: "w transposed", "w[1]"."""
     known_part = ""
     # After view(dtype) strides count other units, and equal axes mean a reshape of nothing.
@@ -23,7 +23,7 @@ def describe_view(view: Tensor, whole: Tensor, name: str) -> str:
     return known_part or gettext("a view of {name}", name=name)
 
 
-def _describe_permutation(view: Tensor, whole: Tensor, name: str) -> str:
+def _describe_permutation(view: TensorRecord, whole: TensorRecord, name: str) -> str:
     axes, axes_of_whole = view.axes(), whole.axes()
     if view.start_byte != whole.start_byte or sorted(axes) != sorted(axes_of_whole):
         return ""
@@ -33,7 +33,7 @@ def _describe_permutation(view: Tensor, whole: Tensor, name: str) -> str:
     return gettext("{name} with its dimensions in another order", name=name)
 
 
-def _describe_expansion(view: Tensor, whole: Tensor, name: str) -> str:
+def _describe_expansion(view: TensorRecord, whole: TensorRecord, name: str) -> str:
     moving = [axis for axis in view.axes() if axis.stride]
     longer_than_one = [axis for axis in whole.axes() if axis.size > 1]
     is_expanded = view.start_byte == whole.start_byte and view.elements_per_cell() > 1
@@ -42,7 +42,7 @@ def _describe_expansion(view: Tensor, whole: Tensor, name: str) -> str:
     )
 
 
-def _describe_slice(view: Tensor, whole: Tensor, name: str) -> str:
+def _describe_slice(view: TensorRecord, whole: TensorRecord, name: str) -> str:
     """`w[1]` or `w[:, 0:2]`, if one dimension of the whole was indexed or sliced."""
     axes, axes_of_whole = view.axes(), whole.axes()
     distance = view.start_byte - whole.start_byte

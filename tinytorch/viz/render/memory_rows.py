@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..show import Remark, StorageEntry, TensorEntry
 from ..wording import columns_that_fit, cut_middle, gettext, text_width, wrap_text
-from .strip import Lane, Strip, make_strip
+from .strip import Strip, ViewLane, make_strip
 from .style import Canvas, number
 
 PAD, ARROW = 4, 15
@@ -72,7 +72,7 @@ class Row:
     pills: tuple[Pill, ...]
     has_names: bool
     lines: tuple[WordLine, ...]
-    lane: Lane | None
+    lane: ViewLane | None
     grid: tuple[int, int]
     """The sizes of a matrix; (0, 0) for anything else, and for one without elements."""
 
@@ -164,7 +164,7 @@ def _indent(line: WordLine) -> int:
     return 12 if line.ink.startswith("bad") else 0
 
 
-def make_row(entry: TensorEntry, lane: Lane | None) -> Row:
+def make_row(entry: TensorEntry, lane: ViewLane | None) -> Row:
     """Make the row of a tensor."""
     sizes = entry.tensor.shape or ()
     return Row(

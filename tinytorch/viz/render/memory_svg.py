@@ -108,7 +108,7 @@ def _open_pack(pack: PackEntry) -> tuple[str, str, list[Folded]]:
 # -- a sheet: everything that is drawn, not yet placed -----------------------------
 
 
-class Line(NamedTuple):
+class SheetLine(NamedTuple):
     """A line of a sheet: for a pack of storages, or a note at the foot."""
 
     text: str
@@ -120,9 +120,9 @@ class Line(NamedTuple):
 class MemorySheet(NamedTuple):
     """What one picture draws, before anything in it has a place."""
 
-    entries: dict[str, BandDrawing | Row | Line]
+    entries: dict[str, BandDrawing | Row | SheetLine]
     """By the name under which an entry keeps its place from step to step."""
-    notes: list[Line]
+    notes: list[SheetLine]
     summary: str
     is_whole: bool
 
@@ -132,9 +132,9 @@ class MemorySheet(NamedTuple):
         return [entry for entry in self.entries.values() if isinstance(entry, BandDrawing)]
 
     @property
-    def packs(self) -> list[Line]:
+    def packs(self) -> list[SheetLine]:
         """The lines for packs of storages."""
-        return [entry for entry in self.entries.values() if isinstance(entry, Line)]
+        return [entry for entry in self.entries.values() if isinstance(entry, SheetLine)]
 
     @property
     def rows(self) -> list[Row]:
@@ -145,14 +145,14 @@ class MemorySheet(NamedTuple):
 
 def make_sheet(contents: MemoryContents) -> MemorySheet:
     """Turn what a picture says into what is drawn."""
-    entries: dict[str, BandDrawing | Row | Line] = {}
+    entries: dict[str, BandDrawing | Row | SheetLine] = {}
     titles: list[str] = []
     for place, entry in enumerate(contents.entries):
         if isinstance(entry, StorageEntry):
             entries[entry.storage.id] = make_band(entry)
             titles.append(entry.title.caption)
         else:
-            entries[f"pack {place}"] = Line(entry.summary, entry.summary, entry.has_trouble)
+            entries[f"pack {place}"] = SheetLine(entry.summary, entry.summary, entry.has_trouble)
             titles.append(entry.summary)
     for tensor_entry in contents.without_storage:
         entries[tensor_entry.tensor.id] = make_row(tensor_entry, None)
@@ -161,7 +161,7 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
         summary = gettext("Memory: {storages}", storages="; ".join(titles))
     sentences = [*filter(None, [contents.heading.caption]), *contents.notes]
     notes = [
-        Line(part, sentence) for sentence in sentences for part in wrap_text(sentence, NOTE, 4)
+        SheetLine(part, sentence) for sentence in sentences for part in wrap_text(sentence, NOTE, 4)
     ]
     return MemorySheet(entries, notes, summary, contents.is_whole)
 
@@ -197,7 +197,7 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
     heights: dict[str, float] = {}
     for sheet in sheets:
         for name, entry in sheet.entries.items():
-            if isinstance(entry, Line):
+            if isinstance(entry, SheetLine):
                 height: float = PACK_HEIGHT
             else:
                 # Of a band only what is above its rows: these are placed one by one.
@@ -317,7 +317,7 @@ def _draw_band(
     return DrawnBand("".join(canvas.parts), frozenset(canvas.kinds))
 
 
-def _draw_pack(canvas: Canvas, columns: Columns, y: float, pack: Line) -> None:
+def _draw_pack(canvas: Canvas, columns: Columns, y: float, pack: SheetLine) -> None:
     box, ink = ("bad", "bad-t s b") if pack.has_trouble else ("card dash", "t s")
     canvas.rect(PAD, y, columns.right, PACK_HEIGHT, box, 8)
     if pack.has_trouble:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
-from ..read import Storage, Tensor
+from ..read import StorageRecord, TensorRecord
 from ..show import MOST_ARCS, StorageEntry, TensorEntry
 from ..wording import format_value, gettext, text_width
 from .style import Canvas, number
@@ -30,7 +30,7 @@ class Column(NamedTuple):
     value_before: str
 
 
-class Lane(NamedTuple):
+class ViewLane(NamedTuple):
     """What is under the columns for one tensor."""
 
     texts: tuple[str, ...]
@@ -62,7 +62,7 @@ class Strip:
         """The width in px; a strip without cells says "empty"."""
         return self.edges[-1] or 60
 
-    def start_of(self, lane: Lane) -> float:
+    def start_of(self, lane: ViewLane) -> float:
         """Return where the first element of a tensor is, from the left edge of the strip."""
         return self.edges[next((k for k, text in enumerate(lane.texts) if text), 0)]
 
@@ -85,7 +85,7 @@ class Strip:
             if before:
                 canvas.text(middle, y + 14 + CELL_HEIGHT + 12, before, "new-t s c")
 
-    def draw_lane(self, canvas: Canvas, x: float, y: float, lane: Lane, tensor_id: str) -> None:
+    def draw_lane(self, canvas: Canvas, x: float, y: float, lane: ViewLane, tensor_id: str) -> None:
         """Draw, under each cell that a tensor covers, the index of its element there."""
         edges = [x + edge for edge in self.edges]
         for text, (start, stop) in zip(lane.texts, pairwise(edges), strict=True):
@@ -106,7 +106,7 @@ class Strip:
             canvas.path(f"M{number(points[-1])} {number(y)}l{-6 * side} 1l{3 * side} 5z", "tip")
 
 
-def make_strip(entry: StorageEntry) -> tuple[Strip, list[Lane]]:
+def make_strip(entry: StorageEntry) -> tuple[Strip, list[ViewLane]]:
     """Make the strip of a storage, and a lane for each tensor in it."""
     storage = entry.storage
     cells = _list_cells(storage)
@@ -142,7 +142,7 @@ def make_strip(entry: StorageEntry) -> tuple[Strip, list[Lane]]:
     return Strip(tuple(columns), cell_width, height), lanes
 
 
-def _list_cells(storage: Storage) -> list[int]:
+def _list_cells(storage: StorageRecord) -> list[int]:
     """List the cells that were read; of values that cannot be read, the first places."""
     if not storage.runs and storage.cells:
         return list(range(min(storage.cells, UNREAD_CELLS)))
@@ -173,25 +173,27 @@ def _thin_out(cells: list[int], room: int, stop: int) -> list[int]:
 
 
 def _make_lane(
-    storage: Storage, entry: TensorEntry, columns: list[int | None], texts: Mapping[int, str]
-) -> Lane:
+    storage: StorageRecord, entry: TensorEntry, columns: list[int | None], texts: Mapping[int, str]
+) -> ViewLane:
     tensor = entry.tensor
     drawn = tuple("" if cell is None else texts.get(cell, "") for cell in columns)
     is_small = 1 < tensor.numel <= MOST_ARCS
     # A view(dtype) has elements that are parts of a cell: an arc would point at the whole.
     has_arcs = is_small and tensor.itemsize == storage.itemsize and tensor.jumps_in_storage()
     if not tensor.numel:
-        return Lane(drawn, gettext("no elements"), has_arcs, ())
+        return ViewLane(drawn, gettext("no elements"), has_arcs, ())
     if not any(drawn):
-        return Lane(drawn, entry.cells, has_arcs, ())
+        return ViewLane(drawn, entry.cells, has_arcs, ())
     if not has_arcs:
-        return Lane(drawn, "", has_arcs, ())
+        return ViewLane(drawn, "", has_arcs, ())
     cells = [byte // tensor.itemsize for _, byte in tensor.elements(MOST_ARCS)]
     walk = tuple(columns.index(cell) for cell in cells if cell in columns)
-    return Lane(drawn, "", has_arcs, walk)
+    return ViewLane(drawn, "", has_arcs, walk)
 
 
-def _find_indices(storage: Storage, tensor: Tensor, cells: Iterable[int]) -> dict[int, str]:
+def _find_indices(
+    storage: StorageRecord, tensor: TensorRecord, cells: Iterable[int]
+) -> dict[int, str]:
     """Return cell -> the index of the element that begins there, as it is written."""
     found: dict[int, str] = {}
     if tensor.numel > MOST_WALKED:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..read import Storage, Tensor
+from ..read import StorageRecord, TensorRecord
 
 MOST_ARCS = 8
 """The order of walk of up to this many elements is drawn: the arcs of more would be a tangle."""
@@ -49,7 +49,7 @@ class NameEntry(NamedTuple):
 class TensorEntry:
     """A tensor in a memory picture."""
 
-    tensor: Tensor
+    tensor: TensorRecord
     label: str
     names: tuple[NameEntry, ...]
     is_new: bool
@@ -75,7 +75,7 @@ class CounterEntry:
 class StorageEntry:
     """A storage in a memory picture, with its tensors and their version counters."""
 
-    storage: Storage
+    storage: StorageRecord
     title: Remark
     size: Remark
     remarks: tuple[Remark, ...]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from ..diagnose import Changes, find_possible_writers, find_stale_saved
-from ..read import Node, Saved, Snapshot, Tensor
+from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
     cut_middle,
     escape_name,
@@ -31,7 +31,7 @@ from .contents import (
     OutsideEntry,
     Remark,
 )
-from .select_nodes import FOLD_ABOVE, MOST_LEAVES, Fold, NodeSelection, has_noted_modules
+from .select_nodes import FOLD_ABOVE, MOST_LEAVES, NodeFold, NodeSelection, has_noted_modules
 from .sentences import (
     GRAPH_FACTS,
     MOST_LISTED,
@@ -75,7 +75,7 @@ class _GraphDescriber:
         self.leaf_ids = dict.fromkeys(
             entry.variable
             for entry in selection.entries
-            if isinstance(entry, Node) and entry.variable is not None
+            if isinstance(entry, NodeRecord) and entry.variable is not None
         )
 
     def describe(self) -> GraphContents:
@@ -122,11 +122,13 @@ class _GraphDescriber:
 
     # -- tensors -------------------------------------------------------------------
 
-    def _sort_named_tensors(self) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    def _sort_named_tensors(
+        self,
+    ) -> tuple[list[TensorRecord], list[TensorRecord], list[TensorRecord]]:
         """Sort the named tensors: results of nodes here, leaves without a graph, off the graph."""
-        results: list[Tensor] = []
-        without_graph: list[Tensor] = []
-        off_graph: list[Tensor] = []
+        results: list[TensorRecord] = []
+        without_graph: list[TensorRecord] = []
+        off_graph: list[TensorRecord] = []
         # Each tensor has one card: leaves are below their accumulators, others in a fold.
         drawn_elsewhere = {*self.leaf_ids, *self.selection.folded_tensors}
         for tensor in self.snap.named_tensors:
@@ -138,7 +140,7 @@ class _GraphDescriber:
                 (without_graph if tensor.requires_grad else off_graph).append(tensor)
         return results, without_graph, off_graph
 
-    def _list_for_text(self) -> list[Tensor]:
+    def _list_for_text(self) -> list[TensorRecord]:
         """List the tensors that the text has a line for: of many leaves the first and the changed."""
         folded = self.selection.folded_tensors
         tensors = [tensor for tensor in self.snap.named_tensors if tensor.id not in folded]
@@ -150,10 +152,10 @@ class _GraphDescriber:
         hidden = set(leaves[MOST_LEAVES:])
         return [tensor for tensor in tensors if tensor.id not in hidden]
 
-    def _describe_all(self, tensors: Iterable[Tensor]) -> tuple[NamedTensor, ...]:
+    def _describe_all(self, tensors: Iterable[TensorRecord]) -> tuple[NamedTensor, ...]:
         return tuple(map(self._describe_tensor, tensors))
 
-    def _describe_tensor(self, tensor: Tensor) -> NamedTensor:
+    def _describe_tensor(self, tensor: TensorRecord) -> NamedTensor:
         is_grad_leaf = bool(tensor.is_leaf and tensor.requires_grad)
         sizes = format_shape(tensor.shape)
         return NamedTensor(
@@ -172,10 +174,14 @@ class _GraphDescriber:
 
     # -- nodes ---------------------------------------------------------------------
 
-    def _describe_entry(self, entry: Node | Fold) -> NodeEntry | FoldEntry:
-        return self._describe_fold(entry) if isinstance(entry, Fold) else self._describe_node(entry)
+    def _describe_entry(self, entry: NodeRecord | NodeFold) -> NodeEntry | FoldEntry:
+        return (
+            self._describe_fold(entry)
+            if isinstance(entry, NodeFold)
+            else self._describe_node(entry)
+        )
 
-    def _describe_node(self, node: Node) -> NodeEntry:
+    def _describe_node(self, node: NodeRecord) -> NodeEntry:
         return NodeEntry(
             id=node.id,
             name=short_node_name(node.name),
@@ -189,7 +195,7 @@ class _GraphDescriber:
             ),
         )
 
-    def _remarks_of_gradient(self, node: Node) -> Iterator[Remark]:
+    def _remarks_of_gradient(self, node: NodeRecord) -> Iterator[Remark]:
         """Yield what AccumulateGrad adds to; in the drawing, an arrow leads to the leaf."""
         if node.variable is None:
             return
@@ -204,7 +210,7 @@ class _GraphDescriber:
         for fact in list_changes(self.changed, node.variable, GRAPH_FACTS):
             yield Remark("gradient changed", fact)
 
-    def _remarks_of_edges(self, node: Node) -> Iterator[Remark]:
+    def _remarks_of_edges(self, node: NodeRecord) -> Iterator[Remark]:
         for index, end in enumerate(node.edges[:MOST_LISTED]):
             target = self._describe_target(end, node.cut)
             yield Remark("edge", f"next_functions[{index}]: {target}")
@@ -225,7 +231,7 @@ class _GraphDescriber:
             return gettext("{entry}, outside", entry=entry)
         return f"{end} {name}" if place == end else gettext("{fold} (folded)", fold=place)
 
-    def _remarks_of_saved(self, node: Node) -> Iterator[Remark]:
+    def _remarks_of_saved(self, node: NodeRecord) -> Iterator[Remark]:
         for position, saved in select_saved(node):
             through = self.maybe_written.get((node.id, saved.tensor or ""))
             if saved.state != "live":
@@ -250,7 +256,9 @@ class _GraphDescriber:
         if node.cut:
             yield Remark("more", "", gettext("the graph goes on"))
 
-    def _remark_of_saved(self, saved: Saved, before: Saved | None, is_doubtful: bool) -> Remark:
+    def _remark_of_saved(
+        self, saved: SavedRecord, before: SavedRecord | None, is_doubtful: bool
+    ) -> Remark:
         state = _sentence_of_saved(self.snap, saved)
         if before is not None:
             state += f" ({state_before(before)})"
@@ -263,7 +271,7 @@ class _GraphDescriber:
 
     # -- folds ---------------------------------------------------------------------
 
-    def _describe_fold(self, fold: Fold) -> FoldEntry:
+    def _describe_fold(self, fold: NodeFold) -> FoldEntry:
         title = title_of_fold(fold)
         inside = None
         if fold.inside is not None:
@@ -291,7 +299,7 @@ class _GraphDescriber:
             open=inside,
         )
 
-    def _count_saved(self, fold: Fold) -> Iterator[Remark]:
+    def _count_saved(self, fold: NodeFold) -> Iterator[Remark]:
         for state, count in fold.states:
             number = f"{count:,}"
             sentence = gettext("saved: {number} {state}", number=number, state=gettext(state))
@@ -304,7 +312,7 @@ class _GraphDescriber:
             # A count, and no line that belongs to another.
             yield Remark.in_both("count maybe written", sentence)
 
-    def _name_tensors(self, fold: Fold) -> Iterator[Remark]:
+    def _name_tensors(self, fold: NodeFold) -> Iterator[Remark]:
         if fold.leaves:
             yield Remark(
                 "leaves",
@@ -317,10 +325,10 @@ class _GraphDescriber:
 
     # -- edges ---------------------------------------------------------------------
 
-    def _edges_of(self, entry: Node | Fold) -> list[GraphEdge]:
+    def _edges_of(self, entry: NodeRecord | NodeFold) -> list[GraphEdge]:
         """Make the lines from an entry to others."""
         places = self.selection.places
-        if isinstance(entry, Fold):
+        if isinstance(entry, NodeFold):
             heads = dict.fromkeys(places[end] for end in entry.ends if end in places)
             return [GraphEdge(entry.id, head, "next") for head in heads]
         # The number is the index in next_functions; a single edge needs none.
@@ -372,13 +380,13 @@ class _GraphDescriber:
         )
 
 
-def _describe_inside(changed: Changes, fold: Fold) -> GraphContents:
+def _describe_inside(changed: Changes, fold: NodeFold) -> GraphContents:
     if fold.inside is None:
         raise ValueError(f"{fold.id} is a fold of leaves")
     return describe_graph(changed, fold.inside())
 
 
-def _summarize_fold(fold: Fold, title: str) -> str:
+def _summarize_fold(fold: NodeFold, title: str) -> str:
     nodes = ngettext("{number} node folded", "{number} nodes folded", len(fold.nodes))
     line = gettext("{fold}: {nodes}", fold=f"{fold.id} {title}".rstrip(), nodes=nodes)
     if fold.times == 1:
@@ -386,7 +394,7 @@ def _summarize_fold(fold: Fold, title: str) -> str:
     return gettext("{line}; drawn here is the first of them", line=line)
 
 
-def _count_nodes(fold: Fold, title: str) -> Iterator[Remark]:
+def _count_nodes(fold: NodeFold, title: str) -> Iterator[Remark]:
     """Yield how many nodes of each kind are folded: the text in one line, a card in several."""
     kinds = [
         gettext("{node} {number} times", node=short_node_name(name), number=f"{count:,}")
@@ -410,7 +418,7 @@ def _count_nodes(fold: Fold, title: str) -> Iterator[Remark]:
         yield Remark("more", "", caption)
 
 
-def _origin_of_tensor(tensor: Tensor) -> str:
+def _origin_of_tensor(tensor: TensorRecord) -> str:
     """Return `made by N1 SumBackward0`, `a leaf that requires grad`, ..."""
     if tensor.is_leaf is None:
         return gettext("its grad_fn is invalid")
@@ -424,7 +432,7 @@ def _origin_of_tensor(tensor: Tensor) -> str:
     )
 
 
-def _sentence_of_saved(snap: Snapshot, saved: Saved) -> str:
+def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
     """Return a saved value and its state, for the text."""
     value = snap.label(saved.tensor) if saved.tensor is not None else format_value(saved.value)
     match saved.state:
@@ -461,7 +469,7 @@ def _sentence_of_saved(snap: Snapshot, saved: Saved) -> str:
     return gettext("cannot be read")
 
 
-def _caption_of_saved(snap: Snapshot, saved: Saved) -> tuple[str, str]:
+def _caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str, str]:
     """Return the kind of remark and a saved value with its state, for a card."""
     head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), SAVED_COLUMNS))
     value = head
@@ -560,7 +568,7 @@ def _list_notes(changed: Changes, selection: NodeSelection) -> Iterator[str]:
                 "{number} nodes of before no longer reached",
                 changed.lost_node_count,
             )
-    folds = [entry for entry in selection.entries if isinstance(entry, Fold)]
+    folds = [entry for entry in selection.entries if isinstance(entry, NodeFold)]
     if any(fold.label for fold in folds):
         if has_noted_modules(changed.now):
             yield gettext("a fold is named after modules whose forward made nodes in it")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from ..diagnose import Changes, describe_hazards_out_of_sight
-from ..read import Snapshot, Storage, Tensor
+from ..read import Snapshot, StorageRecord, TensorRecord
 from ..wording import (
     cut_middle,
     escape_name,
@@ -27,7 +27,7 @@ from .contents import (
     StorageEntry,
     TensorEntry,
 )
-from .select_storages import Band, MemorySelection, Pack
+from .select_storages import Band, MemorySelection, StoragePack
 from .sentences import (
     MEMORY_FACTS,
     cells_of_tensor,
@@ -74,7 +74,7 @@ def describe_memory(changed: Changes, selection: MemorySelection) -> MemoryConte
 
 
 def _describe_entries(
-    changed: Changes, selection: MemorySelection, entries: Iterable[Band | Pack]
+    changed: Changes, selection: MemorySelection, entries: Iterable[Band | StoragePack]
 ) -> tuple[StorageEntry | PackEntry, ...]:
     described: list[StorageEntry | PackEntry] = []
     for entry in entries:
@@ -112,7 +112,7 @@ def _describe_storage(changed: Changes, band: Band, selection: MemorySelection) 
     )
 
 
-def _remarks_of_storage(storage: Storage, old_values: dict[int, object]) -> Iterator[Remark]:
+def _remarks_of_storage(storage: StorageRecord, old_values: dict[int, object]) -> Iterator[Remark]:
     if storage.objects > 1:
         # Two storage objects over one memory share no version counter: as torch.from_numpy makes.
         yield Remark(
@@ -134,7 +134,7 @@ def _remarks_of_storage(storage: Storage, old_values: dict[int, object]) -> Iter
         yield Remark("changed cells", gettext("changed: {cells}.", cells=", ".join(changes)))
 
 
-def _list_values(storage: Storage) -> str:
+def _list_values(storage: StorageRecord) -> str:
     """Return `0: 1.0, 1: 2.0, ...`: the cells that were read, with dots for the others."""
     parts: list[str] = []
     expected = 0
@@ -149,7 +149,9 @@ def _list_values(storage: Storage) -> str:
     return ", ".join(parts)
 
 
-def _describe_tensor(changed: Changes, tensor: Tensor, selection: MemorySelection) -> TensorEntry:
+def _describe_tensor(
+    changed: Changes, tensor: TensorRecord, selection: MemorySelection
+) -> TensorEntry:
     label, is_new = changed.now.label(tensor.id), tensor.id in changed.new_tensors
     cells = cells_of_tensor(tensor)
     changed_names = changed.rebound_names | changed.added_names
@@ -173,7 +175,7 @@ def _describe_tensor(changed: Changes, tensor: Tensor, selection: MemorySelectio
     )
 
 
-def _facts_of_tensor(snap: Snapshot, tensor: Tensor, cells: str) -> Iterator[Remark]:
+def _facts_of_tensor(snap: Snapshot, tensor: TensorRecord, cells: str) -> Iterator[Remark]:
     """Yield what is so of a tensor, in the order of the text."""
     sizes, strides = format_shape(tensor.shape), format_shape(tensor.stride)
     geometry = gettext("{shape} stride {stride}", shape=sizes, stride=strides)
@@ -204,7 +206,7 @@ def _facts_of_tensor(snap: Snapshot, tensor: Tensor, cells: str) -> Iterator[Rem
         yield Remark("grad", grad, "" if tensor.grad in snap.shown_tensor_ids else grad)
 
 
-def _changes_of_tensor(changed: Changes, tensor: Tensor) -> Iterator[Remark]:
+def _changes_of_tensor(changed: Changes, tensor: TensorRecord) -> Iterator[Remark]:
     for fact in list_changes(changed, tensor.id, MEMORY_FACTS):
         yield Remark.in_both("changed", fact)
     for fact in list_rebound_names(changed, tensor):
@@ -214,7 +216,7 @@ def _changes_of_tensor(changed: Changes, tensor: Tensor) -> Iterator[Remark]:
         yield Remark("changed", fact)
 
 
-def _describe_counters(changed: Changes, members: Sequence[Tensor]) -> Iterator[CounterEntry]:
+def _describe_counters(changed: Changes, members: Sequence[TensorRecord]) -> Iterator[CounterEntry]:
     """Yield the version counters of a storage, each with the rows of its tensors."""
     snap = changed.now
     rows: dict[str, list[int]] = {}

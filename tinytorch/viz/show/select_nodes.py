@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from ..diagnose import Changes, find_possible_writers
-from ..read import Node, Snapshot
+from ..read import NodeRecord, Snapshot
 from ..wording import matches_any
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
 from .select_storages import check_options, find_home
@@ -39,7 +39,7 @@ _PASSED_THROUGH = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class NodeFold:
     """Several nodes in one entry."""
 
     id: str
@@ -65,7 +65,7 @@ class Fold:
 class NodeSelection:
     """The entries of a graph picture, nodes and folds, in order."""
 
-    entries: tuple[Node | Fold, ...]
+    entries: tuple[NodeRecord | NodeFold, ...]
     places: dict[str, str]
     """Node id -> id of the entry that shows it."""
     outside: dict[str, str] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class NodeSelection:
     @property
     def folded_tensors(self) -> frozenset[str]:
         """The tensors that are leaves of folded nodes, or made by them."""
-        folds = [entry for entry in self.entries if isinstance(entry, Fold)]
+        folds = [entry for entry in self.entries if isinstance(entry, NodeFold)]
         return frozenset(tid for fold in folds for tid in (*fold.leaves, *fold.results))
 
 
@@ -159,11 +159,11 @@ class _NodeOrder:
             return [self.places[end]]
         return [self.places[user] for user in self.users[end]]
 
-    def _count_own_leaves(self, node: Node) -> int:
+    def _count_own_leaves(self, node: NodeRecord) -> int:
         own = [leaf for leaf in self.leaves[node.id] if len(self.users[leaf]) == 1]
         return min(len(own), MOST_LEAVES + 1)
 
-    def _sort_nodes(self) -> list[Node]:
+    def _sort_nodes(self) -> list[NodeRecord]:
         """Sort latest first by the engine's numbers, and never a node before one that leads to it."""
         computed = {node.id: node for node in self.snap.nodes if node.variable is None}
         ranks = {
@@ -239,7 +239,7 @@ class _NodeOrder:
         visible = [*sorted(found), *bad[:MOST_TROUBLES], *fresh[:MOST_NAMED], *named[:MOST_NAMED]]
         return list(dict.fromkeys(visible))
 
-    def _kind_of_node(self, node: Node) -> object:
+    def _kind_of_node(self, node: NodeRecord) -> object:
         """Return what must be equal in equal nodes; `compare_edges` compares where their edges go."""
         variables = [self.snap.node(leaf).variable or "" for leaf in self.leaves[node.id]]
         shapes = [self.snap.tensor(variable).shape for variable in variables]
@@ -304,7 +304,7 @@ class _NodeOrder:
         for name, leaves in (*own.items(), *leaf_entries.items()):
             places |= dict.fromkeys(leaves, name)
         everywhere = {**outside, **places}
-        entries: list[Node | Fold] = []
+        entries: list[NodeRecord | NodeFold] = []
         for part, name in zip(parts, names, strict=True):
             if part.is_single:
                 entries.append(self.computed[part.start])
@@ -330,7 +330,7 @@ class _NodeOrder:
 
     def _fold_stretch(
         self, name: str, part: Stretch, leaves: list[str], entry_of: dict[str, str]
-    ) -> Fold:
+    ) -> NodeFold:
         size = (part.stop - part.start) // part.times
 
         def open_fold() -> NodeSelection:
@@ -347,7 +347,7 @@ class _NodeOrder:
         label: str = "",
         times: int = 1,
         inside: Callable[[], NodeSelection] | None = None,
-    ) -> Fold:
+    ) -> NodeFold:
         members = [self.snap.node(node_id) for node_id in node_ids]
         states: Counter[str] = Counter()
         ends: dict[str, None] = {}
@@ -358,7 +358,7 @@ class _NodeOrder:
             ends |= dict.fromkeys(node.ends)
             results += [tid for tid in node.tensors if self.snap.tensor(tid).names]
         inner = set(node_ids)
-        return Fold(
+        return NodeFold(
             id=name,
             nodes=tuple(node_ids),
             kinds=tuple(Counter(node.name for node in members).items()),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..diagnose import Changes, describe_hazards
-from ..read import Snapshot, Storage, Tensor
+from ..read import Snapshot, StorageRecord, TensorRecord
 from ..wording import matches_any
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
 
@@ -20,8 +20,8 @@ MOST_TROUBLES, MOST_NEW = 8, 12
 class Band:
     """A storage and those of its tensors that are shown; `hidden` is the number of the others."""
 
-    storage: Storage
-    members: list[Tensor]
+    storage: StorageRecord
+    members: list[TensorRecord]
     hidden: int = 0
 
     @property
@@ -36,16 +36,16 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Pack:
+class StoragePack:
     """Several storages in one entry, which may contain such entries again."""
 
     label: str
     times: int
     bands: tuple[Band, ...]
-    inside: tuple[Band | Pack, ...]
+    inside: tuple[Band | StoragePack, ...]
 
     @property
-    def tensors(self) -> list[Tensor]:
+    def tensors(self) -> list[TensorRecord]:
         """The tensors of its storages."""
         return [tensor for band in self.bands for tensor in band.members]
 
@@ -54,7 +54,7 @@ class Pack:
 class MemorySelection:
     """The entries of a memory picture in order."""
 
-    entries: tuple[Band | Pack, ...]
+    entries: tuple[Band | StoragePack, ...]
     is_whole: bool
     """True if the picture was asked for as a whole, however large."""
     find: str
@@ -187,7 +187,7 @@ def _limit_rows(band: Band, urgent: Collection[str]) -> Band:
 
 def _make_entries(
     line: FoldableLine, bands: Sequence[Band], parts: Iterable[Stretch]
-) -> Iterator[Band | Pack]:
+) -> Iterator[Band | StoragePack]:
     for part in parts:
         members = tuple(bands[part.start : part.stop])
         size = len(members) // part.times
@@ -195,16 +195,18 @@ def _make_entries(
         if part.is_single:
             yield from members
         elif part.times > 1 and size == 1:
-            yield Pack(part.label, part.times, members, members)
+            yield StoragePack(part.label, part.times, members, members)
         elif part.times > 1:
             # Each round opens by itself: people look for the weights of one layer.
             rounds = _split_rounds(line.paths, part, size)
-            yield Pack(part.label, part.times, members, tuple(_make_entries(line, bands, rounds)))
+            yield StoragePack(
+                part.label, part.times, members, tuple(_make_entries(line, bands, rounds))
+            )
         elif line.size(part) <= MOST_ROWS:
-            yield Pack(part.label, 1, members, members)
+            yield StoragePack(part.label, 1, members, members)
         else:
             inner = line.split(part.start, part.stop)
-            yield Pack(part.label, 1, members, tuple(_make_entries(line, bands, inner)))
+            yield StoragePack(part.label, 1, members, tuple(_make_entries(line, bands, inner)))
 
 
 def _split_rounds(paths: Sequence[ModulePath], part: Stretch, size: int) -> list[Stretch]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..diagnose import Changes
-from ..read import Node, Saved, Snapshot, Storage, Tensor
+from ..read import NodeRecord, SavedRecord, Snapshot, StorageRecord, TensorRecord
 from ..wording import (
     escape_name,
     escape_unseen,
@@ -18,8 +18,8 @@ from ..wording import (
     short_dtype,
     short_node_name,
 )
-from .select_nodes import Fold
-from .select_storages import Pack
+from .select_nodes import NodeFold
+from .select_storages import StoragePack
 
 MANY_CELLS = 6
 """More cells than this are counted in a picture, which may not show all of them."""
@@ -29,7 +29,9 @@ MOST_LISTED = 24
 # -- storages and tensors ----------------------------------------------------------
 
 
-def title_of_storage(snap: Snapshot, members: Sequence[Tensor], *, short_form: bool = False) -> str:
+def title_of_storage(
+    snap: Snapshot, members: Sequence[TensorRecord], *, short_form: bool = False
+) -> str:
     """Return `one storage, shared by a and b` or `storage of c alone`; the short form omits "alone"."""
     names = [snap.label(tensor.id) for tensor in members]
     # A NumPy array over the memory shares it, too: writes go both ways, and uncounted.
@@ -47,7 +49,7 @@ def title_of_storage(snap: Snapshot, members: Sequence[Tensor], *, short_form: b
     return gettext("storage of {name} alone", name=names[0])
 
 
-def list_unusual(storage: Storage) -> list[str]:
+def list_unusual(storage: StorageRecord) -> list[str]:
     """List of size, dtype and device what no reader expects: `10,000 cells`, `int64`, `on cuda`."""
     unusual = []
     if storage.cells > MANY_CELLS:
@@ -59,7 +61,7 @@ def list_unusual(storage: Storage) -> list[str]:
     return unusual
 
 
-def size_of_storage(storage: Storage) -> str:
+def size_of_storage(storage: StorageRecord) -> str:
     """Return `3 cells of float32, 12 bytes, on cpu`."""
     nbytes = ngettext("{number} byte", "{number} bytes", storage.nbytes)
     if not storage.cells:
@@ -77,7 +79,7 @@ def size_of_storage(storage: Storage) -> str:
     )
 
 
-def cells_of_tensor(tensor: Tensor) -> str:
+def cells_of_tensor(tensor: TensorRecord) -> str:
     """Return which cells (of its own item size) a tensor covers, in the order of its elements."""
     if tensor.storage is None or tensor.stride is None:
         return gettext("cells not known")
@@ -108,7 +110,7 @@ def cells_of_tensor(tensor: Tensor) -> str:
     return gettext("cells {cells}, in this order", cells=listing)
 
 
-def history_of_tensor(tensor: Tensor, *, short_form: bool = False) -> str:
+def history_of_tensor(tensor: TensorRecord, *, short_form: bool = False) -> str:
     """Return `leaf, requires grad`, `leaf, needs no grad` or `not a leaf, grad_fn MulBackward0`.
 
     The short form is `grad_fn MulBackward0`, and nothing for the usual leaf that needs no grad.
@@ -126,7 +128,7 @@ def history_of_tensor(tensor: Tensor, *, short_form: bool = False) -> str:
     return gettext("not a leaf, grad_fn {node}", node=node)
 
 
-def summarize_pack(changed: Changes, pack: Pack, bad: Sequence[str]) -> str:
+def summarize_pack(changed: Changes, pack: StoragePack, bad: Sequence[str]) -> str:
     """Return `net.layers.0: 6 tensors, 12,640 bytes, each alone in its storage, 1 changed`."""
     snap, members = changed.now, pack.tensors
     nbytes = sum(band.storage.nbytes for band in pack.bands)
@@ -158,7 +160,7 @@ def summarize_pack(changed: Changes, pack: Pack, bad: Sequence[str]) -> str:
     return gettext("{what}: {facts}", what=title, facts=", ".join(facts))
 
 
-def title_of_fold(fold: Fold | Pack) -> str:
+def title_of_fold(fold: NodeFold | StoragePack) -> str:
     """Return `net.layers.0 to 11, 12 times`: module, and how many equal stretches, if known."""
     if fold.times == 1:
         return escape_unseen(fold.label)
@@ -215,7 +217,7 @@ def list_changes(changed: Changes, tensor_id: str, kinds: Sequence[str]) -> list
     return [_describe_change(kind, facts[kind][0], before) for kind in kinds if kind in facts]
 
 
-def _describe_change(kind: str, value_before: object, before: Tensor) -> str:
+def _describe_change(kind: str, value_before: object, before: TensorRecord) -> str:
     if kind == "grad":
         return gettext(".grad was None") if value_before is None else gettext(".grad is None now")
     if kind in ("grad_fn_name", "node"):
@@ -224,19 +226,19 @@ def _describe_change(kind: str, value_before: object, before: Tensor) -> str:
     return gettext(_SENTENCES[kind], was=short_dtype(str(value_before)))
 
 
-def list_rebound_names(changed: Changes, tensor: Tensor) -> list[str]:
+def list_rebound_names(changed: Changes, tensor: TensorRecord) -> list[str]:
     """Return a sentence for each name that was another tensor's before."""
     names = [escape_name(name) for name in tensor.names if name in changed.rebound_names]
     return [gettext("{name} is now another tensor", name=name) for name in names]
 
 
-def list_new_names(changed: Changes, tensor: Tensor) -> list[str]:
+def list_new_names(changed: Changes, tensor: TensorRecord) -> list[str]:
     """Return a sentence for each name that an old tensor got."""
     names = [escape_name(name) for name in tensor.names if name in changed.added_names]
     return [gettext("{name} is a new name", name=name) for name in names]
 
 
-def state_before(saved: Saved) -> str:
+def state_before(saved: SavedRecord) -> str:
     """Return `was live at version 0`: an earlier state of something that a node saved."""
     state = gettext(saved.state)
     if saved.version is None:
@@ -244,7 +246,7 @@ def state_before(saved: Saved) -> str:
     return gettext("was {state} at version {version}", state=state, version=saved.version)
 
 
-def list_changes_in_fold(changed: Changes, fold: Fold) -> list[str]:
+def list_changes_in_fold(changed: Changes, fold: NodeFold) -> list[str]:
     """Return what changed in nodes that are folded, counted."""
     inside = set(fold.nodes)
     new = len(inside & changed.new_nodes)
@@ -263,7 +265,7 @@ def list_changes_in_fold(changed: Changes, fold: Fold) -> list[str]:
     return lines
 
 
-def select_saved(node: Node) -> list[tuple[int, Saved]]:
+def select_saved(node: NodeRecord) -> list[tuple[int, SavedRecord]]:
     """Return what a node saved, with its position; of very many those in trouble, then the first."""
     saved = list(enumerate(node.saved))
     if len(saved) <= MOST_LISTED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..diagnose import Changes
-from ..read import Snapshot, Tensor
+from ..read import Snapshot, TensorRecord
 from ..wording import escape_unseen, format_shape, gettext, join_few_names, short_node_name
 
 MOST_SENTENCES = 12
@@ -68,7 +68,7 @@ def _describe_names(changed: Changes) -> Iterator[str]:
         yield gettext("{names} are gone.", names=join_few_names(gone))
 
 
-def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: Tensor) -> str:
+def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: TensorRecord) -> str:
     others = [other for other in tensor.names if other != name and not other.endswith(RETURNS)]
     if others:
         return gettext(
@@ -88,7 +88,7 @@ def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: Tensor
     )
 
 
-def _describe_new_tensor(changed: Changes, start: str, tensor: Tensor) -> str:
+def _describe_new_tensor(changed: Changes, start: str, tensor: TensorRecord) -> str:
     sharers = _find_sharers(changed, tensor)
     graph = ""
     if tensor.grad_fn_name:
@@ -107,7 +107,7 @@ def _describe_new_tensor(changed: Changes, start: str, tensor: Tensor) -> str:
     )
 
 
-def _find_sharers(changed: Changes, tensor: Tensor) -> list[Tensor]:
+def _find_sharers(changed: Changes, tensor: TensorRecord) -> list[TensorRecord]:
     """Return the earlier tensors with names over the storage of a new one."""
     now = changed.now
     members = now.storage(tensor.storage).tensors if tensor.storage else ()
@@ -115,7 +115,9 @@ def _find_sharers(changed: Changes, tensor: Tensor) -> list[Tensor]:
     return [now.tensor(tid) for tid in earlier if now.first_name(now.tensor(tid))]
 
 
-def _describe_storage(changed: Changes, tensor: Tensor, sharers: Sequence[Tensor]) -> str:
+def _describe_storage(
+    changed: Changes, tensor: TensorRecord, sharers: Sequence[TensorRecord]
+) -> str:
     """Return `with a storage of its own`, or `over the storage of ...` with its counter."""
     now, since = changed.now, changed.since
     if tensor.storage is None:
@@ -214,7 +216,7 @@ def _describe_writes(changed: Changes) -> Iterator[str]:
         yield from _describe_values_written(changed, earlier)
 
 
-def _describe_values_written(changed: Changes, tensors: Sequence[Tensor]) -> Iterator[str]:
+def _describe_values_written(changed: Changes, tensors: Sequence[TensorRecord]) -> Iterator[str]:
     names = [tensor.names[0] for tensor in tensors]
     if len(names) == 1:
         yield gettext("The values in memory changed: {name} shows it.", name=names[0])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tinytorch.viz import (
     Snapshot,
-    Tensor,
+    TensorRecord,
     collect_tensors,
     getattr_or_none,
     gettext,
@@ -231,7 +231,7 @@ class TensorProperty:
     """A property of tensors: the question, the test, and the function that describes it."""
 
     prompt: str
-    holds_for: Callable[[Tensor], bool]
+    holds_for: Callable[[TensorRecord], bool]
     describe: Callable[..., str]
 
 

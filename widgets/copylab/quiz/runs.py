@@ -22,7 +22,7 @@ from ..run import Limits, RecordedRun, dedent_code
 from ..tensor_facts import TensorFact
 
 if TYPE_CHECKING:
-    from tinytorch.viz import Snapshot, Tensor
+    from tinytorch.viz import Snapshot, TensorRecord
 
 _LIMITS = Limits(max_steps=500, seconds=10.0)
 _MAX_ELEMENTS = 1000
@@ -137,7 +137,7 @@ class QuizRun:
         """Return the snapshot after line `at`, or at the end."""
         return self.at(at).snapshot
 
-    def tensor(self, name: str, at: int | None = None) -> Tensor:
+    def tensor(self, name: str, at: int | None = None) -> TensorRecord:
         """Return the record of the tensor called `name` after line `at`.
 
         ValueError if there is none.
