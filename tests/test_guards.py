@@ -75,8 +75,6 @@ OPTIONAL = {
 }
 """What a user need not have, or has on some systems only: imported where it is used."""
 LATE = {
-    # `torch.nn` and the like are loaded when they are first used.
-    "tinytorch/__init__.py": {"importlib"},
     "tinytorch/viz/render/__init__.py": {"."},  # graphs need the graphviz package
     "widgets/copylab/__init__.py": {"importlib", "."},  # nothing is loaded before it is used
 }
