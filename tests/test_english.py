@@ -1,7 +1,7 @@
 """The patterns that are kept out of the English are found where they are, and nowhere else."""
 
 import pytest
-from english import faults, found, texts
+from english import code_texts, docstring_faults, faults, first_line_faults, found, texts
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,18 @@ def test_good_english_and_code_are_left_alone(sentence: str) -> None:
 
 def test_what_people_read_has_none_of_them() -> None:
     assert faults(texts()) == []
+
+
+def test_docstrings_and_comments_have_none_of_them() -> None:
+    assert faults(code_texts()) == []
+    assert docstring_faults() == []
+    assert len(list(code_texts())) > 5000
+
+
+def test_a_docstring_begins_with_a_noun_or_an_imperative() -> None:
+    assert list(first_line_faults("What is drawn.\n\nAll of it."))
+    assert list(first_line_faults("Whether a tensor is one."))
+    assert not list(first_line_faults("Return what is drawn."))
 
 
 def test_lessons_widgets_and_docs_are_read() -> None:

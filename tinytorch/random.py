@@ -1,7 +1,7 @@
 """Random numbers: torch's CPU generator and its ways to draw from it, bit for bit.
 
-The engine is the Mersenne Twister as NumPy has it: both give the same 32-bit numbers. What is
-torch's own stands here: the 64-bit seed of which 32 bits count, the spare normal number, the
+The engine is the Mersenne Twister as NumPy has it: both give the same 32-bit numbers. PyTorch's own
+part is here: the 64-bit seed of which 32 bits count, the spare normal number, the
 layout of the state, and how the numbers become elements. The functions fill an array in place, in
 the order in which torch's loops go (by memory, not by index).
 

@@ -24,7 +24,7 @@ PLACES = "in(?! for)|on|at|there|here|beside|between|below|above|behind|under|ar
 BECAUSE = "because, or a sentence of its own"
 PATTERNS = {
     r"\bshall\b": "should, must or will",
-    rf"[,:;] for (?!example|instance)(?:[^\s,.;:]+ ){{1,5}}?(?:{VERBS})\b": BECAUSE,
+    rf"[,:;] for (?!example|instance|which|whom|a |an |pictures)(?:[^\s,.;:]+ ){{1,5}}?(?:{VERBS})\b": BECAUSE,
     r", for (?:it|they|there|nobody|nothing|nowhere|everybody|both|otherwise|then|what)\b": BECAUSE,
     r"\bnone any more\b": "no longer a ...",
     r"\b(?:the|a|no) way back\b": "the gradient flows back to ...",
@@ -74,17 +74,27 @@ def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
 
 def code_texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Yield each docstring and each block of comments of the code, with its file and line."""
+    yield from docstrings(root)
+    for path in _code_files(root):
+        place = path.relative_to(root).as_posix()
+        for line, text in comments_in(path.read_text("utf-8")):
+            yield f"{place}:{line}", text
+
+
+def docstrings(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+    """Yield each docstring of the code, with its file and line."""
+    for path in _code_files(root):
+        place = path.relative_to(root).as_posix()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
+                yield f"{place}:{getattr(node, 'lineno', 1)}", text
+
+
+def _code_files(root: Path) -> Iterator[Path]:
     for folder in CODE:
         for path in sorted((root / folder).rglob("*.py")):
-            if "programs" in path.parts:  # what people write, as they write it
-                continue
-            source = path.read_text("utf-8")
-            place = path.relative_to(root).as_posix()
-            for node in ast.walk(ast.parse(source)):
-                if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
-                    yield f"{place}:{getattr(node, 'lineno', 1)}", text
-            for line, text in comments_in(source):
-                yield f"{place}:{line}", text
+            if "programs" not in path.parts:  # these are as people write them
+                yield path
 
 
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -135,7 +145,14 @@ def faults(places: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{place}: {fault}" for place, text in places for fault in found(text)]
 
 
+def docstring_faults(root: Path = ROOT) -> list[str]:
+    """Return a line for each docstring whose first line begins as none should."""
+    return [
+        f"{place}: {fault}" for place, text in docstrings(root) for fault in first_line_faults(text)
+    ]
+
+
 if __name__ == "__main__":
-    said = faults(texts())
+    said = [*faults(texts()), *faults(code_texts()), *docstring_faults()]
     print("\n".join(said) or "no such pattern")
     sys.exit(bool(said))

@@ -52,7 +52,7 @@ Text = str | tuple[str, str]
 
 
 class Found:
-    """What stands in the code: the texts with the files that say them, and in `faults` what nobody could translate."""
+    """The strings of the code: the texts with the files that say them, and in `faults` what nobody could translate."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.texts: dict[Text, set[str]] = {}
@@ -137,7 +137,7 @@ def _each(data: ast.expr) -> list[ast.expr]:
 
 
 def _holes(texts: list[str], given: set[str | None]) -> str:
-    """What is wrong between the holes of texts and the values for them."""
+    """Faults between the holes of texts and the values for them."""
     holes = {
         hole
         for text in texts

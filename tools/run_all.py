@@ -122,7 +122,7 @@ def pytest(
 
 
 def read_report(report: Path) -> Result:
-    """Count the tests of a JUnit report; expected failures count as skipped, for they are not passes."""
+    """Count the tests of a JUnit report; expected failures count as skipped: they are not passes."""
     result = Result()
     for case in ET.parse(report).getroot().iter("testcase"):
         skipped = case.find("skipped")

@@ -234,7 +234,7 @@ class TestCertainty:
         assert not is_slower(row, row)
 
     def test_rounds_are_compared_with_each_other(self) -> None:
-        drift = [1 + at for at in range(21)]  # the machine becomes slower and slower, for both
+        drift = [1 + at for at in range(21)]  # the machine becomes slower and slower; both wait
         slow, fast = timing("a", 1, *(1.1 * t for t in drift)), timing("b", 1, *drift)
         assert is_slower(slow, fast)
         assert not is_slower(fast, slow)

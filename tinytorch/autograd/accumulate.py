@@ -1,4 +1,4 @@
-"""Where gradients meet: the sum of two that arrive at one node, and the `.grad` of a leaf.
+"""Meeting gradients: the sum of two that arrive at one node, and the `.grad` of a leaf.
 
 Gradients are arrays, or tensors where the gradient's own graph is wanted. Source: PyTorch's
 `input_buffer.cpp` and `accumulate_grad.h`.

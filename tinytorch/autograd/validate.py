@@ -135,7 +135,7 @@ def _state_of_fitted(before: Any, after: Any) -> GradientState:
 def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
     """Return what formulas computed element by element, with TensorIterator's strides.
 
-    NumPy chooses other strides where the operands lie in several orders.
+    NumPy chooses other strides where the operands have several orders.
     """
     results = list(outputs)
     for index, (_, saved_indices) in enumerate(node.rules):

@@ -142,7 +142,7 @@ def make_module_getattr(module: str) -> Any:
 
 
 class AbsentName:
-    """Descriptor for a name that torch's class has and ours has not.
+    """Descriptor for a name of torch's class that ours lacks.
 
     Reading it raises an AttributeError with a note.
 
@@ -157,7 +157,7 @@ class AbsentName:
         raise make_attribute_error(owner + " has no attribute '{}'", self.name)
 
 
-# Attributes of torch.Tensor that ours has not; most of them exist in place, too, with an
+# Attributes of torch.Tensor that ours lacks; most of them exist in place, too, with an
 # underscore.
 ABSENT_FROM_TENSOR = """
     H absolute acos acosh addbmm addcdiv addcmul addmm_ addmv addr adjoint amax amin aminmax

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class SeenBy(IntEnum):
-    """Who else, besides the walk, can see a gradient.
+    """Those who can see a gradient besides the walk.
 
     A smaller number means less may be done to it.
     """

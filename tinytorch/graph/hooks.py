@@ -1,7 +1,7 @@
 """Hooks: on the gradients of tensors, on nodes, and after a leaf's `.grad` was accumulated.
 
 A hook on a non-leaf belongs to the history that the tensor had when the hook was registered: the
-node has it, for the output that the tensor was. After an in-place write the tensor has another
+node has it, at the output that the tensor was. After an in-place write the tensor has another
 node, and the hook stays with the first one. Only `retain_grad` moves to the new node; it runs
 after all hooks on that output. A leaf has its hooks in `_meta`.
 """

@@ -210,8 +210,6 @@ class pointwise(Kernel):
 
         RuntimeError and NotImplementedError where PyTorch has no kernel.
 
-        RuntimeError and NotImplementedError where torch has no kernel.
-
         `target`: what the result is to be written into, for which there are checks that come first.
         """
         given = values[: self.count]

@@ -166,7 +166,7 @@ addmm = op(
 
 
 def _has_even_rows(batch: Any) -> bool:
-    """Return True if the rows of several matrices lie at even steps, as those of one do."""
+    """Return True if the rows of several matrices are at even steps, as those of one do."""
     steps, shape = batch.stride(), batch.shape
     return not batch.numel() or all(
         steps[i] == steps[i + 1] * shape[i + 1] for i in range(batch.ndim - 2)

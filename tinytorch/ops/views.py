@@ -1,7 +1,7 @@
 """Views: the same memory under another shape, other strides or another offset.
 
 A kernel here returns an array that looks at the memory of its input. What NumPy's own view
-operations can say is said by them, for they are the cheapest; `restride` is for the rest.
+operations can say is said by them, because they are the cheapest; `restride` is for the rest.
 """
 
 from __future__ import annotations

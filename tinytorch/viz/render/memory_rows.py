@@ -33,7 +33,7 @@ _FACTS = ("stride", "dtype", "history", "base")
 
 
 class Columns(NamedTuple):
-    """Where the columns of a picture are, in px; they are as wide as the widest of all rows."""
+    """Places of the columns of a picture, in px; they are as wide as the widest of all rows."""
 
     strip_x: float
     counter_x: float
@@ -96,7 +96,7 @@ class Row:
 
     @property
     def drawn_grid(self) -> tuple[int, int]:
-        """How many rows and columns of a matrix are drawn."""
+        """Numbers of rows and columns of a matrix that are drawn."""
         return min(self.grid[0], GRID_ROWS), min(self.grid[1], GRID_COLUMNS)
 
     @property

@@ -170,7 +170,7 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
 
 
 class Stage(NamedTuple):
-    """Where things are in all pictures of a run, and how large these are."""
+    """Places of things in all pictures of a run, and the size of these."""
 
     columns: Columns
     places: Mapping[str, float]

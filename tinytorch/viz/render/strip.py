@@ -31,7 +31,7 @@ class Column(NamedTuple):
 
 
 class ViewLane(NamedTuple):
-    """What is under the columns for one tensor."""
+    """The part under the columns for one tensor."""
 
     texts: tuple[str, ...]
     """The index of the element that begins in each column's cell, or nothing."""
@@ -53,7 +53,7 @@ class Strip:
 
     @property
     def edges(self) -> list[float]:
-        """Where columns begin, from the left edge of the strip, and where the last one ends."""
+        """Beginnings of columns, from the left edge of the strip, and where the last one ends."""
         widths = [GAP_WIDTH if column.cell is None else self.cell_width for column in self.columns]
         return [0, *accumulate(widths)]
 

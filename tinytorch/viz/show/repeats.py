@@ -1,4 +1,4 @@
-"""What is repeated in a row of things, for folds that say "12 times"."""
+"""Repeats in a row of things, for folds that say "12 times"."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ Then choose another kind of source and watch which cells change.
 
     @property
     def source(self) -> Source:
-        """What is copied."""
+        """The source of the copies."""
         return self._given if self.kind == GIVEN else Source.of(self.kind)
 
     @property

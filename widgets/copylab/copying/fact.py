@@ -126,7 +126,7 @@ def facts(
 
     source: as `Source.of` takes it; by default a leaf of shape (3,) that requires grad.
     engine: the module that is `torch` to the programs; by default the caller's global `torch`, otherwise tinytorch.
-    then: lines that run after the copy, for the facts as they are then.
+    then: lines that run after the copy; the facts are those after them.
 
     Each program runs once, with random numbers as after `torch.manual_seed(0)`; the same question is answered from
     memory the next time. Raises what `method` and `Source.of` raise, and TypeError for an engine that is none; what the

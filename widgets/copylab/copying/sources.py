@@ -1,4 +1,4 @@
-"""What is copied: the lines that make `x`, built to order or after a tensor of the user.
+"""Sources of copies: the lines that make `x`, built to order or after a tensor of the user.
 
 A stand-in for a user's tensor is made from what can be read off it. The tensor itself is never used,
 so nothing that is done to the stand-in can change it.

@@ -55,7 +55,7 @@ def load_course() -> list[Lesson]:
 
 
 class DoneCount(NamedTuple):
-    """How many tasks of a kind are done, and how many there are."""
+    """Numbers of tasks of a kind: those done, and all."""
 
     done: int
     total: int

@@ -140,7 +140,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
     def run(self, code: str) -> None:
         """Add lines of your own to the program; they may use torch, x, y and what earlier lines made.
 
-        Raises SyntaxError, and adds nothing, for what is no code.
+        Raises SyntaxError and adds nothing if they are no code.
         """
         compile_program(code)
         if not self._state.copied:

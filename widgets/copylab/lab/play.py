@@ -133,7 +133,7 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
 
 
 def _lines(parts: Sequence[tuple[str, str]], at: int, part: int) -> list[Line]:
-    """All lines; the one at `at` raised, and what stands in a later part than `part` was not run."""
+    """All lines; the one at `at` raised, and lines of a later part than `part` were not run."""
     made: list[Line] = []
     for n, (kind, text) in enumerate(parts):
         for line in text.splitlines():

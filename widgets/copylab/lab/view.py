@@ -79,7 +79,7 @@ _STATES = {"raised": gettext_noop("<- it ended here"), "not run": gettext_noop("
 
 
 def whole(result: Result) -> Box:
-    """All of it, for where there is no kernel. The text has it in another order than the page."""
+    """All of it, for pages without a kernel. The text has it in another order than the page."""
     where = Paragraph(
         gettext(
             "CopyLab, {source}; y by {method}.",
@@ -168,7 +168,7 @@ def _gradient(found: Facts) -> str:
 
 
 def about(source: Source) -> str:
-    """What is copied, in a few words."""
+    """Return the source of the copy in a few words."""
     said = [source.dtype, gettext("shape {shape}", shape=source.shape)]
     said += [gettext("transposed")] if source.transposed else []
     said += [gettext("on {device}", device=source.device)] if source.device != "cpu" else []

@@ -53,7 +53,7 @@ def _fingerprint(tensor: Any) -> str:
     """What changes when somebody changes the tensor: its counter, its shape, and the values if they are few."""
     try:
         with disable_overrides():
-            # As text, for NaN is unlike itself.
+            # As text: NaN is unlike itself.
             return repr((version_of(tensor), tuple(tensor.shape), astuple(Source.of(tensor))))
     except (
         TypeError,

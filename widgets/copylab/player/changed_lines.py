@@ -1,4 +1,4 @@
-"""What is new in a text that describes a picture: the lines that changed since the text before."""
+"""News in a text that describes a picture: the lines that changed since the text before."""
 
 from __future__ import annotations
 

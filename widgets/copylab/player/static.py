@@ -79,7 +79,7 @@ def stored_size(text: str) -> int:
 
 @dataclass
 class StaticForm:
-    """What is shown of a run: the code, its parts, a summary of half a sentence, and how it ended."""
+    """The static form of a run: the code, its parts, a summary of half a sentence, and how it ended."""
 
     texts: tuple[SourceText, ...]
     parts: Sequence[FrameOrGroup]

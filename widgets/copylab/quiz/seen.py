@@ -53,7 +53,7 @@ def tensors(**named: Any) -> CheckedFact:
 
 
 def _require_tensors(check_fact: Callable[..., CheckedFact]) -> Callable[..., CheckedFact]:
-    """Make a function about tensors accept anything: for what is no tensor, it says so."""
+    """Make a function about tensors accept anything, and say so if it is no tensor."""
 
     @functools.wraps(check_fact)
     def check_types_first(*arguments: Any, **named: Any) -> CheckedFact:

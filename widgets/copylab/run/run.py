@@ -36,7 +36,7 @@ from .surroundings import (
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a run ends: after so many steps or seconds. After `rounds` rounds the rest of a loop runs without steps.
+    """Limits of a run: its steps and seconds. After `rounds` rounds the rest of a loop runs without steps.
 
     Raises ValueError for what is not positive.
     """

@@ -38,7 +38,7 @@ _HOSTS = {
 def read_web_files(*names: str) -> str:
     """Return scripts or style sheets of the rooms, one after another, by their names: `player/player.js`.
 
-    Several scripts become one module, in which each can use the functions of those before it. No line is blank, for
+    Several scripts become one module, in which each can use the functions of those before it. No line is blank, because
     they are also part of HTML that Markdown may read. `say.js` comes before scripts that call `say`, and before those
     that use it the declaration of `FROM_PYTHON`.
     """

@@ -3,7 +3,7 @@
 The files in which ipykernel has Python find the lines of a cell have a process number in their
 names, which differs in each run. IPython knows the cells by the number of their last run. It gives
 each the same number if a tool runs them without history, as nbval does to compare what a notebook
-has stored: for that case the cells are counted here.
+has stored. In that case the cells are counted here.
 """
 
 from __future__ import annotations

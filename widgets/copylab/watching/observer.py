@@ -33,7 +33,7 @@ _SMALLEST_PRUNING = 1_000
 
 
 def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
-    """Watch a program as it runs, for writes to what its graphs have saved.
+    """Watch a running program for writes to what its graphs have saved.
 
         with copylab.watch() as w:
             loss = net(x).sum()
@@ -51,7 +51,7 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     enters it and in the threads that are started from there. Gradients, random numbers and the versions of what
     graphs save are those of a run without it, but for a few operations that PyTorch computes otherwise while it is
     looked at (docs/watch.md). It does not look into what `torch.compile` has compiled, nor into what is saved while
-    hooks of the program's own hold (`save_on_cpu`, a checkpoint), nor into graphs that were made before it. What lies
+    hooks of the program's own hold (`save_on_cpu`, a checkpoint), nor into graphs that were made before it. What is
     on another device than the CPU cannot be compared, and of more than 16 MB only pieces are: there, what operations
     write is told. A watch whose backwards have read nothing says that nothing was checked.
 
