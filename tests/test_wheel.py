@@ -159,7 +159,7 @@ REVEALED = [
     "pathlib.Path",
     "str",
     "tinytorch.viz.render.digraph.GraphPicture",
-    "tuple[tinytorch.viz.diagnose.finding.Finding, ...]",
+    "tuple[tinytorch.viz.diagnose.finding.BackwardFinding, ...]",
 ]
 
 

@@ -140,22 +140,22 @@ MUTATIONS = (
     Mutation(
         "an answer is judged by what it means, not by how it is written",
         "widgets/copylab/quiz/answers.py",
-        "    return _equal(value(given), right)",
-        "    return str(given) == str(right)",
+        "    return _equal_values(parse_value(answer), right)",
+        "    return str(answer) == str(right)",
         "tests/widgets/quiz/test_answers.py::test_what_an_answer_means",
     ),
     Mutation(
         "a prediction tells no answer before it is committed",
         "widgets/copylab/quiz/prediction.py",
-        'Cell(f"{question.takes}: …", part=answer, **left)',
-        'Cell(f"{question.right(self.run())}: …", part=answer, **left)',
+        'Cell(f"{question.answer_format}: …", part=field, **left)',
+        'Cell(f"{question.right(self.run())}: …", part=field, **left)',
         "tests/widgets/quiz/test_predict.py::test_the_twins_are_whole_and_tell_no_answer",
     ),
     Mutation(
         "a lesson is laid out without the outputs that answer its questions",
         "widgets/copylab/course/lesson.py",
-        'cell["cell_type"] == "code" and answers(cell) else cell',
-        "False else cell",
+        'cell["cell_type"] == "code" and _gives_answer(cell, names, programs)',
+        "False",
         "tests/widgets/course/test_course.py::test_outputs_that_answer_a_question_are_left_out",
     ),
     Mutation(

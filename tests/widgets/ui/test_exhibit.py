@@ -85,7 +85,7 @@ def test_a_model_is_opened_with_all_that_its_view_is_made_of(
         (table, "form"),
         (table, "kinds"),
         (table, "kind"),
-        (form, "page"),
+        (form, "content"),
     ):
         assert states[type(widget).__name__][name] == getattr(widget, name)
         assert states[type(widget).__name__][name], name
