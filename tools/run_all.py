@@ -47,7 +47,10 @@ KEPT_VARIABLES = (
 """The variables of the environment that the checks may see; those of the last line are Windows's."""
 SMOKE_TESTS = (
     "tests/viz",
-    "tests/widgets",
+    "tests/widgets/copying",
+    "tests/widgets/run",
+    "tests/widgets/ui",
+    "tests/widgets/watching",
     "tests/test_readme.py",
 )  # of what asks whether PyTorch is there
 

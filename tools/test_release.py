@@ -117,7 +117,7 @@ def read_failures(report: Path) -> Failures:
     return Failures(widgets, programs)
 
 
-def run_installed_release(write: bool) -> int:
+def run_installed_release(write: bool, quick: bool) -> int:
     """Run the tests that are marked as needing PyTorch, print what came out, and note it if asked to."""
     sys.path.insert(0, str(ROOT / "tests"))
     from programs.transcript import HERE, programs, stored_change
@@ -126,7 +126,8 @@ def run_installed_release(write: bool) -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        chosen = ("tests", "--ignore=tests/browser", "-m", "torch and not stress")
+        marks = "torch and not stress" + " and not slow" * quick
+        chosen = ("tests", "--ignore=tests/browser", "-m", marks)
         result = pytest(*chosen, "--numprocesses=2", report=report)
         failures = read_failures(report)
     release = importlib.metadata.version("torch").partition("+")[0]
@@ -178,13 +179,20 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--prepare", action="store_true", help="make the environment of VERSION, and run nothing"
     )
+    parser.add_argument(
+        "--quick", action="store_true", help="without the tests that take more than two seconds"
+    )
     options = parser.parse_args(arguments)
     if options.version is None:
-        return run_installed_release(options.write)
+        return run_installed_release(options.write, options.quick)
     python = prepare_environment(options.version)
     if options.prepare:
         return 0
-    again = [str(python), __file__, *(["--write"] if options.write else [])]
+    again = [
+        str(python),
+        __file__,
+        *[f"--{name}" for name in ("write", "quick") if getattr(options, name)],
+    ]
     return subprocess.run(again, cwd=ROOT, check=False).returncode
 
 
