@@ -179,7 +179,7 @@ def test_every_public_name_has_a_type(tmp_path: Path) -> None:
     assert [lines[number - 1] for number, found in report.revealed.items() if found == "Any"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 @pytest.mark.torch
 def test_types_are_those_of_pytorch(tmp_path: Path) -> None:
     """Both take and refuse the same calls, and give the same types, except where PyTorch's own stubs know none."""

@@ -99,13 +99,13 @@ def facts(tensor: Any) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 def test_random_programs_end_the_same_whether_looked_at_or_not(engine: ModuleType) -> None:
     for seed in range(PROGRAMS):
         assert repr(play(seed, engine, look=True)) == repr(play(seed, engine, look=False)), seed
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 @pytest.mark.torch
 def test_random_programs_are_told_alike_over_both_engines() -> None:
     import torch
