@@ -189,14 +189,14 @@ def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
     if len(shape) == 4:
         _, c, h, w = shape
         channels_last = (h * w * c, 1, w * c, c)
-        if all([_agree(shape, own, channels_last) for own in steps]):
+        if all([_strides_agree(shape, own, channels_last) for own in steps]):
             return channels_last
     if all([own == steps[0] for own in steps]) and is_dense(operands[0]):
         return steps[0]
     return None
 
 
-def _agree(shape: tuple, strides: tuple, others: tuple) -> bool:
+def _strides_agree(shape: tuple, strides: tuple, others: tuple) -> bool:
     """Return True if strides are the same but for dimensions of size 1, where they have no effect."""
     return all([n == 1 or s == t for n, s, t in zip(shape, strides, others, strict=True)])
 

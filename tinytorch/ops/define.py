@@ -648,12 +648,12 @@ def _offer_with_in_place(
 ) -> None:
     """Put an operation under a name into the package and on Tensor, and `name_` on Tensor."""
     is_in_place = declared.kind == "write" and declared.name.endswith("_")
-    _offer(name, declared, is_in_place, function, method, out)
+    _add_overload(name, declared, is_in_place, function, method, out)
     if in_place and not declared.schema.writes:
-        _offer(f"{name}_", declared, True, False, True, False)
+        _add_overload(f"{name}_", declared, True, False, True, False)
 
 
-def _offer(
+def _add_overload(
     name: str, declared: Op, in_place: bool, function: bool, method: bool, out: bool
 ) -> None:
     """Put an operation under a name into the package and on Tensor."""

@@ -378,9 +378,9 @@ class Figure(Part):
             data_keep=self.title,
         )
         head = html_element("figcaption", inline_html(self.title), class_="cl-title")
-        return html_element("figure", head + self._holder() + words.html(), **self.attributes)
+        return html_element("figure", head + self._picture_html() + words.html(), **self.attributes)
 
-    def _holder(self) -> str:
+    def _picture_html(self) -> str:
         if not self.live:
             source = base64.b64encode(self.picture.svg.encode()).decode()
             alt = gettext("{title}, told in words below", title=self.title)

@@ -95,7 +95,7 @@ class modules:
         for name in _MODULE_FILES:
             module_file = sys.modules.get(name)
             if module_file is not None:
-                enter, leave = self._enter, self._leave
+                enter, leave = self._enter_module, self._leave_module
                 self._handles.append(module_file.register_module_forward_pre_hook(enter))
                 self._handles.append(module_file.register_module_forward_hook(leave))
 
@@ -113,7 +113,7 @@ class modules:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _enter(self, module: Any, _args: Any) -> None:
+    def _enter_module(self, module: Any, _args: Any) -> None:
         if self._is_compiling() or threading.get_ident() != self._thread:
             return
         if module in self._models:
@@ -128,7 +128,7 @@ class modules:
         self._open.append(_OpenCall(module, len(self._notes)))
         self._add_note(module, self._paths[module])
 
-    def _leave(self, module: Any, _args: Any, result: Any) -> None:
+    def _leave_module(self, module: Any, _args: Any, result: Any) -> None:
         if self._is_compiling() or threading.get_ident() != self._thread:
             return
         depth = self._find_open(module)

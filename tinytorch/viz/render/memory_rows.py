@@ -185,12 +185,12 @@ def _make_lines(entry: TensorEntry) -> list[WordLine]:
     facts = [remark.caption for remark in entry.remarks if remark.kind in _FACTS and remark.caption]
     if facts:
         lines += _wrap_words(", ".join(facts), _ink_of_facts(entry))
-    for remark in sorted(_below(entry), key=lambda remark: remark.kind not in _INKS):
+    for remark in sorted(_remarks_below(entry), key=lambda remark: remark.kind not in _INKS):
         lines += _wrap_words(remark.caption, _INKS.get(remark.kind, "m s"))
     return lines
 
 
-def _below(entry: TensorEntry) -> list[Remark]:
+def _remarks_below(entry: TensorEntry) -> list[Remark]:
     """Return the remarks that have lines of their own."""
     return [
         remark

@@ -56,7 +56,7 @@ def pack_text(entries: Iterable[StorageEntry | PackEntry]) -> str:
 def _storage_lines(entry: StorageEntry) -> Iterator[str]:
     yield f"{entry.storage.id}, {entry.title.sentence}: {entry.size.sentence}."
     for remark in entry.remarks:
-        yield f"  {_say(remark)}"
+        yield f"  {_sentence_of_remark(remark)}"
     for tensor in entry.tensors:
         for line in _tensor_lines(tensor):
             yield f"  {line}"
@@ -75,10 +75,10 @@ def _tensor_lines(entry: TensorEntry) -> Iterator[str]:
     yield f"{_mark_new(entry.label, entry.is_new)}: {'; '.join(facts)}."
     for remark in entry.remarks:
         if remark.kind in _SENTENCES_OF_OWN:
-            yield f"  {_say(remark)}"
+            yield f"  {_sentence_of_remark(remark)}"
 
 
-def _say(remark: Remark) -> str:
+def _sentence_of_remark(remark: Remark) -> str:
     """Return the sentence of a remark, with a prefix that says what kind it is."""
     match remark.kind:
         case "changed" | "gradient changed":
@@ -136,11 +136,11 @@ def _node_lines(node: NodeEntry) -> Iterator[str]:
     yield _mark_found(_mark_new(f"{node.id} {node.name}", node.is_new), node.is_found)
     for remark in node.remarks:
         if remark.sentence:
-            yield ("    " if remark.kind in _DEEPER else "  ") + _say(remark)
+            yield ("    " if remark.kind in _DEEPER else "  ") + _sentence_of_remark(remark)
 
 
 def _fold_lines(fold: FoldEntry) -> Iterator[str]:
     heading, *others = (remark for remark in fold.remarks if remark.sentence)
     yield _mark_found(heading.sentence, fold.is_found)
     for remark in others:
-        yield f"  {_say(remark)}"
+        yield f"  {_sentence_of_remark(remark)}"

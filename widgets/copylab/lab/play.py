@@ -102,9 +102,9 @@ def play(source: Source, method: Method, actions: Sequence[str], engine: ModuleT
     part = max(n for n, first in enumerate(firsts) if first <= at)
     ran = max(0, part - 3 + (not failed)) if actions else 0
     lines = tuple(_lines(parts, at if failed else count, part if failed else len(parts)))
-    before, after = _around(made.steps, made.before, firsts[part])
+    before, after = _observations_around(made.steps, made.before, firsts[part])
     stopped = made.ended not in ("finished", "error")
-    explained, found = _explained(made.steps, made.before)
+    explained, found = _blame_earlier_line(made.steps, made.before)
     return Result(
         source=source,
         method=method,
@@ -143,10 +143,10 @@ def _lines(parts: Sequence[tuple[str, str]], at: int, part: int) -> list[Line]:
     return made
 
 
-def _around(
+def _observations_around(
     steps: Sequence[Step], start: Observation | None, first: int
 ) -> tuple[Observation | None, Observation | None]:
-    """What was seen before the line `first`, and at the end."""
+    """Return what was seen before the line `first`, and at the end."""
     seen = [start, *(step.seen for step in steps)]
     earlier = sum(step.site.line < first for step in steps)
     return seen[earlier], seen[-1]
@@ -162,8 +162,8 @@ def _error(ended: str, last: Step | None) -> str:
     return (last.error if last else None) or gettext("It was stopped.")
 
 
-def _explained(steps: Sequence[Step], start: Observation | None) -> tuple[int, Blame]:
-    """Which earlier line made the last one fail, or made a gradient wrong that was not cleared since; and that line."""
+def _blame_earlier_line(steps: Sequence[Step], start: Observation | None) -> tuple[int, Blame]:
+    """Return the line that failed or got a wrong gradient, and the blame of the earlier line that caused it."""
     if start is None or any(step.seen is None for step in steps):
         return 0, Blame()
     past = [PastStep(0, "", start.snapshot)]

@@ -65,7 +65,7 @@ NEVER_IN_PLACE = Misconception(
 )
 
 
-def _added(run: QuizRun) -> int:
+def _count_added_nodes(run: QuizRun) -> int:
     return len(run.snapshot(4).nodes) - len(run.snapshot(3).nodes)
 
 
@@ -99,7 +99,7 @@ rest = predict(
         ask.Question(
             "How many nodes does line 4 add to the graph?",
             None,
-            _added,
+            _count_added_nodes,
             {
                 "0": "clone cuts the graph",
                 "2": "a clone copies the graph",

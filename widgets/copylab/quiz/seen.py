@@ -251,11 +251,13 @@ def written(least: int = 1, **named: Any) -> CheckedFact:
 
 def _are_close(found: Any, expected: Any) -> bool:
     """Compare (nested) lists of numbers; unlike in an answer of free text, [2] is not 2."""
-    return _nesting(found) == _nesting(expected) and is_same_answer(found, _to_floats(expected))
+    return _nesting_of_lists(found) == _nesting_of_lists(expected) and is_same_answer(
+        found, _to_floats(expected)
+    )
 
 
-def _nesting(value: Any) -> Any:
-    return [_nesting(item) for item in value] if isinstance(value, list | tuple) else None
+def _nesting_of_lists(value: Any) -> Any:
+    return [_nesting_of_lists(item) for item in value] if isinstance(value, list | tuple) else None
 
 
 def _to_floats(value: Any) -> Any:

@@ -102,13 +102,13 @@ class Recorder:
     def run(self) -> None:
         """Run the program, its marks calling this recorder; raises what it raises."""
         handlers = {
-            marks.OPEN: self._guard(self._on_open),
-            marks.DONE: self._guard(self._on_done),
-            marks.TURN: self._guard(self._on_turn),
-            marks.TEST: self._guard(self._on_turn),
-            marks.OVER: self._guard(self._on_over),
-            marks.RETURN: self._guard(self._on_return),
-            marks.CAUGHT: self._guard(self._on_caught),
+            marks.OPEN: self._guard_handler(self._on_open),
+            marks.DONE: self._guard_handler(self._on_done),
+            marks.TURN: self._guard_handler(self._on_turn),
+            marks.TEST: self._guard_handler(self._on_turn),
+            marks.OVER: self._guard_handler(self._on_over),
+            marks.RETURN: self._guard_handler(self._on_return),
+            marks.CAUGHT: self._guard_handler(self._on_caught),
             marks.SHOW: self._show_value,
         }
 
@@ -127,7 +127,7 @@ class Recorder:
             for function, code in original_codes.items():
                 function.__code__ = code
 
-    def _guard(self, handle: Callable[..., None]) -> Callable[..., Any]:
+    def _guard_handler(self, handle: Callable[..., None]) -> Callable[..., Any]:
         """Return a handler as the program calls it: not torn by a signal, deaf to other threads, passing on a value."""
 
         def call_handler(site: int, value: Any = None) -> Any:
