@@ -199,3 +199,13 @@ def test_lines_break_between_ideographs() -> None:
     assert labels.wrap_text(said, 8, 4) == ["一块存", "储\uff0c由 x", "共享"]
     assert labels.wrap_text(said, 6, 4)[1:] == ["储\uff0c由", "x 共享"]
     assert labels.wrap_text("one storage of x", 8, 4) == ["one", "storage", "of x"]
+
+
+@pytest.mark.usefixtures("language")
+def test_a_lab_says_once_why_there_is_no_copy() -> None:
+    lab = copylab.CopyLab("result", "deepcopy", tinytorch)
+    facts = lab._last_result.facts
+    assert facts is not None
+    assert "RuntimeError" in facts["same_tensor"].why
+    assert facts["same_tensor"].why not in lab.text
+    assert "RuntimeError" in lab.text

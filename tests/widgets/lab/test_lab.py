@@ -94,9 +94,9 @@ class TestWhatItRuns:
             lab = CopyLab(Source("plain", shape, dtype), "detach", engine)
             before = lab._panel.html
             lab.write("x", how)
-            assert not lab._state.error, lab.text
+            assert not lab._last_result.error, lab.text
             assert lab._panel.html != before
-            assert any("changed" in one for one in lab._state.changes)
+            assert any("changed" in one for one in lab._last_result.changes)
             lab.close()
         with pytest.raises(ValueError, match="no way to write called 'by hand'"):
             CopyLab().write("y", "by hand")
@@ -115,7 +115,7 @@ class TestWhatItRuns:
         lab.backward()
         lab.clear()
         assert actions(lab)[-1] == "x.grad = None\ny.grad = None"
-        assert "x.grad is gone" in lab.text or "grad" in " ".join(lab._state.changes)
+        assert "x.grad is gone" in lab.text or "grad" in " ".join(lab._last_result.changes)
 
     def test_undo(self) -> None:
         lab = CopyLab()
@@ -221,7 +221,7 @@ class TestYourTensor:
         x.data.zero_()
         lab.write("x")
         assert "has changed" not in seen(lab), "it is not what is shown"
-        lab._controls.kind.value = "yours"
+        lab._controls.kind.value = "given"
         assert "Your tensor has changed" in seen(lab)
 
     def test_it_is_not_kept_alive(self, engine: ModuleType) -> None:
@@ -251,7 +251,7 @@ class TestYourTensor:
         assert lab._controls.kind.label == "as given"
         lab._controls.kind.value = "leaf"
         assert source(lab) == Source("leaf", (3,))
-        lab._controls.kind.value = "yours"
+        lab._controls.kind.value = "given"
         assert source(lab) is given
 
     def test_what_is_no_tensor(self) -> None:
@@ -277,7 +277,7 @@ class TestGoesWrong:
         "loop", ["while True: pass", "import time\nwhile True:\n    time.sleep(9)"]
     )
     def test_an_endless_loop(self, loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("copylab.lab.play.SECONDS", 0.5)
+        monkeypatch.setattr("copylab.lab.lab_program.MAX_SECONDS", 0.5)
         lab = CopyLab(engine=tinytorch)
         begun = time.perf_counter()
         lab.run(loop)
@@ -290,20 +290,20 @@ class TestGoesWrong:
         assert lab.verdicts["leaf"] is False
 
     def test_a_method_that_never_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("copylab.lab.play.SECONDS", 0.5)
+        monkeypatch.setattr("copylab.lab.lab_program.MAX_SECONDS", 0.5)
         lab = CopyLab(method=Method("slow", "while True: pass"), engine=tinytorch)
         assert "Stopped: it " in lab.text
         lab.method = "clone"
         assert "Stopped" not in lab.text
 
     def test_slow_lines_are_not_run_over_and_over(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("copylab.lab.play.QUICK", 0.05)
+        monkeypatch.setattr("copylab.lab.lab_program.QUICK_SECONDS", 0.05)
         lab = CopyLab(engine=tinytorch)
         begun = time.perf_counter()
         lab.run("import time\ntime.sleep(0.2)\ny.detach_()")
         assert time.perf_counter() - begun < 20, "it hangs"
-        assert lab._state.facts is not None
-        assert lab._state.facts.then == ()
+        assert lab._last_result.facts is not None
+        assert lab._last_result.facts.then == ()
         assert "so the verdicts are those right after the copy." in lab.text
 
     def test_hostile_text_stays_text(self) -> None:

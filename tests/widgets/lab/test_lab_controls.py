@@ -47,7 +47,7 @@ class TestControls:
             assert lab._panel.says != before, name
         assert "did not work" not in seen(lab)
         assert actions(lab) == ()
-        lab._controls.how.value = ".data"
+        lab._controls.way_to_write.value = ".data"
         press(lab, "write x")
         assert actions(lab) == ("x.data.add_(10)",)
 
@@ -94,7 +94,7 @@ class TestControls:
         def broken(*_: object) -> None:
             raise OSError("<b>no space</b>")
 
-        monkeypatch.setattr("copylab.lab.explorer.play", broken)
+        monkeypatch.setattr("copylab.lab.explorer.run_lab_program", broken)
         press(lab, "write y")
         assert "That did not work. OSError: &lt;b&gt;no space&lt;/b&gt;" in lab._panel.html
         monkeypatch.undo()

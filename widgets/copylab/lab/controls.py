@@ -1,9 +1,13 @@
-"""The controls of a CopyLab: stock widgets that share their layouts, so that a lab is few models and frees them all."""
+"""The controls of a CopyLab: stock widgets that share their layouts.
+
+Each layout and each style is a model of its own in the kernel and in the page. Shared, they make a
+lab of at most 32 models, all of which are freed when it is closed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets
 from ipywidgets.widgets.widget_description import DescriptionStyle
@@ -23,7 +27,8 @@ SHAPES = {
     gettext_noop("two rows (2, 3)"): (2, 3),
 }
 DTYPES = ("float32", "float64", "int64", "bool")
-YOURS = "yours"
+GIVEN = "given"
+"""The kind that is chosen for the tensor or source that a CopyLab was given."""
 WRITES: Mapping[str, str] = {
     gettext_noop("in place"): "{name}.add_(10)",
     gettext_noop(".data"): "{name}.data.add_(10)",
@@ -32,154 +37,185 @@ WRITES: Mapping[str, str] = {
 }
 """Ways to write into a tensor, by the name under which they are offered."""
 
+
+class ButtonText(NamedTuple):
+    """What a button says.
+
+    label: on the button. tooltip: what it does; `{name}` is the tensor's, `{code}` computes a loss.
+    """
+
+    label: str
+    tooltip: str
+
+
 _WRITE = gettext_noop("Write into the memory of {name}, in the way chosen beside")
 _LOSS = gettext_noop("Compute {code}")
-_BUTTONS = (
-    {
-        "write x": (gettext_noop("Write through x"), _WRITE),
-        "write y": (gettext_noop("Write through y"), _WRITE),
-        "loss x": (gettext_noop("Loss from x"), _LOSS),
-        "loss y": (gettext_noop("Loss from y"), _LOSS),
-        "backward": (gettext_noop("Backward"), gettext_noop("Call loss.backward()")),
-        "clear": (gettext_noop("Clear grads"), gettext_noop("Set every .grad to None")),
-    },
-    {
-        "track": (gettext_noop("y.requires_grad_()"), gettext_noop("Ask y to require grad")),
-        "undo": (gettext_noop("Undo"), gettext_noop("Take the last action back")),
-        "start_over": (gettext_noop("Start over"), gettext_noop("Take all actions back")),
-        "take_anew": (gettext_noop("Take x anew"), gettext_noop("Look at your tensor again")),
-    },
-)
-"""The two rows of buttons: the method of the lab that each calls, and with what; its label, and what it does."""
+# A key is a method of CopyLab and, after a space, the name of the tensor that it acts on.
+_FIRST_ROW = {
+    "write x": ButtonText(gettext_noop("Write through x"), _WRITE),
+    "write y": ButtonText(gettext_noop("Write through y"), _WRITE),
+    "loss x": ButtonText(gettext_noop("Loss from x"), _LOSS),
+    "loss y": ButtonText(gettext_noop("Loss from y"), _LOSS),
+    "backward": ButtonText(gettext_noop("Backward"), gettext_noop("Call loss.backward()")),
+    "clear": ButtonText(gettext_noop("Clear grads"), gettext_noop("Set every .grad to None")),
+}
+_SECOND_ROW = {
+    "track": ButtonText(gettext_noop("y.requires_grad_()"), gettext_noop("Ask y to require grad")),
+    "undo": ButtonText(gettext_noop("Undo"), gettext_noop("Take the last action back")),
+    "start_over": ButtonText(gettext_noop("Start over"), gettext_noop("Take all actions back")),
+    "take_anew": ButtonText(gettext_noop("Take x anew"), gettext_noop("Look at your tensor again")),
+}
 
 
 class Controls:
-    """The rows of controls. `act(name)` is called for a button, `choose(name, value)` for a choice."""
+    """The rows of controls.
+
+    act: called with the key of a button that was clicked.
+    choose: called with the name of a choice and its new value.
+    methods: the names of the copy methods that are offered.
+    given_label: what the tensor or source that the lab was given is called; empty if there is none.
+    can_read_again: True if that was a tensor, which the button `take_anew` reads again.
+    """
 
     def __init__(
         self,
         act: Callable[[str], None],
         choose: Callable[[str, Any], None],
         methods: Iterable[str],
-        own: str,
+        given_label: str,
+        *,
+        can_read_again: bool,
     ) -> None:
-        self._quiet = False
+        self._act = act
         self._choose = choose
+        self._is_showing = False
         self._tight = ipywidgets.Layout(width="auto", margin="2px 4px 2px 0")
-        self._label = DescriptionStyle(description_width="initial")
-        kinds = ({own: YOURS} if own else {}) | {
-            gettext(said): kind for said, kind in KINDS.items()
-        }
-        self.method = self._dropdown(
-            gettext("Copy with"), {name: name for name in methods}, "method"
-        )
-        self.kind = self._dropdown(gettext("x is"), kinds, "kind")
-        self.shape = self._dropdown(
-            gettext("Shape"), {gettext(said): one for said, one in SHAPES.items()}, "shape"
-        )
-        self.dtype = self._dropdown("dtype", {name: name for name in DTYPES}, "dtype")
+        self._label_style = DescriptionStyle(description_width="initial")
+        self._button_style = ipywidgets.ButtonStyle()
+        kinds = {given_label: GIVEN} if given_label else {}
+        kinds |= {gettext(label): kind for label, kind in KINDS.items()}
+        shapes = {gettext(label): shape for label, shape in SHAPES.items()}
+        ways = {gettext(way): way for way in WRITES}
+        self.method = self._make_dropdown(gettext("Copy with"), {name: name for name in methods})
+        self.kind = self._make_dropdown(gettext("x is"), kinds)
+        self.shape = self._make_dropdown(gettext("Shape"), shapes)
+        self.dtype = self._make_dropdown("dtype", {dtype: dtype for dtype in DTYPES})
         self.transposed = ipywidgets.Checkbox(
             description=gettext("transposed"), indent=False, layout=self._tight
         )
-        self._listen(self.transposed, "transposed")
-        self.how = self._dropdown(gettext("Write by"), {gettext(name): name for name in WRITES}, "")
-        self.buttons: dict[str, Any] = {}
-        face = ipywidgets.ButtonStyle()
-        for name, (label, does) in (_BUTTONS[0] | _BUTTONS[1]).items():
-            if name != "take_anew" or own == gettext("your tensor"):
-                of = name.partition(" ")[2]
-                tip = gettext(does).format(name=of, code=f"loss = ({of} ** 2).sum()")
-                made = ipywidgets.Button(
-                    description=gettext(label), tooltip=tip, layout=self._tight, style=face
-                )
-                made.on_click(lambda _, name=name: act(name))
-                self.buttons[name] = made
-        doing, taking_back = (
-            [self.buttons[name] for name in row if name in self.buttons] for row in _BUTTONS
-        )
+        self.way_to_write = self._make_dropdown(gettext("Write by"), ways)
+        choices = [self.method, self.kind, self.shape, self.dtype, self.transposed]
+        for name, control in zip(
+            ("method", "kind", "shape", "dtype", "transposed"), choices, strict=True
+        ):
+            self._report_changes(control, name)
+        actions = self._make_buttons(_FIRST_ROW)
+        others = self._make_buttons(_SECOND_ROW, () if can_read_again else ("take_anew",))
+        self.buttons: dict[str, Any] = actions | others
         line = ipywidgets.Layout(flex_flow="row wrap", align_items="center", width="100%")
         self.rows = [
             ipywidgets.HBox(row, layout=line)
-            for row in (
-                [self.method, self.kind, self.shape, self.dtype, self.transposed],
-                [self.how, *doing],
-                taking_back,
-            )
+            for row in (choices, [self.way_to_write, *actions.values()], [*others.values()])
         ]
 
-    def _dropdown(self, label: str, options: Mapping[str, Any], name: str) -> Any:
-        made = ipywidgets.Dropdown(
-            description=label, options=list(options.items()), layout=self._tight, style=self._label
+    def _make_dropdown(self, label: str, options: Mapping[str, Any]) -> Any:
+        return ipywidgets.Dropdown(
+            description=label,
+            options=list(options.items()),
+            layout=self._tight,
+            style=self._label_style,
         )
-        if name:
-            self._listen(made, name)
-        return made
 
-    def _listen(self, control: Any, name: str) -> None:
-        def changed(change: Mapping[str, Any]) -> None:
-            if not self._quiet:
+    def _make_buttons(
+        self, texts: Mapping[str, ButtonText], left_out: Iterable[str] = ()
+    ) -> dict[str, Any]:
+        buttons = {}
+        for key, text in texts.items():
+            if key not in left_out:
+                tensor = key.partition(" ")[2]
+                tooltip = gettext(text.tooltip).format(
+                    name=tensor, code=f"loss = ({tensor} ** 2).sum()"
+                )
+                buttons[key] = ipywidgets.Button(
+                    description=gettext(text.label),
+                    tooltip=tooltip,
+                    layout=self._tight,
+                    style=self._button_style,
+                )
+                buttons[key].on_click(lambda _, key=key: self._act(key))
+        return buttons
+
+    def _report_changes(self, control: Any, name: str) -> None:
+        def pass_on(change: Mapping[str, Any]) -> None:
+            if not self._is_showing:
                 self._choose(name, change["new"])
 
-        control.observe(changed, names="value")
+        control.observe(pass_on, names="value")
 
-    def show(self, method: str, source: Source, *, own: bool) -> None:
-        """Set the choices to what is shown, without calling back."""
-        self._quiet = True
+    def show_choices(self, method: str, source: Source, *, is_given: bool) -> None:
+        """Set the choices to what is shown, without calling back.
+
+        is_given: `source` is that of the lab; its shape, dtype and strides cannot be chosen.
+        """
+        # Each value that is set here calls the observers, which would run the program again, with
+        # half of the choices still those of the run before.
+        self._is_showing = True
         try:
-            _offer(self.method, method, method)
-            self.kind.value = YOURS if own else source.kind
-            _offer(self.shape, str(source.shape), source.shape)
-            _offer(self.dtype, source.dtype, source.dtype)
+            _select_option(self.method, method, method)
+            self.kind.value = GIVEN if is_given else source.kind
+            _select_option(self.shape, str(source.shape), source.shape)
+            _select_option(self.dtype, source.dtype, source.dtype)
             self.transposed.value = source.transposed
             for control in (self.shape, self.dtype, self.transposed):
-                control.disabled = own
+                control.disabled = is_given
         finally:
-            self._quiet = False
+            self._is_showing = False
 
 
-def _offer(dropdown: Any, label: str, value: Any) -> None:
-    """Choose a value, and offer it first if it is a new one."""
-    if all(value != known for _, known in dropdown.options):
+def _select_option(dropdown: Any, label: str, value: Any) -> None:
+    """Select a value, and offer it first if it is a new one, such as a dtype set from Python."""
+    if all(value != option for _, option in dropdown.options):
         dropdown.options = [*dropdown.options, (label, value)]
     dropdown.value = value
 
 
-def fitting(source: Source, name: str, value: Any) -> tuple[Source, str]:
-    """The source with one thing changed and whatever has to change with it, and what to say of that."""
-    kind, shape, dtype = source.kind, source.shape, source.dtype
+def change_source(source: Source, name: str, value: Any) -> tuple[Source, str]:
+    """Change one thing of a source. Return the new source and a notice of what changed with it.
+
+    PyTorch raises for an integer tensor that requires grad, and a transpose needs two dimensions.
+    What was chosen last stays; what does not go with it is changed.
+    """
     chosen: dict[str, Any] = {
-        "kind": kind,
-        "shape": shape,
-        "dtype": dtype,
+        "kind": source.kind,
+        "shape": source.shape,
+        "dtype": source.dtype,
         "transposed": source.transposed,
     }
     chosen[name] = value
     kind, shape, dtype, transposed = chosen.values()
-    said = []
+    notices = []
     if kind != "plain" and not dtype.startswith(("float", "bfloat", "complex")):
         if name == "kind":
             dtype = "float32"
-            said.append(
-                gettext(
-                    "Only tensors of floating point or complex dtype can require gradients, so x is now float32."
-                )
+            notice = gettext(
+                "Only tensors of floating point or complex dtype can require gradients, "
+                "so x is now float32."
             )
         else:
             kind = "plain"
-            said.append(
-                gettext(
-                    "Only tensors of floating point or complex dtype can require gradients, so x is now without grad."
-                )
+            notice = gettext(
+                "Only tensors of floating point or complex dtype can require gradients, "
+                "so x is now without grad."
             )
+        notices.append(notice)
     if transposed and len(shape) < 2:
         if name == "transposed":
             shape = (2, 3)
-            said.append(
-                gettext("Two dimensions are needed to transpose, so x now has shape (2, 3).")
-            )
+            notice = gettext("Two dimensions are needed to transpose, so x now has shape (2, 3).")
         else:
             transposed = False
-            said.append(
-                gettext("Two dimensions are needed to transpose, so x is no longer transposed.")
+            notice = gettext(
+                "Two dimensions are needed to transpose, so x is no longer transposed."
             )
-    return Source(kind, shape, dtype, transposed), " ".join(said)
+        notices.append(notice)
+    return Source(kind, shape, dtype, transposed), " ".join(notices)

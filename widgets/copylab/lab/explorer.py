@@ -1,4 +1,4 @@
-"""`CopyLab`: choose how to copy and what, act on both, and see what came of it."""
+"""`CopyLab`: choose a copy method and a tensor, act on both, and see what came of it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ import traitlets
 from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
 
 from ..copying import METHODS, Method, Source
-from ..copying import method as find
+from ..copying import method as find_method
 from ..doc import Box
 from ..player import wrong_gradient_title
 from ..run import compile_program, describe_error, engine_for, require_engine, truncate_text
 from ..ui import Exhibit, Panel
 from . import view
-from .controls import WRITES, YOURS, Controls, fitting
-from .play import Result, play
-from .yours import Yours
+from .controls import GIVEN, WRITES, Controls, change_source
+from .lab_program import LabResult, run_lab_program
+from .users_tensor import UsersTensor
+
+MAX_UNDO = 100
+MAX_ANNOUNCEMENT = 600
+"""Maximum number of characters that a screen reader is given to say after an action."""
 
 
 class LabPanel(Panel):
@@ -31,22 +35,24 @@ class LabPanel(Panel):
 
 
 class CopyLab(Exhibit, ipywidgets.VBox):
-    """A place to try out how a tensor is copied: `CopyLab()`, `CopyLab(my_tensor, method="detach")`.
+    """A place to try out how a tensor is copied: `CopyLab(my_tensor, method="detach")`.
 
-    x: what is copied: a tensor of tinytorch or torch, of which a stand-in is made (it is itself never changed, nor kept
-        alive); a Source; "leaf", "result" or "plain"; by default a leaf of three numbers.
+    x: what is copied: a tensor of tinytorch or torch, of which a stand-in is made (the tensor
+        itself is never changed, and not kept alive); a Source; "leaf", "result" or "plain"; by
+        default a leaf of three numbers.
     method: the name of a copy method, or a Method of your own.
-    engine: the module that is `torch` to the program; by default that of `x`, then the caller's global `torch`, then
-        tinytorch.
+    engine: the module that is `torch` to the program; by default that of `x`, then the caller's
+        global `torch`, then tinytorch.
 
-    Each action is a line of the program that is shown, and the whole program is run anew for each look. An action that
-    raises is shown at its line, and the next one takes its place. From Python: `write`, `loss`, `backward`, `clear`,
-    `run`, `undo`, `start_over`, `take_anew`.
+    Each action is a line of the program that is shown, and the whole program is run anew for each
+    look. An action that raises is shown at its line, and the next one takes its place. From Python:
+    `write`, `loss`, `backward`, `clear`, `run`, `undo`, `start_over`, `take_anew`.
 
-    Traits to observe, the first three to set as well: `method`, `source`, `actions` (the lines that were added),
-    `program` (all of it), `verdicts` (the answers of `facts`, by key).
+    Traits to observe, the first three to set as well: `method`, `source`, `actions` (the lines that
+    were added), `program` (all of it), `verdicts` (the answers of `facts`, by key).
 
-    Raises what `method` and `Source.of` raise; a trait set to something else raises traitlets.TraitError.
+    Raises what `method` and `Source.of` raise; a trait set to something else raises
+    traitlets.TraitError.
     """
 
     method = traitlets.Unicode("clone", help="The name of the copy method.")
@@ -72,120 +78,133 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
     def __init__(
         self, x: object = None, method: str | Method = "clone", engine: ModuleType | None = None
     ) -> None:
-        chosen, source = find(method), Source.of(x)
-        tensor = hasattr(x, "untyped_storage")
-        self._methods = {**METHODS, chosen.name: chosen}
+        first_method, source = find_method(method), Source.of(x)
+        self._methods = {**METHODS, first_method.name: first_method}
         self._engine = require_engine(engine) or engine_for(sys._getframe(1).f_globals, x)
-        self._yours = Yours(x) if tensor else None
-        self._given = self._yours.source if self._yours else source
-        self._past: list[tuple[str, ...]] = []
+        self._users_tensor = UsersTensor(x) if hasattr(x, "untyped_storage") else None
+        self._given_source = self._users_tensor.source if self._users_tensor else source
+        self._undo_stack: list[tuple[str, ...]] = []
         self._message = self._notice = ""
-        self._result: Result | None = None
+        self._result: LabResult | None = None
         self._panel = LabPanel(label=gettext("What the program did"))
-        self._proofs = LabPanel(
-            label=gettext("Verdicts and their proofs")
-        )  # later: the pictures need not wait
-        own = (
-            gettext("your tensor")
-            if tensor
-            else gettext("as given")
-            if not source.is_to_order
-            else ""
+        # A panel of its own, sent after the other: the pictures need not wait for the proofs.
+        self._proofs = LabPanel(label=gettext("Verdicts and their proofs"))
+        given_label = ""
+        if self._users_tensor is not None:
+            given_label = gettext("your tensor")
+        elif not source.is_to_order:
+            given_label = gettext("as given")
+        self._controls = Controls(
+            self._run_button,
+            self._take_choice,
+            self._methods,
+            given_label,
+            can_read_again=self._users_tensor is not None,
         )
-        self._controls = Controls(self._pressed, self._chosen, self._methods, own)
         super().__init__([*self._controls.rows, self._panel, self._proofs])
-        self.set_trait("method", chosen.name)
-        self.set_trait("source", self._given)
-        self._look()
-        self.observe(self._look, names=["method", "source", "actions"])
+        self.set_trait("method", first_method.name)
+        self.set_trait("source", self._given_source)
+        self._run_program()
+        self.observe(self._run_program, names=["method", "source", "actions"])
 
-    # What can be done
+    # -- actions -----------------------------------------------------------------------
 
     def write(self, name: str = "y", how: str = "in place") -> None:
-        """Write through "x" or "y", 10 more for each element: "in place", by ".data", "NumPy", or in "no_grad"."""
+        """Add 10 to each element of "x" or "y"; for bool, negate it.
+
+        how: "in place", ".data", "NumPy" or "no_grad". Raises ValueError for anything else.
+        """
         if how not in WRITES:
             raise ValueError(
                 f"there is no way to write called {how!r}; there are {', '.join(map(repr, WRITES))}"
             )
-        code = WRITES[how].format(name=_checked(name))
-        if self.source.dtype == "bool":
+        code = WRITES[how].format(name=_require_x_or_y(name))
+        if self.source.dtype == "bool":  # a bool plus 10 would stay True
             code = code.replace(".add_(10)", ".logical_not_()").replace("+= 10", "^= True")
         self.run(code)
 
     def loss(self, name: str = "x") -> None:
-        """Compute `loss = (x ** 2).sum()` from "x" or "y"; its backward needs the values as they are now."""
-        self.run(f"loss = ({_checked(name)} ** 2).sum()")
+        """Compute `loss = (x ** 2).sum()` from "x" or "y"; its backward needs the values of now."""
+        self.run(f"loss = ({_require_x_or_y(name)} ** 2).sum()")
 
     def backward(self) -> None:
         """Call `loss.backward()`; where there is no loss yet, it is computed from y first."""
-        seen = self._state.snapshot
-        there = seen is not None and any(name == "loss" for name, _ in seen.names)
-        self.run("loss.backward()" if there else "loss = (y ** 2).sum()\nloss.backward()")
+        snapshot = self._last_result.snapshot
+        has_loss = snapshot is not None and any(name == "loss" for name, _ in snapshot.names)
+        self.run("loss.backward()" if has_loss else "loss = (y ** 2).sum()\nloss.backward()")
 
     def clear(self) -> None:
         """Set every gradient to None."""
-        seen = self._state.snapshot
-        named = dict.fromkeys(tensor for _, tensor in seen.names) if seen is not None else ()
-        found = [seen.tensor(one) for one in named] if seen is not None else []
-        code = "\n".join(f"{one.names[0]}.grad = None" for one in found if one.grad is not None)
-        if code:
-            self.run(code)
+        lines = []
+        snapshot = self._last_result.snapshot
+        if snapshot is not None:
+            for tensor_id in dict.fromkeys(tensor_id for _, tensor_id in snapshot.names):
+                tensor = snapshot.tensor(tensor_id)
+                if tensor.grad is not None:
+                    lines.append(f"{tensor.names[0]}.grad = None")
+        if lines:
+            self.run("\n".join(lines))
         else:
-            self._tell(gettext("There is no gradient to clear."))
+            self._show_notice(gettext("There is no gradient to clear."))
 
     def track(self) -> None:
         """Call `y.requires_grad_()`."""
         self.run("y.requires_grad_()")
 
     def run(self, code: str) -> None:
-        """Add lines of your own to the program; they may use torch, x, y and what earlier lines made.
+        """Add lines of your own to the program.
 
-        Raises SyntaxError and adds nothing if they are no code.
+        They may use torch, x, y and the names of earlier lines. Raises SyntaxError and adds nothing
+        if they are no code.
         """
         compile_program(code)
-        if not self._state.copied:
-            self._tell(gettext("There is no y to act on: choose another method or another x."))
+        result = self._last_result
+        if not result.has_copy:
+            notice = gettext("There is no y to act on: choose another method or another x.")
+            self._show_notice(notice)
             return
-        # What raised, and what came after it and was not run, gives way to the new lines.
-        self._past = [*self._past[-99:], self.actions]
-        self._set(
-            gettext("Ran {code}.", code=view.one_line(code)),
-            actions=(*self.actions[: self._state.ran], code),
-        )
+        self._remember_actions()
+        # An action that raised, and those after it, which were not run, give way to the new one:
+        # otherwise nothing could be done after an error but to undo.
+        kept = self.actions[: result.actions_run]
+        message = gettext("Ran {code}.", code=view.shorten_to_line(code))
+        self._set_traits(message, actions=(*kept, code))
 
     def undo(self) -> None:
         """Take the last action back."""
-        if self._past:
-            self._set(gettext("Undone."), actions=self._past.pop())
+        if self._undo_stack:
+            self._set_traits(gettext("Undone."), actions=self._undo_stack.pop())
         else:
-            self._tell(gettext("There is nothing to undo."))
+            self._show_notice(gettext("There is nothing to undo."))
 
     def start_over(self) -> None:
         """Take all actions back. `undo` brings them back."""
         if self.actions:
-            self._past = [*self._past[-99:], self.actions]
-            self._set(gettext("All actions were taken back."), actions=())
+            self._remember_actions()
+            self._set_traits(gettext("All actions were taken back."), actions=())
         else:
-            self._tell(gettext("There are no actions to take back."))
+            self._show_notice(gettext("There are no actions to take back."))
 
     def take_anew(self) -> None:
         """Look at the tensor that was given again, and copy it as it is now."""
-        source = self._yours.anew() if self._yours is not None else None
+        tensor = self._users_tensor
+        source = tensor.read_again() if tensor is not None else None
         if source is not None:
-            self._given = source
-            self._set(gettext("Your tensor was looked at again."), source=source)
+            self._given_source = source
+            self._set_traits(gettext("Your tensor was looked at again."), source=source)
+        elif tensor is not None:
+            self._show_notice(tensor.describe_change())
         else:
-            self._tell(
-                self._yours.news
-                if self._yours
-                else gettext("There is no tensor of yours to look at.")
-            )
+            self._show_notice(gettext("There is no tensor of yours to look at."))
 
-    # How it is shown
+    def _remember_actions(self) -> None:
+        self._undo_stack = [*self._undo_stack[-(MAX_UNDO - 1) :], self.actions]
+
+    # -- how it is shown ---------------------------------------------------------------
 
     def tree(self) -> Box:
         """Everything that is shown."""
-        return view.whole(self._state)
+        return view.make_twin(self._last_result)
 
     def __repr__(self) -> str:
         done = ngettext("{number} action", "{number} actions", len(self.actions))
@@ -194,50 +213,110 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         )
 
     @property
-    def _state(self) -> Result:
-        assert self._result is not None
+    def _last_result(self) -> LabResult:
+        assert self._result is not None  # the program runs before the constructor returns
         return self._result
 
-    def _pressed(self, name: str) -> None:
-        what, _, of = name.partition(" ")
-        given = {"write": (of, self._controls.how.value), "loss": (of,)}.get(what, ())
-        self._guarded(getattr(self, what), *given)
+    def _run_program(self, _: object = None) -> None:
+        """Run the program and show what came of it."""
+        old = self._result
+        method = self._methods[self.method]
+        result = run_lab_program(self.source, method, self.actions, self._engine)
+        self._result = result
+        self.set_trait("program", result.code)
+        self.set_trait("verdicts", result.facts.answers if result.facts is not None else {})
+        self._show_choices()
+        outcome = " ".join(result.changes)
+        if result.error:
+            outcome = gettext(
+                "Error on line {number}. {error}", number=result.error_line, error=result.error
+            )
+        elif result.explanation:
+            outcome = f"{wrong_gradient_title()}. {outcome}"
+        message = self._notice or self._message
+        self._show_result(f"{message} {view.describe_copy(result)} {outcome}", old)
+        self._proofs.html = view.make_proofs(result).html()
 
-    def _chosen(self, name: str, value: Any) -> None:
-        self._guarded(self._choose, name, value)
+    def _show_result(self, announcement: str, old: LabResult | None = None) -> None:
+        """Show the last result; a screen reader says `announcement`, with the first note."""
+        change = ""
+        if self._users_tensor is not None and self._shows_given_source():
+            change = self._users_tensor.describe_change()
+        notes = [note for note in (change, self._notice) if note]
+        if notes and notes[0] not in announcement:
+            announcement = f"{notes[0]} {announcement}"
+        page = view.make_page(self._last_result, old, notes=notes, live=True)
+        spoken = truncate_text(announcement, MAX_ANNOUNCEMENT)
+        self._panel.show(page.html(), " ".join(spoken.split()))
+        self._message = self._notice = ""
 
-    def _guarded(self, action: Callable[..., None], *given: Any) -> None:
-        """Do what a control asks for; an error is shown where one looks, not in a log."""
+    def _show_notice(self, notice: str) -> None:
+        """Say something above the last result, which stays."""
+        self._notice = notice
+        self._show_result(notice)
+
+    def _show_choices(self) -> None:
+        is_given = self._shows_given_source()
+        self._controls.show_choices(self.method, self.source, is_given=is_given)
+
+    def _shows_given_source(self) -> bool:
+        # A source that the menus can make, such as "leaf", has no entry of its own there.
+        has_entry = self._users_tensor is not None or not self._given_source.is_to_order
+        return has_entry and self.source is self._given_source
+
+    # -- what controls and traits do ---------------------------------------------------
+
+    def _run_button(self, key: str) -> None:
+        action, _, tensor = key.partition(" ")
+        arguments: tuple[str, ...] = ()
+        if action == "write":
+            arguments = (tensor, self._controls.way_to_write.value)
+        elif action == "loss":
+            arguments = (tensor,)
+        self._call_showing_errors(getattr(self, action), *arguments)
+
+    def _take_choice(self, name: str, value: Any) -> None:
+        self._call_showing_errors(self._apply_choice, name, value)
+
+    def _call_showing_errors(self, act: Callable[..., None], *arguments: Any) -> None:
+        """Do what a control asks for; show an error, which ipywidgets would only log."""
         try:
-            action(*given)
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # whatever it is, it is said
-            self._controls.show(self.method, self.source, own=self._shows_given())
-            self._tell(gettext("That did not work. {error}", error=describe_error(error)))
+            act(*arguments)
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - all are shown
+            self._show_choices()
+            message = gettext("That did not work. {error}", error=describe_error(error))
+            self._show_notice(message)
 
-    def _choose(self, name: str, value: Any) -> None:
+    def _apply_choice(self, name: str, value: Any) -> None:
         if name == "method":
-            self._set(gettext("Copied with {method}.", method=value), method=value)
-        elif name == "kind" and value == YOURS:
-            self._set(gettext("x is the given one again."), source=self._given)
+            self._set_traits(gettext("Copied with {method}.", method=value), method=value)
+        elif name == "kind" and value == GIVEN:
+            message = gettext("x is the given one again.")
+            self._set_traits(message, source=self._given_source)
         else:
-            source, self._notice = fitting(self.source, name, value)
-            self._set(gettext("Now {source}.", source=view.about(source)), source=source)
+            source, self._notice = change_source(self.source, name, value)
+            message = gettext("Now {source}.", source=view.describe_source(source))
+            self._set_traits(message, source=source)
 
-    def _set(self, message: str, **traits: Any) -> None:
-        """Set traits, which runs the program, and say something first; it is run even if nothing differs."""
+    def _set_traits(self, message: str, **traits: Any) -> None:
+        """Set traits, which runs the program; `message` is said with its result.
+
+        A trait that is set to an equal value tells nobody. The program is run nevertheless, because
+        the controls may show something else.
+        """
         self._message = message
         before = self._result
         for name, value in traits.items():
             setattr(self, name, value)
         if self._result is before:
-            self._look()
+            self._run_program()
 
     @traitlets.validate("method", "source", "actions")
-    def _readable(self, proposal: Any) -> Any:
+    def _check_trait(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         try:
             if name == "method":
-                return value if value in self._methods else find(value).name
+                return value if value in self._methods else find_method(value).name
             if name == "source":
                 return Source.of(value)
             for action in value:
@@ -248,45 +327,8 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
                 f"{name} cannot be {value!r}: {describe_error(error)}"
             ) from None
 
-    def _look(self, _: object = None) -> None:
-        """Run the program and show what came of it."""
-        old = self._result
-        made = self._result = play(
-            self.source, self._methods[self.method], self.actions, self._engine
-        )
-        self.set_trait("program", made.code)
-        self.set_trait("verdicts", made.facts.answers if made.facts is not None else {})
-        self._controls.show(self.method, self.source, own=self._shows_given())
-        told = " ".join(made.changes)
-        if made.error:
-            told = gettext(
-                "Error on line {number}. {error}", number=made.error_line, error=made.error
-            )
-        elif made.explanation:
-            told = f"{wrong_gradient_title()}. {told}"
-        self._show(f"{self._notice or self._message} {view.headline(made)} {told}", old)
-        self._proofs.html = view.proofs(made).html()
 
-    def _tell(self, message: str) -> None:
-        """Say something, and leave the rest as it is."""
-        self._notice = message
-        self._show(message)
-
-    def _show(self, says: str, old: Result | None = None) -> None:
-        news = self._yours.news if self._yours is not None and self._shows_given() else ""
-        notes = [note for note in (news, self._notice) if note]
-        first = notes[0] if notes and notes[0] not in says else ""
-        page = view.page(self._state, old, notes=notes, live=True)
-        self._panel.show(page.html(), " ".join(truncate_text(f"{first} {says}", 600).split()))
-        self._message = self._notice = ""
-
-    def _shows_given(self) -> bool:
-        return self.source is self._given and (
-            self._yours is not None or not self._given.is_to_order
-        )
-
-
-def _checked(name: str) -> str:
+def _require_x_or_y(name: str) -> str:
     if name not in ("x", "y"):
         raise ValueError(f"there are x and y to act on, not {name!r}")
     return name

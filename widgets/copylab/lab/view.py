@@ -1,9 +1,9 @@
-"""What a CopyLab says: the verdicts, the program, what came of it and the two pictures, as one tree of parts."""
+"""What a CopyLab says: verdicts, program, output and pictures, as one tree of parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinytorch import viz
 from tinytorch.viz import compare_snapshots, gettext, gettext_noop, graphs_of
@@ -32,34 +32,43 @@ from ..doc import (
 from ..player import wrong_gradient_title
 from ..run import make_printable
 from ..ui import panel_style_sheet
-from .play import Result
+from .lab_program import LabResult, ProgramLine
 
+
+class StripField(NamedTuple):
+    """A verdict in the strip above the program.
+
+    key: of the fact. label: its name. yes, no: the words for True and False; without them the
+    fact's own words are used.
+    """
+
+    key: str
+    label: str
+    yes: str = ""
+    no: str = ""
+
+
+_SHARED, _OWN = gettext_noop("shared with x"), gettext_noop("its own")
 _STRIP = (
-    ("same_tensor", gettext_noop("y is"), gettext_noop("x itself"), gettext_noop("a new tensor")),
-    (
-        "same_storage",
-        gettext_noop("memory"),
-        gettext_noop("shared with x"),
-        gettext_noop("its own"),
+    StripField(
+        "same_tensor", gettext_noop("y is"), gettext_noop("x itself"), gettext_noop("a new tensor")
     ),
-    (
-        "same_counter",
-        gettext_noop("version counter"),
-        gettext_noop("shared with x"),
-        gettext_noop("its own"),
+    StripField("same_storage", gettext_noop("memory"), _SHARED, _OWN),
+    StripField("same_counter", gettext_noop("version counter"), _SHARED, _OWN),
+    StripField(
+        "requires_grad", gettext_noop("requires_grad"), gettext_noop("True"), gettext_noop("False")
     ),
-    ("requires_grad", gettext_noop("requires_grad"), gettext_noop("True"), gettext_noop("False")),
-    ("leaf", gettext_noop("leaf"), gettext_noop("yes"), gettext_noop("no")),
-    ("grad_fn", gettext_noop("grad_fn")),
-    (
+    StripField("leaf", gettext_noop("leaf"), gettext_noop("yes"), gettext_noop("no")),
+    StripField("grad_fn", gettext_noop("grad_fn")),
+    StripField(
         "gradient_returns",
         gettext_noop("gradient to x"),
         gettext_noop("flows back"),
         gettext_noop("does not"),
     ),
-    ("copied", gettext_noop("new memory")),
+    StripField("copied", gettext_noop("new memory")),
 )
-"""The most telling verdicts: the fact, its name, and the words for yes and no; else its own words are said."""
+"""The verdicts that tell copy methods apart; all of them are in the proofs below."""
 _NO_COPY = {
     "leaf": gettext_noop("There is no y: this copy of a leaf raises an error."),
     "result": gettext_noop("There is no y: this copy of a result raises an error."),
@@ -77,294 +86,313 @@ _OUTPUTS = {
 }
 _STATES = {"raised": gettext_noop("<- it ended here"), "not run": gettext_noop("(not run)")}
 
+MAX_LINE_LENGTH = 80
+LONG_OUTPUT = 500
+LONG_OUTPUT_LINES = 9
+"""Longer output scrolls within its place."""
 
-def whole(result: Result) -> Box:
-    """All of it, for pages without a kernel. The text has it in another order than the page."""
-    where = Paragraph(
+
+def make_twin(result: LabResult) -> Box:
+    """Return everything a lab shows, for pages without a kernel; its text is in another order."""
+    head = Paragraph(
         gettext(
             "CopyLab, {source}; y by {method}.",
-            source=about(result.source),
-            method=protect_marks(one_line(result.method.name)),
+            source=describe_source(result.source),
+            method=protect_marks(shorten_to_line(result.method.name)),
         )
     )
-    told = Box(Paragraph(headline(result)), *_story(result))
-    pictures = _pictures(result, live=False)
+    summary = Box(Paragraph(describe_copy(result)), *_describe_run(result))
+    verdicts = None
+    if result.facts is not None:
+        rows = _make_verdict_rows(result.facts)
+        verdicts = Table((), rows, caption=gettext("Verdicts:"))
+    pictures = _draw_pictures(result, live=False)
+    style = html_element("style", panel_style_sheet("lab/lab.css"))
     return Box(
-        InText(where, _listing(result), told, _verdicts(result), *pictures, spaced=True),
-        InPage(html_element("style", panel_style_sheet("lab/lab.css")) + where.html()),
-        InPage(page(result)),
-        InPage(proofs(result)),
+        InText(head, _list_program(result), summary, verdicts, *pictures, spaced=True),
+        InPage(style + head.html()),
+        InPage(make_page(result)),
+        InPage(make_proofs(result)),
         class_="cl-panel",
     )
 
 
-def page(
-    result: Result, old: Result | None = None, *, notes: Iterable[str] = (), live: bool = False
+def make_page(
+    result: LabResult,
+    old: LabResult | None = None,
+    *,
+    notes: Iterable[str] = (),
+    live: bool = False,
 ) -> Box:
-    """What a page has above the proofs.
+    """Return what a page shows above the proofs.
 
-    old: what was shown before; verdicts that differ from it are marked. notes: what is to be said first.
+    old: the result that was shown before; verdicts that differ from it are marked.
+    notes: warnings that come first.
     live: the page has the colours of the pictures; elsewhere they are images.
     """
-    program = Box(Paragraph(gettext("Program, as it ran"), class_="cl-title"), _listing(result))
+    program = Box(
+        Paragraph(gettext("Program, as it ran"), class_="cl-title"), _list_program(result)
+    )
+    alarms = [
+        Paragraph(protect_marks(make_printable(note)), class_="cl-alarm cl-warning cl-lab-message")
+        for note in notes
+    ]
     return Box(
-        *(
-            Paragraph(
-                protect_marks(make_printable(note)), class_="cl-alarm cl-warning cl-lab-message"
-            )
-            for note in notes
-        ),
-        Paragraph(headline(result), class_="cl-lab-head"),
-        _strip(result, old),
-        Box(program, Box(*_story(result)), class_="cl-halves"),
-        Box(*_pictures(result, live=live), class_="cl-halves"),
+        *alarms,
+        Paragraph(describe_copy(result), class_="cl-lab-head"),
+        _make_strip(result, old),
+        Box(program, Box(*_describe_run(result)), class_="cl-halves"),
+        Box(*_draw_pictures(result, live=live), class_="cl-halves"),
         class_="cl-lab",
     )
 
 
-def proofs(result: Result) -> Part:
-    """All verdicts, folded, and in each the program that proves it."""
+def make_proofs(result: LabResult) -> Part:
+    """Return all verdicts, folded, and in each the program that proves it."""
     if result.facts is None:
         return Box()
     title = gettext("All verdicts, each with the program that proves it")
-    return Fold(title, Table((), _verdict_rows(result.facts)), class_="cl-lab", data_keep="proofs")
+    table = Table((), _make_verdict_rows(result.facts))
+    return Fold(title, table, class_="cl-lab", data_keep="proofs")
 
 
-def headline(result: Result) -> str:
-    """What y is to x, in one sentence."""
-    found = result.facts
-    if found is None:
+def describe_copy(result: LabResult) -> str:
+    """Say in one sentence what y is to x."""
+    facts = result.facts
+    if facts is None:
         return gettext("Nothing is known of y: the program was stopped.")
-    if found["raises"].why:
+    if facts["raises"].why:
         return gettext("There is no x: the lines that make it raise an error.")
-    if found["raises"].answer is not None:
+    if facts["raises"].answer is not None:
         return gettext(_NO_COPY[result.source.kind])
-    if not result.copied:
+    if not result.has_copy:
         return gettext("There is no y: the lines of this method do not make one.")
-    if found["same_tensor"].answer is True:
+    if facts["same_tensor"].answer is True:
         return gettext("y is x itself: two names for one tensor.")
-    if not found["same_storage"].answer:
+    if not facts["same_storage"].answer:
         memory = gettext("y is a new tensor with its own memory")
-    elif found["same_counter"].answer:
+    elif facts["same_counter"].answer:
         memory = gettext("y is a new tensor over the memory of x and shares its version counter")
     else:
         memory = gettext("y is a new tensor over the memory of x but has its own version counter")
-    return gettext("{memory}; {gradient}.", memory=memory, gradient=_gradient(found))
+    return gettext("{memory}; {gradient}.", memory=memory, gradient=_describe_gradient(facts))
 
 
-def _gradient(found: Facts) -> str:
-    if found["gradient_returns"].why:
-        none = gettext("no gradient can flow")
-        return (
-            none
-            if found.source.requires_grad
-            else gettext("x requires no grad, so no gradient flows")
-        )
-    if found["gradient_returns"].answer is True:
+def _describe_gradient(facts: Facts) -> str:
+    returns = facts["gradient_returns"]
+    if returns.why and facts.source.requires_grad:
+        return gettext("no gradient can flow")
+    if returns.why:
+        return gettext("x requires no grad, so no gradient flows")
+    if returns.answer is True:
         return gettext("gradients flow back to x")
-    if found["requires_grad"].answer:
+    if facts["requires_grad"].answer:
         return gettext("it requires grad on its own, and no gradient flows back to x")
     return gettext("it is off the graph, and no gradient flows back")
 
 
-def about(source: Source) -> str:
+def describe_source(source: Source) -> str:
     """Return the source of the copy in a few words."""
-    said = [source.dtype, gettext("shape {shape}", shape=source.shape)]
-    said += [gettext("transposed")] if source.transposed else []
-    said += [gettext("on {device}", device=source.device)] if source.device != "cpu" else []
-    return f"x: {', '.join([*said, gettext(_KINDS[source.kind])])}"
+    words = [source.dtype, gettext("shape {shape}", shape=source.shape)]
+    if source.transposed:
+        words.append(gettext("transposed"))
+    if source.device != "cpu":
+        words.append(gettext("on {device}", device=source.device))
+    words.append(gettext(_KINDS[source.kind]))
+    return f"x: {', '.join(words)}"
 
 
-def one_line(code: str) -> str:
-    """The first line of code, and a mark that there are more."""
+def shorten_to_line(code: str) -> str:
+    """Return the first line of code, and a mark if there is more."""
     first, _, rest = make_printable(code).partition("\n")
-    return first[:80] + (" ..." if rest or len(first) > 80 else "")
+    is_cut = bool(rest) or len(first) > MAX_LINE_LENGTH
+    return first[:MAX_LINE_LENGTH] + (" ..." if is_cut else "")
 
 
-def _listing(result: Result) -> Listing:
-    newest = "action" if result.actions else "copy"
-    last = result.actions[-1] if result.actions else result.method.code
-    first = len(result.lines) - len(last.splitlines()) + 1
+def _list_program(result: LabResult) -> Listing:
+    # The lines that the last click added are marked.
+    newest_part = "action" if result.actions else "copy"
+    newest_code = result.actions[-1] if result.actions else result.method.code
+    first_new = len(result.lines) - len(newest_code.splitlines()) + 1
     lines = []
     for line in result.lines:
-        kinds = [f"cl-lab-{line.part}"]
-        kinds += {"raised": ["cl-wrong"], "not run": ["cl-lab-skipped"], "ran": []}[line.state]
-        kinds += (
-            ["cl-wrong"]
-            if result.explanation and line.number == result.explained and line.state == "ran"
-            else []
-        )
-        kinds += (
-            ["cl-here"]
-            if line.number >= first and line.part == newest and line.state == "ran"
-            else []
-        )
+        is_new = line.part == newest_part and line.number >= first_new
         note = gettext(_STATES[line.state]) if line.state in _STATES else ""
-        lines.append(ListingLine(make_printable(line.text), note, " ".join(kinds)))
+        classes = _classes_of_line(result, line, is_new=is_new)
+        lines.append(ListingLine(make_printable(line.text), note, " ".join(classes)))
     return Listing(lines, aria_label=gettext("Program"), data_keep="program")
 
 
-def _strip(result: Result, old: Result | None) -> Part | None:
-    if result.facts is None or not result.copied:
+def _classes_of_line(result: LabResult, line: ProgramLine, *, is_new: bool) -> list[str]:
+    classes = [f"cl-lab-{line.part}"]
+    if line.state == "not run":
+        return [*classes, "cl-lab-skipped"]
+    if line.state == "raised":
+        return [*classes, "cl-wrong"]
+    if result.explanation and line.number == result.explained_line:
+        classes.append("cl-wrong")  # it computed a wrong gradient, and no error said so
+    if is_new:
+        classes.append("cl-here")
+    return classes
+
+
+def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
+    if result.facts is None or not result.has_copy:
         return None
+    old_facts = old.facts if old is not None else None
     fields = []
-    for key, name, *words in _STRIP:
-        said = _in_strip(result.facts, key, words)
-        was = (
-            _in_strip(old.facts, key, words) if old is not None and old.facts is not None else said
+    for field in _STRIP:
+        verdict = _word_verdict(result.facts, field)
+        old_verdict = _word_verdict(old_facts, field) if old_facts is not None else verdict
+        mark = ""
+        if old_verdict not in (verdict, "-"):
+            change = protect_marks(gettext("was: {verdict}", verdict=old_verdict))
+            mark = html_element("span", inline_html(change), class_="cl-lab-was")
+        # The name of a node may break, but not within a word: the strip has eight columns.
+        value = inline_html(protect_marks(verdict)).replace("Backward", "<wbr>Backward")
+        label = html_element("dt", inline_html(gettext(field.label)))
+        answer = result.facts[field.key].answer
+        kind = "other"
+        if isinstance(answer, bool):
+            kind = "yes" if answer else "no"
+        fields.append(
+            html_element(
+                "div",
+                label + html_element("dd", value + mark),
+                class_=f"cl-lab-{kind}",
+                data_verdict=field.key,
+            )
         )
-        changed = gettext("was: {verdict}", verdict=was) if was not in (said, "-") else ""
-        mark = (
-            html_element("span", inline_html(protect_marks(changed)), class_="cl-lab-was")
-            if changed
-            else ""
-        )
-        # The name of a node may break, but not within a word.
-        shown_as = inline_html(protect_marks(said)).replace("Backward", "<wbr>Backward")
-        field = html_element("dt", inline_html(gettext(name))) + html_element("dd", shown_as + mark)
-        answer = result.facts[key].answer
-        kind = "yes" if answer is True else "no" if answer is False else "other"
-        fields.append(html_element("div", field, class_=f"cl-lab-{kind}", data_verdict=key))
     return InPage(html_element("dl", "".join(fields), class_="cl-lab-strip"))
 
 
-def _in_strip(found: Facts, key: str, words: Sequence[str]) -> str:
-    """A verdict in the words of the strip."""
-    answer = found[key].answer
-    if key == "copied" and answer == 0:
+def _word_verdict(facts: Facts, field: StripField) -> str:
+    fact = facts[field.key]
+    if field.key == "copied" and fact.answer == 0:
         return gettext("none")
-    if key == "gradient_returns" and not found.source.requires_grad:
+    if field.key == "gradient_returns" and not facts.source.requires_grad:
         return gettext("x asks for none")
-    return gettext(words[not answer]) if isinstance(answer, bool) else found[key].said
+    if fact.answer is True:
+        return gettext(field.yes)
+    if fact.answer is False:
+        return gettext(field.no)
+    return fact.said
 
 
-def _verdicts(result: Result) -> Part | None:
-    return (
-        None
-        if result.facts is None
-        else Table((), _verdict_rows(result.facts), caption=gettext("Verdicts:"))
+def _make_verdict_rows(facts: Facts) -> list[list[Cell | str]]:
+    # That there is no copy is said above. It is the reason for most answers then, and not repeated.
+    known_reasons = [
+        gettext("the copy was not made: {error}", error=fact.printed) for fact in facts.values()
+    ]
+    return [
+        [protect_marks(fact.question), _make_verdict(key, fact, known_reasons)]
+        for key, fact in facts.items()
+    ]
+
+
+def _make_verdict(key: str, fact: Fact, known_reasons: Sequence[str]) -> Cell:
+    """Return the answer to a question; in a page it opens to the program that proves it."""
+    if fact.why:
+        is_known = fact.why in known_reasons
+        return Cell(protect_marks(fact.said if is_known else f"{fact.said} ({fact.why})"))
+    proof = Fold(
+        protect_marks(fact.said),
+        Code(make_printable(fact.proof)),
+        Paragraph(gettext("prints `{text}`", text=protect_marks(fact.printed))),
+        data_keep=f"proof {key}",
     )
+    return Cell(protect_marks(fact.said), part=proof)
 
 
-def _verdict_rows(found: Facts) -> list[list[Cell | str]]:
-    return [[protect_marks(fact.question), _verdict(key, fact)] for key, fact in found.items()]
-
-
-def _verdict(key: str, fact: Fact) -> Cell:
-    if not fact.why:
-        prints = gettext("prints `{text}`", text=protect_marks(fact.printed))
-        proof = Fold(
-            protect_marks(fact.said),
-            Code(make_printable(fact.proof)),
-            Paragraph(prints),
-            data_keep=f"proof {key}",
-        )
-        return Cell(protect_marks(fact.said), part=proof)
-    return Cell(
-        protect_marks(
-            fact.said if fact.why.startswith("the copy was") else f"{fact.said} ({fact.why})"
-        )
-    )
-
-
-def _story(result: Result) -> list[Part]:
-    """What the program said, how it ended, what came of it, and remarks."""
+def _describe_run(result: LabResult) -> list[Part]:
+    """Say what the last part of the program printed, raised and changed, and why."""
     parts: list[Part] = []
     if result.source.note:
-        note = gettext(
-            "x is a stand-in for your tensor: {why}.", why=protect_marks(result.source.note)
-        )
-        parts.append(Paragraph(note))
-    for kind, said in result.output:
+        why = protect_marks(result.source.note)
+        parts.append(Paragraph(gettext("x is a stand-in for your tensor: {why}.", why=why)))
+    for kind, text in result.output:
         if kind in _OUTPUTS:
             title = gettext(_OUTPUTS[kind])
-            parts.append(
-                Titled(title, _as_it_is(title, said.rstrip("\n")), class_=f"cl-out cl-{kind}")
-            )
+            output = _quote_output(title, text.rstrip("\n"))
+            parts.append(Titled(title, output, class_=f"cl-out cl-{kind}"))
     if result.error:
-        title = gettext("Error on line {number}", number=result.error_line)
-        if result.ended != "error":
+        if result.ended == "error":
+            title = gettext("Error on line {number}", number=result.error_line)
+        else:
             title = gettext("Line {number}", number=result.error_line)
-        parts.append(Alarm(title, _as_it_is(title, result.error)))
+        parts.append(Alarm(title, _quote_output(title, result.error)))
     if result.explanation:
-        why = [Paragraph(protect_marks(make_printable(one))) for one in result.explanation]
-        parts.append(
-            Titled(gettext("Why"), *why, class_="cl-out")
-            if result.error
-            else Alarm(wrong_gradient_title(), *why, severity="wrong")
-        )
-    changes = [protect_marks(make_printable(one)) for one in result.changes]
-    if changes or not result.error:
-        last = result.actions[result.ran - 1] if result.ran else result.method.code
-        one = "\n" not in last.strip()
-        title = (
-            gettext("What {code} changed", code=protect_marks(one_line(last)))
-            if one
-            else gettext("What the last lines changed")
-        )
-        parts.append(
-            Titled(
-                title,
-                Items(
-                    changes or [gettext("Nothing that can be seen.")], bullet="- ", class_="cl-says"
-                ),
-            )
-        )
-    return [*parts, *map(Paragraph, _remarks(result))]
+        reasons = [Paragraph(_protect_sentence(sentence)) for sentence in result.explanation]
+        if result.error:
+            parts.append(Titled(gettext("Why"), *reasons, class_="cl-out"))
+        else:
+            parts.append(Alarm(wrong_gradient_title(), *reasons, severity="wrong"))
+    if result.changes or not result.error:
+        parts.append(_list_changes(result))
+    return [*parts, *map(Paragraph, _make_remarks(result))]
 
 
-def _as_it_is(title: str, said: str) -> Code:
-    """What a program said. A long text scrolls in its place, and can be reached by key for that."""
-    long: dict[str, Any] = {"tabindex": 0, "role": "region", "aria_label": title}
-    return Code(
-        make_printable(said), indent="", **(long if len(said) > 500 or said.count("\n") > 9 else {})
-    )
+def _list_changes(result: LabResult) -> Part:
+    newest = result.actions[result.actions_run - 1] if result.actions_run else result.method.code
+    if "\n" in newest.strip():
+        title = gettext("What the last lines changed")
+    else:
+        code = protect_marks(shorten_to_line(newest))
+        title = gettext("What {code} changed", code=code)
+    changes = [_protect_sentence(sentence) for sentence in result.changes]
+    if not changes:
+        changes = [gettext("Nothing that can be seen.")]
+    return Titled(title, Items(changes, bullet="- ", class_="cl-says"))
 
 
-def _remarks(result: Result) -> Iterator[str]:
-    """On the verdicts, on files, and on what was not run."""
-    found = result.facts
-    if found is not None and result.copied and result.ran and not found.then:
+def _protect_sentence(sentence: str) -> str:
+    return protect_marks(make_printable(sentence))
+
+
+def _quote_output(title: str, text: str) -> Code:
+    """Return what a program printed. A long text scrolls in its place."""
+    attributes: dict[str, Any] = {}
+    if len(text) > LONG_OUTPUT or text.count("\n") > LONG_OUTPUT_LINES:
+        # What scrolls must be reachable by key, and is a region with a name to a screen reader.
+        attributes = {"tabindex": 0, "role": "region", "aria_label": title}
+    return Code(make_printable(text), indent="", **attributes)
+
+
+def _make_remarks(result: LabResult) -> Iterator[str]:
+    """Yield remarks on the verdicts, on files, and on what was not run."""
+    facts = result.facts
+    has_verdicts = facts is not None and result.has_copy
+    if has_verdicts and result.actions_run and facts is not None and not facts.then:
         yield gettext("The program takes long, so the verdicts are those right after the copy.")
     yield from map(protect_marks, result.effects)
     if result.effects:
         yield gettext("The program is run anew for each look, and does this again.")
-    if (
-        result.ended == "error"
-        and found is not None
-        and result.copied
-        and result.ran < len(result.actions)
-    ):
+    if result.ended == "error" and has_verdicts and result.actions_run < len(result.actions):
         yield gettext("The next action takes the place of the line that raised.")
 
 
-def _pictures(result: Result, *, live: bool) -> list[Part]:
+def _draw_pictures(result: LabResult, *, live: bool) -> list[Part]:
     if result.snapshot is None:
         return []
-    made: list[Part] = [
-        _Drawn(
-            viz.memory(result.snapshot, since=result.before),
-            gettext("Memory"),
-            live=live,
-            data_picture="memory",
-        )
+    memory = viz.memory(result.snapshot, since=result.before)
+    pictures: list[Part] = [
+        _FigureOrWords(memory, gettext("Memory"), live=live, data_picture="memory")
     ]
     if result.snapshot.nodes:
-        ((_, drawn),) = graphs_of(
-            [compare_snapshots(result.snapshot, result.before)], [result.wrong]
-        )
-        made.append(_Drawn(drawn, gettext("Graph"), live=live, data_picture="graph"))
-    return made
+        changes = compare_snapshots(result.snapshot, result.before)
+        ((_, graph),) = graphs_of([changes], [result.wrong_nodes])
+        pictures.append(_FigureOrWords(graph, gettext("Graph"), live=live, data_picture="graph"))
+    return pictures
 
 
-class _Drawn(Figure):
-    """A picture that still has its words where it cannot be drawn."""
+class _FigureOrWords(Figure):
+    """A picture, or its words where it cannot be drawn: they need no Graphviz."""
 
     def html(self) -> str:
-        """A `<figure>`, or why there is none."""
+        """Return a `<figure>`, or why there is none."""
         try:
             return super().html()
-        except viz.LayoutError as error:  # the words need no Graphviz
+        except viz.LayoutError as error:
             why = gettext(
                 "This picture cannot be drawn here: {error}", error=protect_marks(str(error))
             )
