@@ -114,7 +114,7 @@ def test_the_programs_have_remarks_of_every_kind() -> None:
         graph_kinds |= {remark.kind for remark, _ in with_one_blank(graph_of(program, engine)[1])}
     assert memory_kinds >= {
         "title", "size", "cells", "changed cells", "geometry", "stride", "dtype", "history", "base",
-        "grad", "changed", "trouble",
+        "grad", "changed", "hazard",
     }  # fmt: skip
     assert graph_kinds >= {
         "heading", "gradient", "edge", "unchanged", "live", "stale", "freed", "written unseen",
@@ -129,12 +129,12 @@ SAID_OF_TENSORS = {
         "a": {("history", "leaf, requires grad")},
         "out": {
             ("history", "not a leaf, grad_fn SigmoidBackward0"),
-            ("trouble", "C3 counted 1 write here that C2 did not see: backward may be silently wrong"),
+            ("hazard", "C3 counted 1 write here that C2 did not see: backward may be silently wrong"),
         },
         "c": {("history", "leaf, needs no grad")},
     },
     "stale": {
-        "out": {("trouble", "SigmoidBackward0 saved it at version 0, now at 1: backward will raise")}
+        "out": {("hazard", "SigmoidBackward0 saved it at version 0, now at 1: backward will raise")}
     },
     "changes": {
         "x = more": {
@@ -200,7 +200,7 @@ def test_nothing_is_in_trouble_or_changed_where_nothing_is_wrong(engine: ModuleT
     for program in ("transposed", "repeated", "sharing", "large"):
         _, contents = memory_of(program, engine)
         kinds = {remark.kind for remark, _ in with_one_blank(contents)}
-        assert not kinds & {"trouble", "changed", "changed cells"}
+        assert not kinds & {"hazard", "changed", "changed cells"}
 
 
 @pytest.mark.parametrize("program", ALL)

@@ -46,7 +46,9 @@ def test_no_verdict_is_wrong_and_few_are_unknown(held: Held) -> None:
     )
     assert [title for title, how in judgements.items() if how == "wrong"] == []
     assert len(held) >= 100
-    why = Counter(said.findings[-1].what for said, _ in held.values() if said.verdict == "unknown")
+    why = Counter(
+        said.findings[-1].sentence for said, _ in held.values() if said.verdict == "unknown"
+    )
     assert count["unknown"] < len(held) / 4, why.most_common(5)
 
 
@@ -54,7 +56,7 @@ def test_each_unknown_says_why(held: Held) -> None:
     for title, (said, _) in held.items():
         if said.verdict == "unknown":
             why = [
-                finding.what
+                finding.sentence
                 for finding in said.findings
                 if finding.kind in ("not known", "not compared")
             ]

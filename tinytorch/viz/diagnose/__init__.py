@@ -3,24 +3,21 @@
 from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
 from .explanation import Explanation, explain
-from .hazards import (
-    describe_hazards,
-    describe_hazards_out_of_sight,
-    find_possible_writers,
-    find_stale_saved,
-)
+from .finding import all_saved, count_writes
+from .hazards import find_possible_writers, find_stale_saved, find_unseen_writes
 
 __all__ = [
     "Blame",
     "Changes",
     "Explanation",
     "PastStep",
+    "all_saved",
     "blame_lines",
     "compare_snapshots",
-    "describe_hazards",
-    "describe_hazards_out_of_sight",
+    "count_writes",
     "explain",
     "find_possible_writers",
     "find_stale_saved",
+    "find_unseen_writes",
     "list_written_names",
 ]

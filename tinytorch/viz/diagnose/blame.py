@@ -12,7 +12,7 @@ from ..wording import escape_unseen, gettext, join_few_names, short_node_name, s
 from .finding import BackwardFinding, SavedBy
 from .write_findings import find_write_findings
 
-_VERSIONS_IN_ERROR = re.compile(
+_STALE_ERROR = re.compile(
     r"modified by an inplace operation: .*is at version (\d+); expected version (\d+)", re.DOTALL
 )
 """PyTorch's error says which versions differ, and of no tensor by name."""
@@ -69,7 +69,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     snap = past[-1].snapshot if past else None
     if snap is None or not snap.nodes:
         return Blame()
-    match = _VERSIONS_IN_ERROR.search(error or "")
+    match = _STALE_ERROR.search(error or "")
     # An error of another kind is none that a write can explain.
     if error is not None and match is None:
         return Blame()

@@ -135,7 +135,7 @@ def _describe_root(
     """Yield the lines of text on a backward that starts at one tensor."""
     yield from _describe_verdict(snap, root, nodes, findings)
     for finding in findings[:_MAX_FINDINGS]:
-        yield "  - " + gettext("{sentence}.", sentence=finding.what)
+        yield "  - " + gettext("{sentence}.", sentence=finding.sentence)
         if finding.way_out:
             yield "    " + gettext("Way out: {way}.", way=finding.way_out)
     if len(findings) > _MAX_FINDINGS:

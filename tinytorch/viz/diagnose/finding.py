@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..read import NodeRecord, SavedRecord, Snapshot
+from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import format_repr, gettext, ngettext, short_node_name
 
 
@@ -26,7 +26,8 @@ class BackwardFinding:
     "invalid", "no grad", "not a scalar", "no derivative". Why its gradient may be wrong: "unseen
     write". Why nothing is promised: "not known" (it may raise), "not compared" (what was saved may
     have been written past its version counter)."""
-    what: str
+    sentence: str
+    """What is so, in words; without its full stop, as other words may follow."""
     way_out: str = ""
     """Empty where there is none to name."""
     saved: Sequence[SavedBy] = ()
@@ -35,7 +36,7 @@ class BackwardFinding:
     """The names of the tensors that share memory with the first of them."""
 
     def __repr__(self) -> str:
-        return format_repr(f"{self.kind}: {self.what}")
+        return format_repr(f"{self.kind}: {self.sentence}")
 
 
 def all_saved(nodes: Iterable[NodeRecord]) -> list[SavedBy]:
@@ -69,6 +70,11 @@ def count_others(pairs: Sequence[SavedBy]) -> str:
         "(and {number} more saved tensor)", "(and {number} more saved tensors)", others
     )
     return f" {count}"
+
+
+def count_writes(tensor: TensorRecord) -> str:
+    """Return `3 writes`, as a tensor's version counter has counted them."""
+    return ngettext("{number} write", "{number} writes", tensor.version or 0)
 
 
 def name_counter_sharers(snap: Snapshot, tensor_id: str) -> tuple[str, ...]:

@@ -7,11 +7,10 @@ values without an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
-from ..wording import gettext, join_names, ngettext, short_node_name
+from ..read import NodeRecord, Snapshot, TensorRecord
+from ..wording import join_names
 from .finding import SavedBy, all_saved
 
 
@@ -36,7 +35,7 @@ def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
 
     The counter of the saved tensor, which backward checks, does not know of them.
     """
-    writers = _find_writers(snap)
+    writers = _find_written_tensors(snap)
     found = []
     already_found: set[tuple[str, str | None, str]] = set()
     for node, saved in all_saved(snap.nodes):
@@ -55,7 +54,7 @@ def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
     return found
 
 
-def _find_writers(snap: Snapshot) -> dict[str | None, list[TensorRecord]]:
+def _find_written_tensors(snap: Snapshot) -> dict[str | None, list[TensorRecord]]:
     """Return the tensors whose counter has counted a write, by storage."""
     writers: dict[str | None, list[TensorRecord]] = {}
     for tensor in snap.tensors:
@@ -77,64 +76,3 @@ def find_possible_writers(snap: Snapshot) -> dict[tuple[str, str], str]:
         if all(saved.bytes_unchanged is not False for saved in entries):
             labels.setdefault((node.id, tensor.id), []).append(snap.label(writer.id))
     return {key: join_names(names) for key, names in labels.items()}
-
-
-# -- sentences for pictures --------------------------------------------------------------
-
-
-def describe_hazards(snap: Snapshot) -> dict[str, tuple[str, ...]]:
-    """Return the sentences for each tensor with a hazard, by its id."""
-    sentences: dict[str, dict[str, None]] = {}
-    # Dicts for their keys: many nodes may have saved one tensor, and say the same.
-    for tensor_id, sentence in _find_hazard_sentences(snap):
-        sentences.setdefault(tensor_id, {})[sentence] = None
-    return {tensor_id: tuple(group) for tensor_id, group in sentences.items()}
-
-
-def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
-    for node, saved in find_stale_saved(snap):
-        if saved.tensor is not None:
-            yield saved.tensor, _describe_stale(node, saved)
-    for node, saved in all_saved(snap.nodes):
-        if saved.bytes_unchanged is False and saved.tensor is not None:
-            sentence = gettext(
-                "{node} saved it, and it was written past its version counter",
-                node=short_node_name(node.name),
-            )
-            yield saved.tensor, sentence
-    for tensor, writer, _ in find_unseen_writes(snap):
-        sentence = gettext(
-            "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
-            other=writer.counter,
-            writes=count_writes(writer),
-            own=tensor.counter,
-        )
-        yield tensor.id, sentence
-
-
-def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[str]:
-    """Return the sentences on stale saved tensors that are not among those shown."""
-    visible = set(shown)
-    sentences = [
-        _describe_stale(node, saved)
-        for node, saved in find_stale_saved(snap)
-        if saved.tensor not in visible
-    ]
-    return [
-        gettext("a tensor without a name: {sentence}", sentence=sentence)
-        for sentence in dict.fromkeys(sentences)
-    ]
-
-
-def _describe_stale(node: NodeRecord, saved: SavedRecord) -> str:
-    return gettext(
-        "{node} saved it at version {then}, now at {now}: backward will raise",
-        node=short_node_name(node.name),
-        then=saved.saved_version,
-        now=saved.version,
-    )
-
-
-def count_writes(tensor: TensorRecord) -> str:
-    """Return `3 writes`, as a tensor's version counter has counted them."""
-    return ngettext("{number} write", "{number} writes", tensor.version or 0)

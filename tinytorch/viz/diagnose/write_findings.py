@@ -12,10 +12,11 @@ from .finding import (
     SavedBy,
     all_saved,
     count_others,
+    count_writes,
     name_counter_sharers,
     name_first_saved,
 )
-from .hazards import UnseenWrite, count_writes, find_unseen_writes
+from .hazards import UnseenWrite, find_unseen_writes
 
 
 def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator[BackwardFinding]:
@@ -70,7 +71,7 @@ def _describe_written_leaves(
     )
     return BackwardFinding(
         kind="stale",
-        what=f"{sentence}{count_others(pairs)}; {reason}",
+        sentence=f"{sentence}{count_others(pairs)}; {reason}",
         way_out=_advise_backward_first(),
         saved=pairs,
         sharing=name_counter_sharers(snap, pairs[0].saved.tensor or ""),
@@ -190,7 +191,7 @@ def _describe_unseen_write(
     )
     return BackwardFinding(
         kind="unseen write",
-        what=sentence + count_others(pairs),
+        sentence=sentence + count_others(pairs),
         way_out=_advise_detach(tensor),
         saved=pairs,
         sharing=(tensor, writer),

@@ -182,12 +182,12 @@ def _is_input(found: Any, follower: Any) -> bool:
 def _has_foreign_hook(raw: Any) -> bool:
     """Return True if a saved-tensor hook packed this, other than those of `copylab.watch`."""
     hook = getattr(raw, "unpack_hook", None)
-    return hook is not None and not getattr(hook, "changes_nothing", False)
+    return hook is not None and not getattr(hook, "is_of_watch", False)
 
 
 def _add_bytes_from_watch(record: SavedRecord, raw: Any) -> SavedRecord:
     """Add the bytes at the time of the save, where a hook of `copylab.watch` has compared them."""
-    is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "changes_nothing", False)
+    is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
     has_changed = (
         getattr_or_none(getattr_or_none(raw, "data"), "has_changed") if is_watched else None
     )

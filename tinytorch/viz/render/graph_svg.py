@@ -68,17 +68,19 @@ class GraphStep(NamedTuple):
     picture: Picture
 
 
-def graphs_of(run: Iterable[Changes], wrong: Iterable[frozenset[object]]) -> Iterator[GraphStep]:
+def graphs_of(
+    run: Iterable[Changes], wrong_nodes: Iterable[frozenset[object]]
+) -> Iterator[GraphStep]:
     """Make the graph pictures of the steps of a run.
 
-    A graph that is not too large is laid out once, so that what stays keeps its place. `wrong` has,
-    for each step, the keys of the nodes whose gradient is wrong.
+    A graph that is not too large is laid out once, so that what stays keeps its place. `wrong_nodes`
+    has, for each step, the keys of the nodes whose gradient is wrong, as `blame_lines` found them.
     """
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
-    for changed, wrong_nodes in zip(run, wrong, strict=True):
+    for changed, wrong_in_step in zip(run, wrong_nodes, strict=True):
         selection = select_nodes(changed)
-        sheets.append(make_sheet(describe_graph(changed, selection, wrong_nodes)))
+        sheets.append(make_sheet(describe_graph(changed, selection, wrong_in_step)))
         describe_unmarked.append(partial(describe_graph, Changes(changed.now), selection))
     stage: Callable[[], GraphStage] | None = None
     renamed = _rename_all(sheets)

@@ -26,7 +26,7 @@ GEOMETRY_COLUMNS, WORD_COLUMNS = 60, 32
 NAMES_WIDTH, STRIP_WIDTH, PACK_WIDTH = 38, 108, 900
 """The least width of the names and of the strip, and the most that a line for a pack asks for."""
 COUNTER_HEIGHT, BRACKET = 38, 8
-_INKS = {"changed": "new-t s b", "trouble": "bad-t s b"}
+_INKS = {"changed": "new-t s b", "hazard": "bad-t s b"}
 """Of the remarks below a row; all others are muted."""
 _FACTS = ("stride", "dtype", "history", "base")
 """Remarks that share one line, below the geometry."""
@@ -160,7 +160,7 @@ class Row:
 
 
 def _indent(line: WordLine) -> int:
-    """Return the room for the cross before what is in trouble."""
+    """Return the room for the cross before what has a hazard."""
     return 12 if line.ink.startswith("bad") else 0
 
 

@@ -56,7 +56,7 @@ def memory(
     version counter C1, shared by x and d: at version 0.
 
     The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what changed is marked.
-    Of more than 30 tensors those are folded, module by module, that neither share memory nor are in trouble, nor have
+    Of more than 30 tensors those are folded, module by module, that neither share memory nor have a hazard, nor have
     `find` in their names. `fold=False` shows all of them.
     Raises TypeError for an argument that is no tensor and holds none.
     """
@@ -114,7 +114,7 @@ class SheetLine(NamedTuple):
     text: str
     whole: str
     """The sentence that it is a part of."""
-    has_trouble: bool = False
+    has_hazard: bool = False
 
 
 class MemorySheet(NamedTuple):
@@ -152,7 +152,7 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
             entries[entry.storage.id] = make_band(entry)
             titles.append(entry.title.caption)
         else:
-            entries[f"pack {place}"] = SheetLine(entry.summary, entry.summary, entry.has_trouble)
+            entries[f"pack {place}"] = SheetLine(entry.summary, entry.summary, entry.has_hazard)
             titles.append(entry.summary)
     for tensor_entry in contents.without_storage:
         entries[tensor_entry.tensor.id] = make_row(tensor_entry, None)
@@ -318,8 +318,8 @@ def _draw_band(
 
 
 def _draw_pack(canvas: Canvas, columns: Columns, y: float, pack: SheetLine) -> None:
-    box, ink = ("bad", "bad-t s b") if pack.has_trouble else ("card dash", "t s")
+    box, ink = ("bad", "bad-t s b") if pack.has_hazard else ("card dash", "t s")
     canvas.rect(PAD, y, columns.right, PACK_HEIGHT, box, 8)
-    if pack.has_trouble:
+    if pack.has_hazard:
         canvas.mark("cross", PAD + 16, y + 18)
     canvas.text(PAD + 28, y + 22, pack.text, ink, columns_that_fit(columns.right - 50, "s"))

@@ -17,7 +17,7 @@ from ..show import (
 )
 from ..wording import gettext, join_lines
 
-_SENTENCES_OF_OWN = ("changed", "trouble", "note")
+_SENTENCES_OF_OWN = ("changed", "hazard", "note")
 """Of the remarks of a tensor: all others are joined in its first line."""
 _DEEPER = ("gradient changed", "maybe written")
 """Of the remarks of a node: they belong to the line before."""
@@ -83,7 +83,7 @@ def _sentence_of_remark(remark: Remark) -> str:
     match remark.kind:
         case "changed" | "gradient changed":
             return gettext("Changed: {fact}.", fact=remark.sentence)
-        case "trouble":
+        case "hazard":
             return gettext("In trouble: {sentence}.", sentence=remark.sentence)
         case "note":
             return gettext("Note: {note}.", note=remark.sentence)

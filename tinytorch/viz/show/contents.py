@@ -56,7 +56,7 @@ class TensorEntry:
     cells: str
     """Which cells it covers, for where none of these is among the cells that are drawn."""
     remarks: tuple[Remark, ...]
-    """Kinds: geometry, stride, dtype, history, cells, base, grad; then changed, trouble, note."""
+    """Kinds: geometry, stride, dtype, history, cells, base, grad; then changed, hazard, note."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class PackEntry:
     """Several storages in one line."""
 
     summary: str
-    has_trouble: bool
+    has_hazard: bool
     open: Callable[[], tuple[StorageEntry | PackEntry, ...]]
     """Makes the entries in it: only if it is opened, since there may be thousands."""
 

@@ -53,23 +53,24 @@ SAVED_COLUMNS, LABEL_COLUMNS = 14, 26
 
 
 def describe_graph(
-    changed: Changes, selection: NodeSelection, wrong: Collection[object] = ()
+    changed: Changes, selection: NodeSelection, wrong_nodes: Collection[object] = ()
 ) -> GraphContents:
     """Make everything that a graph picture says of a snapshot, with what changed in it.
 
-    `wrong` has the keys of nodes whose gradient is wrong.
+    `wrong_nodes` has the keys of nodes whose gradient is wrong: the step player has them from
+    `blame_lines`, and no other caller knows.
     """
-    return _GraphDescriber(changed, selection, wrong).describe()
+    return _GraphDescriber(changed, selection, wrong_nodes).describe()
 
 
 class _GraphDescriber:
     """Describes one selection of a graph; holds what all entries need."""
 
     def __init__(
-        self, changed: Changes, selection: NodeSelection, wrong: Collection[object]
+        self, changed: Changes, selection: NodeSelection, wrong_nodes: Collection[object]
     ) -> None:
         self.changed, self.snap, self.selection = changed, changed.now, selection
-        self.wrong = wrong
+        self.wrong_nodes = wrong_nodes
         self.maybe_written = find_possible_writers(changed.now)
         """(node id, tensor id) -> the names through which it may have been written unseen."""
         self.leaf_ids = dict.fromkeys(
@@ -187,7 +188,7 @@ class _GraphDescriber:
             name=short_node_name(node.name),
             is_new=node.id in self.changed.new_nodes,
             is_found=node.id in self.selection.found,
-            has_wrong_gradient=node.key in self.wrong,
+            has_wrong_gradient=node.key in self.wrong_nodes,
             remarks=(
                 *self._remarks_of_gradient(node),
                 *self._remarks_of_edges(node),
@@ -262,7 +263,7 @@ class _GraphDescriber:
         state = _sentence_of_saved(self.snap, saved)
         if before is not None:
             state += f" ({state_before(before)})"
-        kind, caption = _caption_of_saved(self.snap, saved)
+        kind, caption = _kind_and_caption_of_saved(self.snap, saved)
         if kind == "unchanged" and is_doubtful:
             # A tick beside "perhaps written unseen" would say the opposite.
             kind = "live"
@@ -469,7 +470,7 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
     return gettext("cannot be read")
 
 
-def _caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str, str]:
+def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str, str]:
     """Return the kind of remark and a saved value with its state, for a card."""
     head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), SAVED_COLUMNS))
     value = head

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from ..diagnose import Changes, describe_hazards_out_of_sight
+from ..diagnose import Changes
 from ..read import Snapshot, StorageRecord, TensorRecord
 from ..wording import (
     cut_middle,
@@ -27,6 +27,7 @@ from .contents import (
     StorageEntry,
     TensorEntry,
 )
+from .hazard_sentences import describe_hazards_out_of_sight
 from .select_storages import Band, MemorySelection, StoragePack
 from .sentences import (
     MEMORY_FACTS,
@@ -82,10 +83,10 @@ def _describe_entries(
             described.append(_describe_storage(changed, entry, selection))
             continue
         # Kept as a pack: its tensors are described if somebody opens it.
-        bad = [tensor.id for tensor in entry.tensors if tensor.id in selection.troubles]
-        summary = summarize_pack(changed, entry, bad)
+        with_hazard = [tensor.id for tensor in entry.tensors if tensor.id in selection.hazards]
+        summary = summarize_pack(changed, entry, with_hazard)
         open_pack = partial(_describe_entries, changed, selection, entry.inside)
-        described.append(PackEntry(summary, bool(bad), open_pack))
+        described.append(PackEntry(summary, bool(with_hazard), open_pack))
     return tuple(described)
 
 
@@ -169,7 +170,7 @@ def _describe_tensor(
         remarks=(
             *_facts_of_tensor(changed.now, tensor, cells),
             *_changes_of_tensor(changed, tensor),
-            *(Remark.in_both("trouble", text) for text in selection.troubles.get(tensor.id, ())),
+            *(Remark.in_both("hazard", text) for text in selection.hazards.get(tensor.id, ())),
             *(Remark.in_both("note", note) for note in tensor.notes),
         ),
     )
@@ -272,7 +273,7 @@ def _list_notes(
     gone = [escape_name(name) for name in changed.gone_names]
     if gone:
         yield gettext("no longer there: {names}", names=join_names(gone))
-    # Tensors in trouble without a name have no row that could say it.
+    # Tensors with a hazard and no name have no row that could say it.
     yield from describe_hazards_out_of_sight(snap, shown)
     for name in snap.arrays:
         yield gettext(

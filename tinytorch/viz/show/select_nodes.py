@@ -22,8 +22,8 @@ FOLD_ABOVE = 40
 """Graphs of up to this many nodes are shown whole."""
 ROOM, MOST_ROOM = 24, 80
 """How many entries a larger one has, and how many if that takes it to show what has to be visible."""
-MOST_TROUBLES = 8
-"""How many of the nodes in trouble have to be visible, those that come first."""
+MOST_HAZARDS = 8
+"""How many of the nodes with a hazard have to be visible, those that come first."""
 MOST_NAMED = 12
 """How many of the nodes that are new, or whose results have a name, have to be visible: the latest."""
 MOST_LEAVES = 8
@@ -86,7 +86,7 @@ class NodeSelection:
 def select_nodes(changed: Changes, find: str = "", fold: bool = True) -> NodeSelection:
     """Select the entries of a graph; a large one is folded, by module and by what is repeated.
 
-    As far as they are not too many, nodes that are in trouble or changed, whose results have names,
+    As far as they are not too many, nodes that have a hazard or changed, whose results have names,
     or that `find` names stay visible.
     """
     check_options(find, fold)
@@ -95,7 +95,7 @@ def select_nodes(changed: Changes, find: str = "", fold: bool = True) -> NodeSel
     if not is_large and not find:
         return NodeSelection(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold)
     fresh = changed.new_nodes | {node for node, _ in changed.earlier_saved}
-    order = _NodeOrder(snap, _find_bad_nodes(snap), fresh, find)
+    order = _NodeOrder(snap, _find_nodes_with_hazard(snap), fresh, find)
     if is_large:
         return order.select("F", 0, len(order.computed), {})
     places = {node.id: node.id for node in snap.nodes}
@@ -107,27 +107,27 @@ def has_noted_modules(snap: Snapshot) -> bool:
     return any(node.module is not None for node in snap.nodes)
 
 
-def _find_bad_nodes(snap: Snapshot) -> set[str]:
+def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     """Return the nodes with something stale, freed or maybe written among what they saved."""
     states = {saved.state for node in snap.nodes for saved in node.saved}
     # After a backward everything is freed, which sets no node apart; beside live ones it does.
-    wrong = {"stale", "freed"} if "live" in states else {"stale"}
-    bad = {node_id for node_id, _ in find_possible_writers(snap)}
+    bad_states = {"stale", "freed"} if "live" in states else {"stale"}
+    with_hazard = {node_id for node_id, _ in find_possible_writers(snap)}
     for node in snap.nodes:
         if node.cut or any(
-            saved.state in wrong or saved.bytes_unchanged is False for saved in node.saved
+            saved.state in bad_states or saved.bytes_unchanged is False for saved in node.saved
         ):
-            bad.add(node.id)
-    return bad
+            with_hazard.add(node.id)
+    return with_hazard
 
 
 class _NodeOrder:
     """The nodes of a graph in the order in which they were made, the last first, and their leaves."""
 
     def __init__(
-        self, snap: Snapshot, bad: Collection[str], fresh: Collection[str], find: str
+        self, snap: Snapshot, with_hazard: Collection[str], fresh: Collection[str], find: str
     ) -> None:
-        self.snap, self.bad, self.fresh, self.find = snap, bad, fresh, find
+        self.snap, self.with_hazard, self.fresh, self.find = snap, with_hazard, fresh, find
         self.users: dict[str, list[str]] = {node.id: [] for node in snap.nodes}
         for node in snap.nodes:
             for end in dict.fromkeys(node.ends):
@@ -232,11 +232,18 @@ class _NodeOrder:
             # A leaf that was found is seen beside the nodes that use it.
             found.update(self._places_of(node_id))
         made = {tensor.grad_fn for tensor in self.snap.named_tensors}
-        bad = [place for place, node in enumerate(self.computed) if node.id in self.bad]
+        hazardous = [
+            place for place, node in enumerate(self.computed) if node.id in self.with_hazard
+        ]
         named = [place for place, node in enumerate(self.computed) if node.id in made]
         # What was looked for is shown in any case, the rest up to a limit.
         fresh = [place for place, node in enumerate(self.computed) if node.id in self.fresh]
-        visible = [*sorted(found), *bad[:MOST_TROUBLES], *fresh[:MOST_NAMED], *named[:MOST_NAMED]]
+        visible = [
+            *sorted(found),
+            *hazardous[:MOST_HAZARDS],
+            *fresh[:MOST_NAMED],
+            *named[:MOST_NAMED],
+        ]
         return list(dict.fromkeys(visible))
 
     def _kind_of_node(self, node: NodeRecord) -> object:
@@ -249,8 +256,8 @@ class _NodeOrder:
         ]
         # Shapes belong to it: the picture promises that what is repeated is equal in them.
         is_none = tuple(edge is None for edge in node.edges)
-        is_found, is_bad = node.id in self.found, node.id in self.bad
-        return node.name, tuple(saved_values), tuple(shapes), is_none, is_found, is_bad
+        is_found, has_hazard = node.id in self.found, node.id in self.with_hazard
+        return node.name, tuple(saved_values), tuple(shapes), is_none, is_found, has_hazard
 
     def compare_edges(self, first: int, second: int, size: int) -> tuple[bool, ...] | None:
         """Say how the edges of two stretches are equal; None if they are not.

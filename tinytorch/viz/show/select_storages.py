@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..diagnose import Changes, describe_hazards
+from ..diagnose import Changes
 from ..read import Snapshot, StorageRecord, TensorRecord
 from ..wording import matches_any
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
+from .hazard_sentences import describe_hazards
 
 MOST_ENTRIES, MOST_ROWS = 16, 30
 """How many entries a large picture shows, and how many tensors if they have to be visible."""
-MOST_TROUBLES, MOST_NEW = 8, 12
-"""How many storages in trouble, and how many that are new or in no module, have to be visible."""
+MOST_HAZARDS, MOST_NEW = 8, 12
+"""How many storages with a hazard, and how many new or in no module, have to be visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +61,19 @@ class MemorySelection:
     find: str
     found: frozenset[str]
     """The tensors whose names have `find` in them."""
-    troubles: Mapping[str, tuple[str, ...]]
-    """The tensors in trouble, each with sentences that say why."""
+    hazards: Mapping[str, tuple[str, ...]]
+    """The tensors with a hazard, each with sentences that say why."""
 
 
 def select_storages(changed: Changes, find: str = "", fold: bool = True) -> MemorySelection:
     """Select the storages to show; storages of one module are folded where there are many.
 
-    As far as they are not too many, tensors that are in trouble, that changed, that share memory or
+    As far as they are not too many, tensors that have a hazard, that changed, that share memory or
     that have `find` in their names stay visible.
     """
     check_options(find, fold)
     snap = changed.now
-    bad = describe_hazards(snap)
+    hazards = describe_hazards(snap)
     found = frozenset(
         tensor.id
         for tensor in snap.tensors
@@ -81,10 +82,10 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     # Rows are counted, not storages: they are what makes a picture high.
     if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:
-        return MemorySelection(tuple(bands), not fold, find, found, bad)
+        return MemorySelection(tuple(bands), not fold, find, found, hazards)
     # Folds are stretches of neighbours, so the storages of a module must be neighbours.
     homes = _sort_by_module(snap, bands)
-    bands = [_limit_rows(band, {*found, *bad}) for band, _ in homes]
+    bands = [_limit_rows(band, {*found, *hazards}) for band, _ in homes]
     paths = [path for _, path in homes]
     # A write through one tensor is seen by all others over the same cells.
     in_changed_cells = {tid for sid in changed.earlier_cells for tid in snap.storage(sid).tensors}
@@ -97,15 +98,15 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     line = FoldableLine(
         paths,
         [len(band.members) for band in bands],
-        _find_visible(bands, paths, found, bad, fresh),
-        [_kind_of_band(snap, band, bad) for band in bands],
+        _find_visible(bands, paths, found, hazards, fresh),
+        [_kind_of_band(snap, band, hazards) for band in bands],
         # Storages have no edges: those of one kind are equal.
         lambda *_: (),
         room=MOST_ENTRIES,
         most_room=MOST_ROWS,
     )
     entries = tuple(_make_entries(line, bands, line.open_stretch(0, len(bands))))
-    return MemorySelection(entries, False, find, found, bad)
+    return MemorySelection(entries, False, find, found, hazards)
 
 
 def check_options(find: object, fold: object) -> None:
@@ -144,12 +145,12 @@ def _find_visible(
     bands: Sequence[Band],
     paths: Sequence[ModulePath],
     found: Collection[str],
-    bad: Collection[str],
+    with_hazard: Collection[str],
     fresh: Collection[str],
 ) -> list[int]:
     """Return the places of what has to be visible, the most important first."""
     visible: list[int] = []
-    for urgent, most in ((found, len(bands)), (bad, MOST_TROUBLES), (fresh, MOST_NEW)):
+    for urgent, most in ((found, len(bands)), (with_hazard, MOST_HAZARDS), (fresh, MOST_NEW)):
         places = [
             place
             for place, band in enumerate(bands)
@@ -162,8 +163,8 @@ def _find_visible(
     return list(dict.fromkeys(visible))
 
 
-def _kind_of_band(snap: Snapshot, band: Band, bad: Collection[str]) -> object:
-    """Return what is the same in equal storages: names within the module, shapes, dtypes, trouble."""
+def _kind_of_band(snap: Snapshot, band: Band, with_hazard: Collection[str]) -> object:
+    """Return what is the same in equal storages: names within the module, shapes, dtypes, hazards."""
     names = []
     for tensor in band.members:
         parts = snap.first_name(tensor).split(".")
@@ -171,7 +172,8 @@ def _kind_of_band(snap: Snapshot, band: Band, bad: Collection[str]) -> object:
         own = parts[-2 if tensor.role == "grad" else -1 :]
         names.append([part for part in own if not part.isdigit()])
     layouts = [
-        (tensor.shape, tensor.stride, tensor.dtype, tensor.id in bad) for tensor in band.members
+        (tensor.shape, tensor.stride, tensor.dtype, tensor.id in with_hazard)
+        for tensor in band.members
     ]
     # As text: kinds are keys of a dict, and lists have no hash.
     return repr((names, layouts))

@@ -128,7 +128,7 @@ def history_of_tensor(tensor: TensorRecord, *, short_form: bool = False) -> str:
     return gettext("not a leaf, grad_fn {node}", node=node)
 
 
-def summarize_pack(changed: Changes, pack: StoragePack, bad: Sequence[str]) -> str:
+def summarize_pack(changed: Changes, pack: StoragePack, with_hazard: Sequence[str]) -> str:
     """Return `net.layers.0: 6 tensors, 12,640 bytes, each alone in its storage, 1 changed`."""
     snap, members = changed.now, pack.tensors
     nbytes = sum(band.storage.nbytes for band in pack.bands)
@@ -142,13 +142,13 @@ def summarize_pack(changed: Changes, pack: StoragePack, bad: Sequence[str]) -> s
         facts.append(ngettext("in {number} storage", "in {number} storages", len(pack.bands)))
     # A fold hides its rows, so it has to say how many of them need attention.
     altered = changed.attribute_changes.keys() | changed.earlier_versions.keys()
-    bad_count = sum(tensor.id in bad for tensor in members)
+    hazard_count = sum(tensor.id in with_hazard for tensor in members)
     changed_count = sum(
         tensor.id in altered or tensor.storage in changed.earlier_cells for tensor in members
     )
     new_count = sum(tensor.id in changed.new_tensors for tensor in members)
-    if bad_count:
-        facts.append(gettext("{number} in trouble", number=f"{bad_count:,}"))
+    if hazard_count:
+        facts.append(gettext("{number} in trouble", number=f"{hazard_count:,}"))
     if changed_count:
         facts.append(gettext("{number} changed", number=f"{changed_count:,}"))
     if new_count:
@@ -266,7 +266,7 @@ def list_changes_in_fold(changed: Changes, fold: NodeFold) -> list[str]:
 
 
 def select_saved(node: NodeRecord) -> list[tuple[int, SavedRecord]]:
-    """Return what a node saved, with its position; of very many those in trouble, then the first."""
+    """Return what a node saved, with its position; of very many those with a hazard, then the first."""
     saved = list(enumerate(node.saved))
     if len(saved) <= MOST_LISTED:
         return saved

@@ -6,7 +6,7 @@ In reading order, from `watch()` to a finding:
 `scope`          engines that are imported and threads that are started while a watch is on
 `on_torch`       the calls out of PyTorch: hooks on saved tensors, and a dispatch mode for writes
 `on_tinytorch`   the same calls out of tinytorch
-`save_record`    one saved tensor: its bytes when it was saved, and the writes to its memory since
+`watched_save`    one saved tensor: its bytes when it was saved, and the writes to its memory since
 `places`         the line of the program that is running; `cells` names the cells of a notebook
 `aliases`        the names under which the program knows the saved memory
 `findings`       what is reported, with the line that saved and the line that wrote

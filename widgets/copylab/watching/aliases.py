@@ -9,7 +9,7 @@ from typing import Any
 
 from tinytorch.viz import collect_tensors
 
-from .save_record import memory_span
+from .watched_save import memory_span
 
 _MAX_FRAMES = 30
 _MAX_NAMES = 6

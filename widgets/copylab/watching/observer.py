@@ -23,7 +23,7 @@ from .findings import Finding, GradientWarning
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .places import Caller, Place, place_of
-from .save_record import SaveRecord, memory_span
+from .watched_save import WatchedSave, memory_span
 
 _SNAPSHOT_LOCK = threading.RLock()
 """Held while a snapshot is taken: that lists all objects of the process, and if two threads did
@@ -99,7 +99,7 @@ class Watch(Presentation):
         """Engines imported by the end, and never attached in the thread that entered."""
         self._threads_not_attached = 0
 
-        self._records: dict[int, dict[int, weakref.ref[SaveRecord]]] = {}
+        self._records: dict[int, dict[int, weakref.ref[WatchedSave]]] = {}
         """The saved tensors, by the address of their storage and the record's id."""
         self._prune_at = _SMALLEST_PRUNING
         self._save_count = 0
@@ -203,9 +203,9 @@ class Watch(Presentation):
 
     def record_save(
         self, tensor: Any, *, sequence_nr: int, is_output: bool, was_leaf: bool, output_nr: int
-    ) -> SaveRecord:
+    ) -> WatchedSave:
         """Return the record of a tensor that is being saved, which the node holds in its place."""
-        record = SaveRecord(
+        record = WatchedSave(
             tensor,
             self._caller.find_place(),
             sequence_nr=sequence_nr,
@@ -248,7 +248,7 @@ class Watch(Presentation):
         siblings = self._records.get(_storage_address(tensor))
         if not siblings:
             return
-        place, span = self._caller.find_writer(), memory_span(tensor)
+        place, span = self._caller.find_writing_line(), memory_span(tensor)
         for reference in list(siblings.values()):
             record = reference()
             if record is None:
@@ -266,7 +266,7 @@ class Watch(Presentation):
             if record is not None and record.sequence_nr == sequence_nr:
                 record.is_harmless = True
 
-    def check_read(self, record: SaveRecord, find_node: Callable[[], Any]) -> None:
+    def check_read(self, record: WatchedSave, find_node: Callable[[], Any]) -> None:
         """Compare a saved tensor that a node reads, at the version at which it was saved.
 
         Raises GradientWarning for a modified one with `silent="raise"`.
@@ -295,7 +295,7 @@ class Watch(Presentation):
             place = finding.backward or Place("<unknown>", 0, "")
             _warn_at(place, finding.summary, GradientWarning)
 
-    def annotate_error(self, record: SaveRecord, node_name: str, error: RuntimeError) -> None:
+    def annotate_error(self, record: WatchedSave, node_name: str, error: RuntimeError) -> None:
         """Add the two lines to the engine's own error for a stale saved tensor."""
         if threading.get_ident() in self._threads_in_snapshot:
             return
@@ -311,7 +311,7 @@ class Watch(Presentation):
         return list(dict.fromkeys(findings))
 
     def _add_finding(
-        self, record: SaveRecord, node_name: str, *, silent: bool, compared: bool = True
+        self, record: WatchedSave, node_name: str, *, silent: bool, compared: bool = True
     ) -> tuple[Finding, bool]:
         """Return the finding for a record, and True if it is new.
 
@@ -320,7 +320,7 @@ class Watch(Presentation):
         thread = threading.get_ident()
         self._threads_in_snapshot.add(thread)
         try:
-            frame, writer = self._caller.find_frame(), record.find_writer()
+            frame, writer = self._caller.find_frame(), record.find_line_to_blame()
             backward = None if frame is None else place_of(frame)
             key = (silent, writer or record.place, backward)
             with self._lock:

@@ -13,7 +13,7 @@ from tinytorch.graph import (
     set_saved_tensor_hooks,
 )
 
-from .save_record import SaveRecord
+from .watched_save import WatchedSave
 
 if TYPE_CHECKING:
     from .observer import Watch
@@ -52,7 +52,7 @@ class TinyTorchHooks:
         """Note a tensor that was written. tinytorch calls this before its version counts the write."""
         self.watch.record_write(tensor, already_written=True)
 
-    def pack(self, tensor: Any) -> SaveRecord:
+    def pack(self, tensor: Any) -> WatchedSave:
         """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
         if self.watch.ended:  # and its thread goes on
             self.leave()
@@ -71,7 +71,7 @@ class TinyTorchHooks:
             output_nr=output_nr,
         )
 
-    def unpack(self, record: SaveRecord) -> Any:
+    def unpack(self, record: WatchedSave) -> Any:
         """Return the tensor that a node reads. Raises RuntimeError if it is stale, as PyTorch does."""
         node, tensor = MODES.here.node, record.tensor
         if record.was_detached:
@@ -87,4 +87,5 @@ class TinyTorchHooks:
             self.watch.check_read(record, lambda: node)
         return tensor
 
-    unpack.changes_nothing = True  # type: ignore[attr-defined]
+    # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.
+    unpack.is_of_watch = True  # type: ignore[attr-defined]

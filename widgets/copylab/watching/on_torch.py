@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, short_name, stale_text
 
-from .save_record import SaveRecord
 from .scope import Replacement, run_in_unwatched_thread
+from .watched_save import WatchedSave
 
 if TYPE_CHECKING:
     from .observer import Watch
@@ -158,7 +158,7 @@ class TorchHooks:
 
     # -- saves and reads -----------------------------------------------------------
 
-    def pack(self, tensor: Any) -> SaveRecord:
+    def pack(self, tensor: Any) -> WatchedSave:
         """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
         if self.watch.ended:  # and its thread goes on
             self._remove_hooks()
@@ -203,7 +203,7 @@ class TorchHooks:
         self.next_nr, self.previous_nr, self.target_id = last_operation
         return alias
 
-    def unpack(self, record: SaveRecord) -> Any:
+    def unpack(self, record: WatchedSave) -> Any:
         """Return the tensor that a node reads. Raises RuntimeError if it is stale, as without hooks."""
         if record.was_detached:
             raise RuntimeError(DETACHED_MESSAGE)
@@ -217,7 +217,8 @@ class TorchHooks:
             self.watch.check_read(record, self._find_node)
         return record.tensor
 
-    unpack.changes_nothing = True  # type: ignore[attr-defined]
+    # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.
+    unpack.is_of_watch = True  # type: ignore[attr-defined]
 
     def _is_in_backward(self) -> bool:
         return bool(self.torch._C._current_graph_task_id() >= 0)
@@ -225,7 +226,7 @@ class TorchHooks:
     def _find_node(self) -> Any:
         return self.torch._C._current_autograd_node()
 
-    def _describe_stale(self, record: SaveRecord) -> str:
+    def _describe_stale(self, record: WatchedSave) -> str:
         """Return PyTorch's error for a saved tensor that was written since."""
         tensor = record.tensor
         scalar_type = tensor.type().rpartition(".")[2].removesuffix("Tensor")

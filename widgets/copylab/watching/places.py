@@ -93,7 +93,7 @@ class Caller:
         frame = self.find_frame()
         return None if frame is None else place_of(frame)
 
-    def find_writer(self) -> Place | None:
+    def find_writing_line(self) -> Place | None:
         """Return that line, with `optimizer` set if an optimizer runs between it and the write."""
         frame = self.find_frame()
         inner: FrameType | None = sys._getframe(1)

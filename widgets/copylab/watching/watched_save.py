@@ -30,7 +30,7 @@ class ObservedWrite(NamedTuple):
     version_before: int
 
 
-class SaveRecord:
+class WatchedSave:
     """A tensor as a node saved it. A pack hook hands the node this record in its place.
 
     tensor: what the node gets back. place: the line that saved it. is_output: the node that saved
@@ -42,10 +42,10 @@ class SaveRecord:
     __slots__ = (
         "__weakref__",
         "checksum",
+        "first_write_changed_bytes",
         "is_harmless",
         "is_output",
         "is_reported",
-        "is_spoiled",
         "original",
         "output_nr",
         "place",
@@ -82,7 +82,7 @@ class SaveRecord:
         self.writes: list[ObservedWrite] = []
         self.is_harmless = False
         self.is_reported = False
-        self.is_spoiled = False
+        self.first_write_changed_bytes = False
         # The records of the same storage, from which this one takes itself when it is freed.
         self.siblings: dict[int, Any] = {}
 
@@ -104,13 +104,17 @@ class SaveRecord:
                 self.writes.pop()
         self.writes.append(ObservedWrite(place, span, version))
         if already_written and len(self.writes) == 1:
-            self.is_spoiled = self._has_changed_in(span)
+            self.first_write_changed_bytes = self._has_changed_in(span)
 
     def _has_last_write_changed(self, already_written: bool) -> bool:
         """Return True if the only write so far has changed the saved bytes."""
         # PyTorch reports a write before it is done: what the last one changed can be seen only now.
         # tinytorch reports it afterwards; now the next write has been done, too.
-        return self.is_spoiled if already_written else self._has_changed_in(self.writes[-1].span)
+        return (
+            self.first_write_changed_bytes
+            if already_written
+            else self._has_changed_in(self.writes[-1].span)
+        )
 
     def _has_changed_in(self, span: Span) -> bool:
         """Return True if a write to this memory has changed the saved bytes."""
@@ -140,7 +144,7 @@ class SaveRecord:
         is_written = any(_spans_overlap(self.span, write.span) for write in self.writes)
         return None if is_written else False
 
-    def find_writer(self) -> Place | None:
+    def find_line_to_blame(self) -> Place | None:
         """Return the line to blame: the first write that was counted, or the first to its memory."""
         versions_after = [write.version_before for write in self.writes[1:]]
         versions_after.append(self.tensor._version)

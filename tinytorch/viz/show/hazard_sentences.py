@@ -1,0 +1,65 @@
+"""What the memory picture says of tensors with a hazard.
+
+What the graph picture says of the same is in `graph_remarks`: there it stands in the node's entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..diagnose import all_saved, count_writes, find_stale_saved, find_unseen_writes
+from ..read import NodeRecord, SavedRecord, Snapshot
+from ..wording import gettext, short_node_name
+
+
+def describe_hazards(snap: Snapshot) -> dict[str, tuple[str, ...]]:
+    """Return the sentences for each tensor with a hazard, by its id."""
+    sentences: dict[str, dict[str, None]] = {}
+    # Dicts for their keys: many nodes may have saved one tensor, and say the same.
+    for tensor_id, sentence in _find_hazard_sentences(snap):
+        sentences.setdefault(tensor_id, {})[sentence] = None
+    return {tensor_id: tuple(group) for tensor_id, group in sentences.items()}
+
+
+def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
+    for node, saved in find_stale_saved(snap):
+        if saved.tensor is not None:
+            yield saved.tensor, _describe_stale(node, saved)
+    for node, saved in all_saved(snap.nodes):
+        if saved.bytes_unchanged is False and saved.tensor is not None:
+            sentence = gettext(
+                "{node} saved it, and it was written past its version counter",
+                node=short_node_name(node.name),
+            )
+            yield saved.tensor, sentence
+    for tensor, writer, _ in find_unseen_writes(snap):
+        sentence = gettext(
+            "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
+            other=writer.counter,
+            writes=count_writes(writer),
+            own=tensor.counter,
+        )
+        yield tensor.id, sentence
+
+
+def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[str]:
+    """Return the sentences on stale saved tensors that are not among those shown."""
+    visible = set(shown)
+    sentences = [
+        _describe_stale(node, saved)
+        for node, saved in find_stale_saved(snap)
+        if saved.tensor not in visible
+    ]
+    return [
+        gettext("a tensor without a name: {sentence}", sentence=sentence)
+        for sentence in dict.fromkeys(sentences)
+    ]
+
+
+def _describe_stale(node: NodeRecord, saved: SavedRecord) -> str:
+    return gettext(
+        "{node} saved it at version {then}, now at {now}: backward will raise",
+        node=short_node_name(node.name),
+        then=saved.saved_version,
+        now=saved.version,
+    )
