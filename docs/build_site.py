@@ -42,10 +42,10 @@ from copylab.course.translation import (
     require_language,
 )
 from copylab.quiz import Prediction, render_standalone
+from copylab.wording import current_language as language_in_use
+from copylab.wording import use_language
 
 import tinytorch
-from tinytorch.viz import current_language as language_in_use
-from tinytorch.viz import use_language
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

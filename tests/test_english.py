@@ -68,7 +68,8 @@ def test_lessons_widgets_and_docs_are_read() -> None:
     places = {place for place, _ in texts()}
     assert places >= {
         "notebooks/14_clinic.ipynb",
-        "tinytorch/locale/copylab.pot",
+        "tinytorch/locale/tinytorch.pot",
+        "widgets/copylab/locale/copylab.pot",
         "README.md",
         "docs/widgets/steps.md",
     }

@@ -37,6 +37,7 @@ ROOMS = [
     "tinytorch.viz.show",
     "tinytorch.viz.render",
     "tinytorch.viz",
+    "copylab.wording",
     "copylab.doc",
     "copylab.safe_files",
     "copylab.run",

@@ -126,15 +126,23 @@ def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
     answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert all(line.startswith(str(installed)) for line in answer.stdout.splitlines())
+    # Pictures have their own catalogue; copylab's is read when copylab is, in the language chosen before.
     speaks = (
-        program
-        + "\nfrom tinytorch.viz.wording import catalogue; catalogue.use_language('zh'); print(catalogue.gettext('Memory'))"
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "from tinytorch import ones, viz\n"
+        "viz.use_language('zh')\n"
+        "print(viz.memory(x=ones(2)).text, 'copylab' in sys.modules)\n"
+        "from copylab import wording\n"
+        "print(wording.gettext('Memory'), wording.gettext('Step {number} of {count}', number=1, count=2))"
     )
     command = [sys.executable, "-X", "utf8", "-I", "-S", "-c", speaks, *paths]
     answer = subprocess.run(
         command, capture_output=True, encoding="utf-8", check=True, cwd=tmp_path
     )
-    assert answer.stdout.splitlines()[-1] == "\u5185\u5b58"
+    alone, together = answer.stdout.splitlines()[-2:]
+    assert alone.endswith(" False")
+    assert "\u7248\u672c" in alone
+    assert together == "\u5185\u5b58 \u7b2c 1 \u6b65\uff0c\u5171 2 \u6b65"
 
 
 USERS_FILE = """

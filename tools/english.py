@@ -3,8 +3,8 @@
     python tools/english.py             says where one is, and ends with 1 if there is any
 
 They are correct words in an order that no good technical author would choose: `shall`, `for` in place
-of `because`, `stands` in place of `is`. What is read: the lessons, the catalogue (texts of widgets, tasks
-of lessons), README, CONTRIBUTING and docs, and of the packages, tests and tools the docstrings and
+of `because`, `stands` in place of `is`. What is read: the lessons, the catalogues (texts of pictures,
+of widgets, tasks of lessons), README, CONTRIBUTING and docs, and of the packages, tests and tools the docstrings and
 comments. Other code is left out.
 """
 
@@ -52,6 +52,7 @@ FIRST_LINES = {
 }
 """What the first line of a docstring does not begin with."""
 CODE = ("tinytorch", "widgets", "tests", "tools")
+TEMPLATES = ("tinytorch/locale/tinytorch.pot", "widgets/copylab/locale/copylab.pot")
 
 
 def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
@@ -62,14 +63,14 @@ def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
         [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("notebooks/*.md")]
     ):
         yield path.relative_to(root).as_posix(), path.read_text("utf-8")
-    template = root / "tinytorch" / "locale" / "copylab.pot"
+    for template in TEMPLATES:
+        yield template, "\n\n".join(_catalogue_texts(root / template))
+
+
+def _catalogue_texts(template: Path) -> Iterator[str]:
     with template.open("rb") as file:
-        said = [
-            form
-            for message in read_po(file)
-            for form in ([message.id] if isinstance(message.id, str) else message.id)
-        ]
-    yield template.relative_to(root).as_posix(), "\n\n".join(said)
+        for message in read_po(file):
+            yield from [message.id] if isinstance(message.id, str) else message.id
 
 
 def code_texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:

@@ -171,7 +171,7 @@ MUTATIONS = (
     Mutation(
         "a translation has the holes of its text",
         "tools/make_catalogue.py",
-        "if sorted(HOLE.findall(one)) != sorted(wants)",
+        "if sorted(HOLE.findall(form)) != sorted(HOLE.findall(text))",
         "if False",
         "tests/test_make_catalogue.py::test_what_is_not_translated_is_noticed",
     ),

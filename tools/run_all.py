@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from make_catalogue import wrong
+from make_catalogue import find_faults
 from needs import REQUIRE_ALL, torch_missing
 from spelling import misspelt
 from swap_engine import LEFT_OUT, swap_folder
@@ -168,7 +168,7 @@ def lint() -> Result:
     result.add(check("ruff", "format", "--check"))
     found = misspelt()
     result.add(Result(failed=1, remarks=found) if found else Result(passed=1))
-    texts = wrong()
+    texts = find_faults()
     result.add(Result(failed=1, remarks=texts) if texts else Result(passed=1))
     return result
 

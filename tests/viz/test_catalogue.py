@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from types import ModuleType
 
@@ -17,6 +16,12 @@ from tinytorch.viz.show.step_sentences import describe
 from tinytorch.viz.wording import catalogue
 
 
+def write_catalogue(path: Path, catalog: Catalog) -> None:
+    path.parent.mkdir(parents=True)
+    with path.open("wb") as file:
+        write_mo(file, catalog)
+
+
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made = Catalog(locale="de")
@@ -25,12 +30,9 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made.add("requires_grad was {was}", "requires_grad war {was}")
     made.add("{name} is gone.", "{name} war einmal.")
     made.add(("{number} cell", "{number} cells"), ("{number} Zelle", "{number} Zellen"))
-    out = BytesIO()
-    write_mo(out, made)
-    folder = tmp_path / "de" / "LC_MESSAGES"
-    folder.mkdir(parents=True)
-    (folder / "copylab.mo").write_bytes(out.getvalue())
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    write_catalogue(tmp_path / "de" / "LC_MESSAGES" / "tinytorch.mo", made)
+    monkeypatch.setattr(catalogue, "FOLDERS", {"tinytorch": tmp_path})
+    catalogue.use_language(None)
     yield tmp_path
     catalogue.use_language(None)
 
@@ -57,6 +59,37 @@ def test_a_language_is_a_file() -> None:
     assert catalogue.list_translations()["a new {what}"] == "noch ein {what}"
     catalogue.use_language("fr")
     assert catalogue.gettext("a new {what}", what="x") == "a new x"
+
+
+def test_another_package_adds_its_own(german: Path) -> None:
+    german_words, korean_words = Catalog(locale="de"), Catalog(locale="ko")
+    german_words.add("Step {number}", "Schritt {number}")
+    german_words.add("a new {what}", "never asked for")
+    german_words.add(("{number} row", "{number} rows"), ("{number} Zeile", "{number} Zeilen"))
+    korean_words.add("Step {number}", "단계 {number}")
+    for language, words in (("de", german_words), ("ko", korean_words)):
+        write_catalogue(german / "other" / language / "LC_MESSAGES" / "widgets.mo", words)
+
+    catalogue.use_language("de")
+    assert catalogue.gettext("Step {number}", number=1) == "Step 1"
+    catalogue.add_catalogue("widgets", german / "other")
+    assert catalogue.gettext("Step {number}", number=1) == "Schritt 1"
+    assert catalogue.gettext("a new {what}", what="x") == "noch ein x"
+    assert catalogue.ngettext("{number} row", "{number} rows", 2) == "2 Zeilen"
+    assert catalogue.ngettext("{number} cell", "{number} cells", 2) == "2 Zellen"
+    assert catalogue.gettext("nothing of it") == "nothing of it"
+    translations = catalogue.list_translations()
+    assert translations["Step {number}"] == "Schritt {number}"
+    assert translations["a new {what}"] == "noch ein {what}"
+
+    catalogue.use_language("ko")
+    assert catalogue.current_language() == "ko", "though pictures have nothing in it"
+    assert catalogue.gettext("Step {number}", number=1) == "단계 1"
+    catalogue.use_language("de")
+    assert catalogue.current_language() == "de"
+    catalogue.use_language(None)
+    assert catalogue.current_language() is None
+    assert catalogue.gettext("Step {number}", number=1) == "Step 1"
 
 
 @pytest.mark.usefixtures("german")

@@ -42,6 +42,7 @@ from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
 from .render import number as number
 from .show import describe as describe
+from .wording import add_catalogue as add_catalogue
 from .wording import catalogue as catalogue
 from .wording import current_language as current_language
 from .wording import format_repr as format_repr

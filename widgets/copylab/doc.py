@@ -18,7 +18,9 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tinytorch.viz import current_language, gettext, summarize_text
+from tinytorch.viz import summarize_text
+
+from .wording import current_language, gettext
 
 if TYPE_CHECKING:
     from tinytorch.viz import Picture

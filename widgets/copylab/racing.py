@@ -25,17 +25,7 @@ from timeit import Timer
 from types import ModuleType
 from typing import Any, Literal
 
-from tinytorch.viz import (
-    Canvas,
-    Picture,
-    colour,
-    gettext,
-    gettext_noop,
-    join_names,
-    ngettext,
-    summarize_text,
-    text_width,
-)
+from tinytorch.viz import Canvas, Picture, colour, join_names, summarize_text, text_width
 
 from .copying import Method, method
 from .doc import (
@@ -60,6 +50,7 @@ from .run import (
     require_engine,
 )
 from .ui import panel_style_sheet
+from .wording import gettext, gettext_noop, ngettext
 
 METHODS = (
     "detach",

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tinytorch.viz import gettext
+from .wording import gettext
 
 LIMIT = 32 * 2**20
 """Maximum size of a file that is read: fifty times the largest lesson, with room for pictures."""

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tinytorch.viz import Snapshot, gettext, gettext_noop, labels
+from tinytorch.viz import Snapshot, labels
+
+from .wording import gettext, gettext_noop
 
 __all__ = [
     "TensorFact",

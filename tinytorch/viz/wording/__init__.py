@@ -2,6 +2,7 @@
 
 from . import catalogue, labels
 from .catalogue import (
+    add_catalogue,
     current_language,
     gettext,
     gettext_noop,
@@ -30,6 +31,7 @@ from .labels import (
 )
 
 __all__ = [
+    "add_catalogue",
     "catalogue",
     "columns_that_fit",
     "current_language",

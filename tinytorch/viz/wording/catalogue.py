@@ -1,10 +1,12 @@
 """The catalogue of all strings that a person reads in pictures and widgets.
 
-The code has them in English. Another language is one file,
-`tinytorch/locale/LANGUAGE/LC_MESSAGES/copylab.mo`, read by the standard library's `gettext`; what
-it lacks stays English. The language is chosen once for a process, by the environment variable
-COPYLAB_LANGUAGE or by `use_language`, never by the machine's own: the same notebook prints the same
-on every machine.
+The code has them in English. Another language is one file for each package that has strings,
+`LANGUAGE/LC_MESSAGES/DOMAIN.mo` in its folder `locale`, read by the standard library's `gettext`;
+what they lack stays English. Pictures have theirs here, and copylab adds its own with
+`add_catalogue`: tinytorch alone knows nothing of widgets and lessons.
+
+The language is chosen once for a process, by the environment variable COPYLAB_LANGUAGE or by
+`use_language`, never by the machine's own: the same notebook prints the same on every machine.
 """
 
 from __future__ import annotations
@@ -15,12 +17,20 @@ import re
 from pathlib import Path
 from typing import Any
 
-DOMAIN = "copylab"
-FOLDER = Path(__file__).resolve().parents[2] / "locale"
-_English = standard.NullTranslations
+FOLDERS = {"tinytorch": Path(__file__).resolve().parents[2] / "locale"}
+"""The folder of languages of each domain; for a string, they are asked in this order."""
 
 _chosen: list[standard.NullTranslations] = []
-"""The catalogue in use, once the first string was asked for."""
+"""The catalogue of each domain in the language in use, once the first string was asked for."""
+_requested: list[str | None] = []
+"""The language that `use_language` was called with, if it was."""
+
+
+def add_catalogue(domain: str, folder: Path) -> None:
+    """Also look for strings in the files `LANGUAGE/LC_MESSAGES/DOMAIN.mo` of a folder."""
+    FOLDERS[domain] = folder
+    # A language may have been chosen before the package with this folder was imported.
+    _chosen.clear()
 
 
 def use_language(language: str | None) -> None:
@@ -28,30 +38,45 @@ def use_language(language: str | None) -> None:
 
     A language without a file is English.
     """
-    catalogue = _English()
-    if language:
-        catalogue = standard.translation(DOMAIN, FOLDER, [language], fallback=True)
-    _chosen[:] = [catalogue]
+    _requested[:] = [language]
+    _chosen.clear()
 
 
-def _get_catalogue() -> standard.NullTranslations:
+def _get_catalogues() -> list[standard.NullTranslations]:
+    """Return the catalogues in use; the first one asks the others for what it lacks."""
     # At the first string, not at import: the variable may be set after that.
     if not _chosen:
-        use_language(os.environ.get("COPYLAB_LANGUAGE"))
-    return _chosen[0]
+        _chosen[:] = _load_catalogues()
+    return _chosen
+
+
+def _load_catalogues() -> list[standard.NullTranslations]:
+    language = _requested[0] if _requested else os.environ.get("COPYLAB_LANGUAGE")
+    if not language:
+        return [standard.NullTranslations()]
+    catalogues = [
+        standard.translation(domain, folder, [language], fallback=True)
+        for domain, folder in FOLDERS.items()
+    ]
+    for catalogue in catalogues[1:]:
+        catalogues[0].add_fallback(catalogue)
+    return catalogues
 
 
 def current_language() -> str | None:
     """Return the language in use, as an attribute `lang` has it (`"zh"`); None for English."""
-    language = _get_catalogue().info().get("language", "")
-    # It comes from a file and goes into HTML.
-    return language if re.fullmatch(r"[\w-]+", language) else None
+    for catalogue in _get_catalogues():
+        language = catalogue.info().get("language", "")
+        # It comes from a file and goes into HTML.
+        if re.fullmatch(r"[\w-]+", language):
+            return language
+    return None
 
 
 def gettext(text: str, /, **values: Any) -> str:
     """Return `text` in the language in use, with `values` in place of their `{name}`."""
     # The translation of an empty text is the header of the file.
-    translation = _get_catalogue().gettext(text) if text else ""
+    translation = _get_catalogues()[0].gettext(text) if text else ""
     # Without values nothing is filled in: the text may have braces of its own.
     return translation.format(**values) if values else translation
 
@@ -61,15 +86,18 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
+def ngettext(singular: str, plural: str, number: int, /, **values: Any) -> str:
     """Return the form of a text for a number; `{number}` in it is the number, with commas."""
-    return _get_catalogue().ngettext(one, many, number).format(number=f"{number:,}", **values)
+    form = _get_catalogues()[0].ngettext(singular, plural, number)
+    return form.format(number=f"{number:,}", **values)
 
 
 def list_translations() -> dict[str, str]:
     """Return the translation of each English text; nothing in English itself."""
-    # The standard library has no public way to list them; keys of plurals are tuples.
-    texts = getattr(_get_catalogue(), "_catalog", {})
-    return {
-        text: translation for text, translation in texts.items() if isinstance(text, str) and text
-    }
+    translations: dict[str, str] = {}
+    for catalogue in _get_catalogues():
+        # The standard library has no public way to list them; keys of plurals are tuples.
+        for text, translation in getattr(catalogue, "_catalog", {}).items():
+            if isinstance(text, str) and text:
+                translations.setdefault(text, translation)
+    return translations

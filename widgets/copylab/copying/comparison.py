@@ -9,7 +9,7 @@ from typing import Any
 
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
+from tinytorch.viz import summarize_text
 
 from ..doc import (
     Box,
@@ -27,6 +27,7 @@ from ..doc import (
 )
 from ..run import engine_for, require_engine
 from ..ui import Exhibit, Live, panel_style_sheet, read_web_files
+from ..wording import gettext, gettext_noop, ngettext
 from .fact import QUESTIONS, Answer, CopyQuestion, Fact, Facts, facts
 from .methods import METHODS, Method, method
 from .sources import Source

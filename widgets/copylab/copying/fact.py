@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from types import ModuleType
 from typing import NamedTuple
 
-from tinytorch.viz import current_language, gettext, gettext_noop, ngettext, summarize_text
+from tinytorch.viz import summarize_text
 
 from ..run import (
     Stop,
@@ -25,6 +25,7 @@ from ..run import (
     require_engine,
     stabilize_text,
 )
+from ..wording import current_language, gettext, gettext_noop, ngettext
 from .methods import Method, method
 from .sources import Source
 

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tinytorch.viz import gettext, gettext_noop, summarize_text
+from tinytorch.viz import summarize_text
+
+from ..wording import gettext, gettext_noop
 
 
 @dataclass(frozen=True)

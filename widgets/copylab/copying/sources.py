@@ -15,9 +15,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from tinytorch.viz import disable_overrides, gettext, summarize_text
+from tinytorch.viz import disable_overrides, summarize_text
 
 from ..run import execute_program
+from ..wording import gettext
 
 Kind = Literal["leaf", "result", "plain"]
 """leaf: requires grad. result: computed from a leaf `a` that does. plain: requires none."""

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from html import escape
 from types import ModuleType
 
-from tinytorch.viz import current_language, gettext, gettext_noop
-
 from ..copying import METHODS, QUESTIONS, Answer, Facts, Source, facts, join_code_lines, make_cell
 from ..doc import Box, Cell, InPage, Items, Paragraph, Table, html_element, protect_marks
+from ..wording import current_language, gettext, gettext_noop
 
 SOURCE = Source("result", (2, 3))
 """The tensor that is copied: computed from a leaf, because there the ways of copying differ most."""

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from tinytorch import __version__
-from tinytorch.viz import gettext, use_language
 
 from ..safe_files import can_write_in, explain_error, resolve_folder
+from ..wording import gettext, use_language
 from .grading import write_assignments
 from .layout import TRUST, can_sign, lay_out, list_lessons, remembered_language, reset_lesson
 from .lesson import lessons_folder

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tinytorch.viz import gettext
-
 from ..quiz import Exercise
 from ..safe_files import SafeFolder
+from ..wording import gettext
 from .lesson import find_lesson, find_tasks, lessons_folder
 from .translation import read_translated, require_language
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tinytorch
-from tinytorch.viz import gettext
 
 from ..quiz import COURSE_STATE_FILE, PROGRESS_FILE
 from ..safe_files import RefusedFileError, SafeFolder, read_file
+from ..wording import gettext
 from .cheatsheet import render_cheat_sheet
 from .lesson import digest_of_file, find_lesson, lessons_folder, remove_answers
 from .translation import TRANSLATIONS, list_languages, read_translated, require_language

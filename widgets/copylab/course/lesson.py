@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinytorch.viz import gettext
-
 from ..quiz import Exercise, Prediction
 from ..run import dedent_code
 from ..safe_files import read_text
+from ..wording import gettext
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _TAGS_OF_ANSWERS = {"questioned", "answer"}

@@ -15,10 +15,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tinytorch.viz import gettext, ngettext
-
 from ..doc import Box, Paragraph, Part, Presentation, Table, protect_marks
 from ..quiz import MISCONCEPTIONS, Exercise, Prediction, load_notes
+from ..wording import gettext, ngettext
 from .lesson import find_lesson, find_tasks, lessons_folder, title_of
 from .translation import read_translated
 

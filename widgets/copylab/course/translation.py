@@ -15,9 +15,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tinytorch.viz import gettext
-
 from ..safe_files import read_text
+from ..wording import gettext
 from .lesson import read_notebook
 
 TRANSLATIONS = "translations"

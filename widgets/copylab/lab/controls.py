@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import ipywidgets
 from ipywidgets.widgets.widget_description import DescriptionStyle
 
-from tinytorch.viz import gettext, gettext_noop
-
 from ..copying import Source
+from ..wording import gettext, gettext_noop
 
 KINDS = {
     gettext_noop("a leaf"): "leaf",

@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
+from tinytorch.viz import summarize_text
 
 from ..copying import METHODS, Method, Source
 from ..copying import method as find_method
@@ -18,6 +18,7 @@ from ..doc import Box
 from ..player import wrong_gradient_title
 from ..run import compile_program, describe_error, engine_for, require_engine, truncate_text
 from ..ui import Exhibit, Panel
+from ..wording import gettext, gettext_noop, ngettext
 from . import view
 from .controls import GIVEN, WRITES, Controls, change_source
 from .lab_program import LabResult, run_lab_program

@@ -12,19 +12,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import NamedTuple
 
-from tinytorch.viz import (
-    Blame,
-    PastStep,
-    Snapshot,
-    blame_lines,
-    compare_snapshots,
-    describe,
-    gettext,
-)
+from tinytorch.viz import Blame, PastStep, Snapshot, blame_lines, compare_snapshots, describe
 
 from ..copying import Facts, Method, Source, facts
 from ..player import NameObserver, Observation
 from ..run import Limits, RecordedRun
+from ..wording import gettext
 
 MAX_STEPS = 500
 MAX_SECONDS = 5.0

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any
 
-from tinytorch.viz import disable_overrides, gettext, version_of
+from tinytorch.viz import disable_overrides, version_of
 
 from ..copying import Source
 from ..run import describe_error
+from ..wording import gettext
 
 
 class UsersTensor:

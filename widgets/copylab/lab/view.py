@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tinytorch import viz
-from tinytorch.viz import compare_snapshots, gettext, gettext_noop, graphs_of
+from tinytorch.viz import compare_snapshots, graphs_of
 
 from ..copying import Fact, Facts, Source
 from ..doc import (
@@ -32,6 +32,7 @@ from ..doc import (
 from ..player import wrong_gradient_title
 from ..run import make_printable
 from ..ui import panel_style_sheet
+from ..wording import gettext, gettext_noop
 from .lab_program import LabResult, ProgramLine
 
 

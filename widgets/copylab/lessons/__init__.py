@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tinytorch.viz import gettext_noop
-
 from ..quiz import Exercise
+from ..wording import gettext_noop
 
 _TITLES = (gettext_noop("Exercise 1"), gettext_noop("Exercise 2"), gettext_noop("Exercise 3"))
 _keys_of_lesson: dict[str, list[str]] = {}

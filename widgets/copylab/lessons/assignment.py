@@ -1,11 +1,10 @@
 """`=` is no copy: two programs that differ in their order, and three that keep less than they should."""
 
-from tinytorch.viz import gettext
-
 from .. import Misconception, predict
 from ..looks import values
 from ..questions import count, same_tensor, value, version
 from ..quiz import apart, each, shows, tensor_list
+from ..wording import gettext
 from . import task
 
 FOLLOWS = Misconception(

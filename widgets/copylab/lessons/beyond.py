@@ -1,11 +1,10 @@
 """Beyond the copy methods: conversions, NumPy, deep copies, slices and indices."""
 
-from tinytorch.viz import gettext
-
 from .. import predict
 from ..looks import values
 from ..questions import count, same_storage, same_tensor, value, version
 from ..quiz import CheckedFact, apart, each, needs_no_grad, shows, tensors, written
+from ..wording import gettext
 from . import task
 
 families = predict(

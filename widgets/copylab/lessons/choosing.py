@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import ModuleType
 
-from tinytorch.viz import gettext, gettext_noop, ngettext
-
 from .. import predict, wrong
 from ..copying import METHODS, Answer, Method, facts, method
 from ..questions import count, gets_gradient, node, same_counter, same_storage, value, version
 from ..quiz import apart, leads, leaf, shows
+from ..wording import gettext, gettext_noop, ngettext
 from . import task
 
 rows = predict(

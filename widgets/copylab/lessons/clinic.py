@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinytorch.viz import gettext
-
 from .. import predict
 from ..questions import ENDS, gradient, outcome, value, version
 from ..quiz import (
@@ -20,6 +18,7 @@ from ..quiz import (
     tensor_list,
     tensors,
 )
+from ..wording import gettext
 from . import task
 
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"

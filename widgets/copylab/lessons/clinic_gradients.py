@@ -1,7 +1,5 @@
 """The clinic, second half: writes that spoil a gradient, weights that do not move, graphs that are kept too long."""
 
-from tinytorch.viz import gettext
-
 from ..looks import grad
 from ..quiz import (
     CheckedFact,
@@ -14,6 +12,7 @@ from ..quiz import (
     tensors,
     written,
 )
+from ..wording import gettext
 from . import task
 
 

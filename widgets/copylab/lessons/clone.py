@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tinytorch.viz import gettext
-
 from .. import Misconception, predict
 from .. import questions as ask
 from ..quiz import QuizRun, apart, each, has_grad, kept_from, leads, shows, tensor_list
+from ..wording import gettext
 from . import task
 
 seven = predict(

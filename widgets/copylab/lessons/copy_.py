@@ -1,7 +1,5 @@
 """`copy_`: what the target keeps and takes, a screen that is written into, a layer that keeps its parameter."""
 
-from tinytorch.viz import gettext
-
 from .. import predict
 from ..questions import (
     gradient,
@@ -14,6 +12,7 @@ from ..questions import (
     version,
 )
 from ..quiz import CheckedFact, apart, leaf, shows, tensors, written
+from ..wording import gettext
 from . import task
 
 filled = predict(

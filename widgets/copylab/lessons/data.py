@@ -1,7 +1,5 @@
 """`.data`: the pair with detach, a protected display, a counted update, and a wrong gradient made on purpose."""
 
-from tinytorch.viz import gettext
-
 from .. import predict
 from ..looks import grad, values
 from ..questions import (
@@ -15,6 +13,7 @@ from ..questions import (
     version,
 )
 from ..quiz import CheckedFact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
+from ..wording import gettext
 from . import task
 
 past = predict(

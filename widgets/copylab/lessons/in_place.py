@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tinytorch.viz import gettext
-
 from .. import Misconception, Question, predict
 from ..looks import values
 from ..questions import node, version
@@ -19,6 +17,7 @@ from ..quiz import (
     tensors,
     written,
 )
+from ..wording import gettext
 from . import task
 
 ALWAYS = Misconception(

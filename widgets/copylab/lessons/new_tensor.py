@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tinytorch.viz import gettext
-
 from .. import Misconception, Question, predict
 from ..questions import requires_grad, same_storage, value
 from ..quiz import CheckedFact, apart, has_grad, leads, needs_no_grad, shows, tensors
+from ..wording import gettext
 from . import task
 
 DATA = Misconception(

@@ -1,11 +1,10 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that gets no gradient."""
 
-from tinytorch.viz import gettext
-
 from .. import Misconception, predict
 from ..looks import grad
 from ..questions import gradient, on_graph, requires_grad, value
 from ..quiz import CheckedFact, has_grad, leads, shows, tensors
+from ..wording import gettext
 from . import task
 
 ZERO = Misconception(

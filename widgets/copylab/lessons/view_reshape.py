@@ -1,10 +1,9 @@
 """view and reshape: what shares and what copies, columns as rows, a copy in another shape, rows that can be written."""
 
-from tinytorch.viz import gettext
-
 from .. import predict
 from ..questions import count, same_storage, same_tensor, value, version
 from ..quiz import CheckedFact, apart, shares, shows, tensors
+from ..wording import gettext
 from . import task
 
 shapes = predict(

@@ -22,15 +22,13 @@ from tinytorch.viz import (
     blame_lines,
     compare_snapshots,
     describe,
-    gettext,
-    gettext_noop,
     graphs_of,
     memories_of,
-    ngettext,
     summarize_text,
 )
 
 from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_text
+from ..wording import gettext, gettext_noop, ngettext
 from .changed_lines import find_changed_lines
 
 

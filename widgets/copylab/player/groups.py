@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinytorch.viz import compare_snapshots, describe, gettext, join_few_names, ngettext
+from tinytorch.viz import compare_snapshots, describe, join_few_names
 
 from ..run import RecordedRun, Site
+from ..wording import gettext, ngettext
 from .frames import Frame
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop
-
 from ..ui import Exhibit, Live
+from ..wording import gettext, gettext_noop
 from . import static
 
 _HELP = gettext_noop("""\

@@ -12,14 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
-from tinytorch.viz import (
-    current_language,
-    gettext,
-    gettext_noop,
-    join_few_names,
-    list_written_names,
-    ngettext,
-)
+from tinytorch.viz import join_few_names, list_written_names
 
 from ..doc import wrap_in_language
 from ..run import (
@@ -34,6 +27,7 @@ from ..run import (
     program_from_function,
     require_engine,
 )
+from ..wording import current_language, gettext, gettext_noop, ngettext
 from .frames import Frame, NameObserver, make_frames
 from .groups import FrameOrGroup, fold_frames
 from .live import StepsWidget

@@ -22,11 +22,10 @@ from functools import cached_property
 from hashlib import sha256
 from html import escape
 
-from tinytorch.viz import gettext
-
 from ..doc import Box, Paragraph, html_element, protect_marks
 from ..run import SourceText
 from ..ui import panel_style_sheet, read_web_files
+from ..wording import gettext
 from .frames import Frame, StepPicture
 from .groups import FrameOrGroup, Group
 from .packing import Pack

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, NamedTuple
 
-from tinytorch.viz import gettext, gettext_noop, ngettext
-
 from ..doc import Alarm, Items, Part, escape_lines, html_element, indent_text, protect_marks
 from ..run import SourceText, make_printable, truncate_text
+from ..wording import gettext, gettext_noop, ngettext
 from .frames import Frame, StepPicture, wrong_gradient_title
 from .groups import FrameOrGroup, Group
 

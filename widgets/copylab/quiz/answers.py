@@ -16,7 +16,7 @@ import unicodedata
 from collections.abc import Collection
 from typing import Any
 
-from tinytorch.viz import gettext
+from ..wording import gettext
 
 _MAX_LENGTH = 2000
 """Characters of an answer that are read: the parser is not given a text without an end."""

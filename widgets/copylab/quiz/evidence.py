@@ -13,19 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tinytorch.viz import (
-    Snapshot,
-    TensorRecord,
-    collect_tensors,
-    getattr_or_none,
-    gettext,
-    gettext_noop,
-    labels,
-    ngettext,
-)
+from tinytorch.viz import Snapshot, TensorRecord, collect_tensors, getattr_or_none, labels
 
 from .. import tensor_facts
 from ..tensor_facts import TensorFact
+from ..wording import gettext, gettext_noop, ngettext
 from .answers import format_number
 from .runs import Moment, QuizRun
 

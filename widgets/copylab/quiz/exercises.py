@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
+from tinytorch.viz import summarize_text
 
 from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, html_element, split_paragraphs
 from ..run import (
@@ -29,6 +29,7 @@ from ..run import (
     stabilize_text,
 )
 from ..ui import Panel
+from ..wording import gettext, gettext_noop, ngettext
 from .attempts import run_attempt, select_variables, state_of_variables
 from .progress import add_note, find_note
 from .seen import CheckedFact

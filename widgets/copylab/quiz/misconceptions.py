@@ -13,8 +13,9 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tinytorch.viz import gettext, summarize_text
+from tinytorch.viz import summarize_text
 
+from ..wording import gettext
 from .runs import QuizRun
 
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import traitlets
 
-from tinytorch.viz import gettext, gettext_noop, ngettext, summarize_text
+from tinytorch.viz import summarize_text
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, html_element, inline_html
 from ..player import Steps
@@ -26,6 +26,7 @@ from ..run import (
     require_engine,
 )
 from ..ui import Live
+from ..wording import gettext, gettext_noop, ngettext
 from .answers import translate_choice
 from .progress import add_note, find_note, load_notes
 from .question import Question

@@ -18,9 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tinytorch.viz import gettext
-
 from ..safe_files import RefusedFileError, SafeFolder, is_regular_file
+from ..wording import gettext
 
 VARIABLE = "COPYLAB_PROGRESS"
 PROGRESS_FILE = "copylab-progress.json"

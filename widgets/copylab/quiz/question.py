@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tinytorch.viz import gettext, short_node_name, summarize_text
+from tinytorch.viz import short_node_name, summarize_text
 
+from ..wording import gettext
 from .answers import (
     format_answer,
     is_readable,

@@ -28,9 +28,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tinytorch.viz import gettext, gettext_noop, short_node_name
+from tinytorch.viz import short_node_name
 
 from .. import tensor_facts
+from ..wording import gettext, gettext_noop
 from . import beliefs, evidence
 from .question import Question, Wrong
 from .runs import QuizRun

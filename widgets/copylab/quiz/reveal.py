@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tinytorch import viz
-from tinytorch.viz import gettext, ngettext, summarize_text
+from tinytorch.viz import summarize_text
 
 from ..doc import (
     Box,
@@ -24,6 +24,7 @@ from ..doc import (
     plain_text,
 )
 from ..player import Steps
+from ..wording import gettext, ngettext
 from .answers import format_answer, translate_choice
 from .evidence import describe_limit
 from .question import Question, Refutation

@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinytorch.viz import gettext, join_names, snapshot, version_of
+from tinytorch.viz import join_names, snapshot, version_of
 
 from ..looks import grad, is_tensor, node_of, same_storage, values
+from ..wording import gettext
 from .answers import format_number, is_same_answer
 
 

@@ -14,10 +14,9 @@ import math
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.viz import gettext
-
 from ..doc import html_element, inline_html
 from ..ui import colour_rules, read_web_files
+from ..wording import gettext
 from .answers import format_answer, parse_names, translate_choice
 from .question import Question, Refutation
 from .reveal import JudgedRow, count_right_rows, render_result, table_of_rows

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 import ipywidgets
 
-from tinytorch.viz import gettext
-
 from ..doc import Part, Presentation
 from ..ui import Exhibit
+from ..wording import gettext
 
 
 class Task(Presentation):

@@ -26,8 +26,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tinytorch.viz import gettext, gettext_noop, join_few_names, ngettext
+from tinytorch.viz import join_few_names
 
+from ..wording import gettext, gettext_noop, ngettext
 from .surroundings import stabilize_text, truncate_text
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC

@@ -17,8 +17,9 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from tinytorch.viz import gettext, join_few_names
+from tinytorch.viz import join_few_names
 
+from ..wording import gettext
 from .scopes import Scopes, find_scopes
 
 FILENAME = "<steps>"

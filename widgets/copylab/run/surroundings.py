@@ -22,7 +22,9 @@ from typing import Any, Self, TextIO
 import numpy as np
 
 import tinytorch
-from tinytorch.viz import engine_name, gettext, gettext_noop, ngettext
+from tinytorch.viz import engine_name
+
+from ..wording import gettext, gettext_noop, ngettext
 
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 _INTERNAL_NOTE = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")

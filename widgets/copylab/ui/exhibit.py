@@ -21,9 +21,8 @@ import traitlets
 from IPython import display as front
 from IPython import get_ipython
 
-from tinytorch.viz import gettext
-
 from ..doc import Presentation, html_element
+from ..wording import gettext
 from .theme import panel_style_sheet, read_web_files
 
 _VIEW_TYPE = "application/vnd.jupyter.widget-view+json"

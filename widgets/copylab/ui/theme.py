@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from tinytorch.viz import PALETTE, current_language, gettext, list_translations
+from tinytorch.viz import PALETTE
+
+from ..wording import current_language, gettext, list_translations
 
 # How the hosts say which theme a page has. `_PAGE_HOST` is that of Colab, Sphinx, marimo and MyST, and Quarto.
 _HIGH_CONTRAST_HOST = "[data-vscode-theme-kind=vscode-high-contrast{}]"

@@ -12,7 +12,7 @@ import re
 import sys
 from typing import Any
 
-from tinytorch.viz import gettext
+from ..wording import gettext
 
 _CELL_FILE = re.compile(r"[\\/]ipykernel_\d+[\\/]|^<ipython-input")
 

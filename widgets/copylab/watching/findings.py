@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tinytorch.viz import format_repr, gettext, ngettext, short_node_name
+from tinytorch.viz import format_repr, short_node_name
 
 from ..doc import Alarm, Code, Figure, Paragraph, Part, Presentation
+from ..wording import gettext, ngettext
 from .places import Place
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from tinytorch.viz import format_repr, gettext, memory, ngettext, snapshot
+from tinytorch.viz import format_repr, memory, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
 from ..ui import panel_style_sheet
+from ..wording import gettext, ngettext
 from . import scope
 from .aliases import find_aliases
 from .cells import CELL_NUMBERS

@@ -9,8 +9,9 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from tinytorch.viz import gettext, shorten_text
+from tinytorch.viz import shorten_text
 
+from ..wording import gettext
 from .cells import CELL_NUMBERS
 
 _OPTIMIZER_PATH = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from tinytorch.viz import gettext
-
+from ..wording import gettext
 from .findings import GradientWarning
 from .observer import watch
 

@@ -1,0 +1,28 @@
+"""Translated strings: those of widgets, questions and lessons, and through them those of pictures.
+
+There is one language for both packages, and tinytorch's functions know it. They are imported from
+here, so that copylab's catalogue is there before its first string is asked for.
+"""
+
+from pathlib import Path
+
+from tinytorch.viz import (
+    add_catalogue,
+    current_language,
+    gettext,
+    gettext_noop,
+    list_translations,
+    ngettext,
+    use_language,
+)
+
+__all__ = [
+    "current_language",
+    "gettext",
+    "gettext_noop",
+    "list_translations",
+    "ngettext",
+    "use_language",
+]
+
+add_catalogue("copylab", Path(__file__).with_name("locale"))
