@@ -204,11 +204,16 @@ class SavedRecord:
     """
 
     name: str
+    """What the node calls it ("self", "result", "tensors[0]"): its attribute without `_saved_`."""
     state: str
     tensor: str | None = None
+    """The id of the tensor; None for a number, and for what cannot be looked at."""
     saved_version: int | None = None
+    """The tensor's version when it was saved; None if it is not known."""
     version: int | None = None
+    """The tensor's version now; higher than `saved_version` where it is stale."""
     value: Any = None
+    """Of a number, also of one that the engine wrapped in a 0-d tensor."""
     used: bool = True
     """False for what backward ignores: the running statistics of a BatchNorm in training."""
     bytes_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)

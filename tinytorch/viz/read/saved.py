@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from .checksums import Checksums
@@ -18,6 +19,7 @@ from .probe import getattr_or_none, is_python_number, is_tensor, version_of
 from .records import SavedRecord
 
 _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
+"""Reading raised this text, so nothing around it need be told from another error; `blame` has to."""
 _GEOMETRY = re.compile(
     r"size|stride|offset|dim|layout|dtype|device|numel"
     r"|^(start|end|step|index|keepdim|options|alpha|beta)$"
@@ -81,12 +83,13 @@ class SavedReader:
             yield FoundSaved(SavedRecord(name, "unreadable"))
             return
         if is_tensor(value):
-            found = self._read_tensor(name, value, raw)
-            yield found._replace(record=_add_bytes_from_watch(found.record, raw))
+            yield self._read_tensor(name, value, raw)
         elif isinstance(value, tuple | list):
-            for index, element in enumerate(value):
+            # The engines have a raw part for each element, also for None.
+            raw_parts = raw if isinstance(raw, tuple) else ()
+            for index, (element, raw_part) in enumerate(zip_longest(value, raw_parts)):
                 if is_tensor(element):
-                    yield self._read_tensor(f"{name}[{index}]", element)
+                    yield self._read_tensor(f"{name}[{index}]", element, raw_part)
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
             # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
             is_negative = isinstance(value, int) and value >= 2**63
@@ -94,7 +97,7 @@ class SavedReader:
                 SavedRecord(name, "number", value=value - 2**64 if is_negative else value)
             )
 
-    def _read_tensor(self, name: str, tensor: Any, raw: Any = None) -> FoundSaved:
+    def _read_tensor(self, name: str, tensor: Any, raw: Any) -> FoundSaved:
         position = self._find_known(tensor)
         shape = getattr_or_none(tensor, "shape")  # a nested tensor has none
         is_unknown_scalar = position is None and shape is not None and not tuple(shape)
@@ -109,12 +112,12 @@ class SavedReader:
                 if is_python_number(tensor, raw):
                     # Nothing else refers to it, so nobody can have written to it.
                     return FoundSaved(replace(record, bytes_now=("", 0), bytes_then=("", 0)))
-                return FoundSaved(self._add_bytes(record, tensor))
+                return FoundSaved(self._add_bytes(record, tensor, raw))
         if position is None:
             position = self.tensors.add(tensor, "saved")
         version = version_of(tensor)
         record = SavedRecord(name, "live", saved_version=version, version=version)
-        return FoundSaved(self._add_bytes(record, tensor), position)
+        return FoundSaved(self._add_bytes(record, tensor, raw), position)
 
     def _find_known(self, tensor: Any) -> int | None:
         """Return the position of a saved tensor, also if it is known as another object."""
@@ -128,11 +131,18 @@ class SavedReader:
                 return candidate
         return None
 
-    def _add_bytes(self, record: SavedRecord, tensor: Any) -> SavedRecord:
-        checksum = self.checksums.of(tensor)
-        if isinstance(checksum, str):
-            return replace(record, not_read=checksum)
-        return replace(record, bytes_now=checksum)
+    def _add_bytes(self, record: SavedRecord, tensor: Any, raw: Any) -> SavedRecord:
+        """Add the bytes now; under a watch, which has compared them, those at the save as well."""
+        bytes_now = self.checksums.of(tensor)
+        if isinstance(bytes_now, str):
+            return replace(record, not_read=bytes_now)
+        has_changed = getattr_or_none(_find_watched_save(raw), "has_changed")
+        if has_changed is None:
+            return replace(record, bytes_now=bytes_now)
+        # Only equal or not matters of two checksums: another number stands for other bytes.
+        geometry, checksum = bytes_now
+        bytes_then = geometry, checksum + 1 if has_changed else checksum
+        return replace(record, bytes_now=bytes_now, bytes_then=bytes_then)
 
     def _read_refusal(self, node: Any, name: str, message: str, raw: Any) -> FoundSaved:
         """Find out from the error that reading raised what happened to a saved tensor.
@@ -147,23 +157,25 @@ class SavedReader:
             was_freed = "already been freed" in message
             return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
         position = None
-        data = getattr_or_none(raw, "data")
-        if is_tensor(data):
-            position = self._find_original(data, node)
+        watched = _find_watched_save(raw)
+        # Under a watch the node holds its record, and the record has the tensor.
+        tensor = getattr_or_none(raw, "data") if watched is None else watched.tensor
+        if is_tensor(tensor):
+            position = self._find_original(tensor, node)
             if position is None:
-                position = self.tensors.add(data, "saved")
+                position = self.tensors.add(tensor, "saved")
         record = SavedRecord(
             name, "stale", version=int(versions[1]), saved_version=int(versions[2])
         )
         return FoundSaved(record, position)
 
-    def _find_original(self, data: Any, node: Any) -> int | None:
-        """Return the position of the tensor that was saved, of which `data` is a detached copy.
+    def _find_original(self, alias: Any, node: Any) -> int | None:
+        """Return the position of the tensor that was saved, of which `alias` may be a detached one.
 
         Several tensors may be the same view of the same bytes: the node's own result comes first,
         then one of its inputs.
         """
-        candidates = self.tensors.positions_at_address_of(data)
+        candidates = self.tensors.positions_at_address_of(alias)
         for position in candidates:
             if self.tensors[position].grad_fn is node:
                 return position
@@ -181,21 +193,19 @@ def _is_input(found: Any, follower: Any) -> bool:
 
 def _has_foreign_hook(raw: Any) -> bool:
     """Return True if a saved-tensor hook packed this, other than those of `copylab.watch`."""
-    hook = getattr(raw, "unpack_hook", None)
-    return hook is not None and not getattr(hook, "is_of_watch", False)
+    has_hook = getattr(raw, "unpack_hook", None) is not None
+    return has_hook and _find_watched_save(raw) is None
 
 
-def _add_bytes_from_watch(record: SavedRecord, raw: Any) -> SavedRecord:
-    """Add the bytes at the time of the save, where a hook of `copylab.watch` has compared them."""
+def _find_watched_save(raw: Any) -> Any:
+    """Return the `WatchedSave` that a node holds under `copylab.watch`; None without a watch.
+
+    The watch's pack hook put it in the tensor's place. Read of it: `tensor`, the tensor that was
+    saved, or a detached alias of it; `has_changed`, True if its bytes are others than at the save,
+    None if that is not known.
+    """
     is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
-    has_changed = (
-        getattr_or_none(getattr_or_none(raw, "data"), "has_changed") if is_watched else None
-    )
-    if has_changed is None or record.bytes_now is None:
-        return record
-    # Only equal or not matters of two checksums: another number stands for other bytes.
-    geometry, checksum = record.bytes_now
-    return replace(record, bytes_then=(geometry, checksum + has_changed))
+    return getattr_or_none(raw, "data") if is_watched else None
 
 
 @cache
