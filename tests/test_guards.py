@@ -77,7 +77,7 @@ OPTIONAL = {
 """What a user need not have, or has on some systems only: imported where it is used."""
 LATE = {
     "tinytorch/viz/render/__init__.py": {"."},  # graphs need the graphviz package
-    "widgets/copylab/__init__.py": {"importlib", "."},  # nothing is loaded before it is used
+    "widgets/copylab/__init__.py": {"."},  # nothing is loaded before it is used
 }
 """What else is imported inside of functions, and why."""
 LONG = {"unary_call", "binary_call", "in_place_call", "op", "make_node_class"}

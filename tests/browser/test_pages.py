@@ -103,7 +103,7 @@ def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path, code:
     player = page.locator(".cl-player")
     expect(player).to_have_attribute("data-steps", "200")
     opened = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
-    stored = len(made.html.encode()) + len(made.stored.encode())
+    stored = len(made.html.encode()) + len(made.stored_text.encode())
     print(
         f"\n200 steps, {stored / 1e6:.2f} MB stored, {'open' if not TIMED else f'opened in {opened:.0f} ms'}"
     )

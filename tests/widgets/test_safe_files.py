@@ -191,7 +191,7 @@ def test_a_loop_of_links_is_an_error_of_the_system(tmp_path: Path) -> None:
 def test_a_lock_is_waited_for_and_a_file_system_without_locks_is_used(
     folder: SafeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(safe_files, "_PATIENCE", 0.02)
+    monkeypatch.setattr(safe_files, "_LOCK_SECONDS", 0.02)
     with folder.lock(), pytest.raises(OSError, match="another process is writing"), folder.lock():
         pytest.fail("two have it")
 

@@ -3,13 +3,15 @@
     from copylab import steps
     steps("x = torch.ones(3); y = x.clone()")
 
-`steps` runs code line by line and shows memory and graph after each line; `memory`, `graph` and `snapshot` look at
-tensors as they are now, and `explain` says what backward would do. `watch` looks on while a program runs as it is, and
-names the lines that spoil a gradient. Nothing is loaded before it is used.
+`steps` runs code line by line and shows memory and graph after each line; `memory`, `graph` and
+`snapshot` look at tensors as they are now, and `explain` says what backward would do. `watch` looks
+on while a program runs as it is, and names the lines that spoil a gradient. Nothing is loaded
+before it is used.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -46,21 +48,27 @@ _ROOMS = {
     ".racing": "Race race",
     ".watching": "Finding GradientWarning Watch watch",
 }
-_HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+_HOMES: dict[str, str] = {}
+for _room, _names in _ROOMS.items():
+    _HOMES |= dict.fromkeys(_names.split(), _room)
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - type checkers read the imports above
-_HOMES["__version__"] = (
-    "tinytorch"  # one distribution, one literal, which pyproject.toml reads, too
-)
+# One distribution, one literal, which pyproject.toml reads, too.
+_HOMES["__version__"] = "tinytorch"
 
 
 def _check_engine() -> None:
-    """Raise ImportError if `tinytorch` is another project's: its name is taken on the index, and in courses."""
-    found = find_spec("tinytorch")
-    source = getattr(found and found.loader, "get_source", lambda _: None)("tinytorch")
+    """Raise ImportError if `tinytorch` is another project's.
+
+    The name is taken on the package index and in courses, and whichever is installed last
+    overwrites files of the other.
+    """
+    spec = find_spec("tinytorch")
+    source = getattr(spec and spec.loader, "get_source", lambda _: None)("tinytorch")
     if source and "tinytorch.viz" not in source:
         raise ImportError(
-            "copylab needs the tinytorch that comes with it, but `import tinytorch` finds another project of that "
-            f"name: {found and found.origin}. Use an environment for copylab alone. Or run `pip uninstall tinytorch`, "
+            "copylab needs the tinytorch that comes with it, but `import tinytorch` finds another "
+            f"project of that name: {spec and spec.origin}. Use an environment for copylab alone. "
+            "Or run `pip uninstall tinytorch`, "
             "then `pip install --force-reinstall --no-deps copylab`."
         )
 
@@ -69,7 +77,7 @@ _check_engine()
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Bring `%%steps` and `%memory` into a notebook or IPython: this is what `%load_ext copylab` calls."""
+    """Bring `%%steps` and `%memory` into a notebook or IPython; `%load_ext copylab` calls this."""
     from .course import load
 
     load(shell)
@@ -78,10 +86,9 @@ def load_ipython_extension(shell: Any) -> None:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    found = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
-    return found
+    # Kept among the globals, so that this function is asked for each name once.
+    value = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
+    return value
 
 
 def __dir__() -> list[str]:

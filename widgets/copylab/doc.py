@@ -1,10 +1,11 @@
-"""The content of a widget as a tree of parts, each with `.text()` and `.html()`, so that both say the same.
+"""The content of a widget as a tree of parts, each with `.text()` and `.html()`.
 
     Box(Paragraph("**y** shares memory with x."), Fold("How it was found", Code(program)))
 
-The text is complete: a terminal shows it, a screen reader reads it, a notebook's check compares it. The HTML needs no
-script. All content is escaped, and Markdown may contain the HTML as it is: no attribute has a line break, and there is
-no blank line inside a tag, which Markdown would take for the end of the HTML.
+So both say the same. The text is complete: a terminal shows it, a screen reader reads it, a
+notebook's check compares it. The HTML needs no script. All content is escaped, and Markdown may
+contain the HTML as it is: no attribute has a line break, and there is no blank line inside a tag,
+which Markdown would take for the end of the HTML.
 
 Parts are pure: `text()` and `html()` return the same however often they are called.
 """
@@ -47,7 +48,10 @@ def escape_lines(text: str) -> str:
 
 
 def html_element(tag: str, inside: str = "", /, **attributes: Any) -> str:
-    """Return an element of HTML. `class_` and `data_key` become `class` and `data-key`; None and False are left out."""
+    """Return an element of HTML.
+
+    `class_` and `data_key` become `class` and `data-key`; None and False are left out.
+    """
     markup = ""
     for key, value in attributes.items():
         if value is None or value is False:
@@ -80,7 +84,7 @@ def inline_html(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return a sentence as text: without the stars of **bold**, with the backticks, which say what is code."""
+    """Return a sentence as text, without the stars of **bold**. Backticks stay: they mark code."""
     return _MARKS.sub(lambda mark: mark[2] or mark[0], text.strip()).translate(_UNPROTECT)
 
 
@@ -138,7 +142,7 @@ class Presentation:
 
 
 class Paragraph(Part):
-    """Sentences with `code` and **bold** in them. `mark` is put before them; `class_` is that of the element."""
+    """Sentences with `code` and **bold**, after a `mark`. `class_` is that of the element."""
 
     def __init__(
         self,
@@ -155,7 +159,7 @@ class Paragraph(Part):
 
 
 class Code(Part):
-    """Lines of code, or of anything with line breaks. `numbered`: with the number of each line before it."""
+    """Lines of code, or of anything with line breaks, `numbered` or not."""
 
     def __init__(
         self, source: str, *, indent: str = "  ", numbered: bool = False, **attributes: Any
@@ -266,7 +270,10 @@ class Alarm(Titled):
 
 
 class Cell:
-    """A field of a table: its text; for the page, if that differs, `short` or a part. `head`: it is its row's head."""
+    """A field of a table: its text; for the page, if that differs, `short` or a part.
+
+    head: it is the head of its row.
+    """
 
     def __init__(
         self,
@@ -294,8 +301,9 @@ class Cell:
 class Table(Part):
     """Rows of fields below a head. The first field of a row is its head unless it is a Cell that says otherwise.
 
-    layout: of the text. "columns": a line for each row, the fields below each other. "rows": a block for each row, in
-    which each field follows the name of its column, in one line. breaks: columns from which on a new line begins there.
+    layout: of the text. "columns": a line for each row, the fields below each other. "rows": a
+    block for each row, in which each field follows the name of its column, in one line. breaks:
+    columns from which on a new line begins there.
     """
 
     def __init__(
@@ -360,7 +368,10 @@ def _lines_of_columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 class Figure(Part):
-    """A picture with its words. `live`: drawn into a page that has the colours; otherwise an image, for any page."""
+    """A picture with its words.
+
+    live: drawn into a page that has the colours; otherwise an image, for any page.
+    """
 
     def __init__(
         self, picture: Picture, title: str, *, live: bool = False, **attributes: Any
@@ -409,7 +420,7 @@ class InText(Box):
 
 
 class InPage(Part):
-    """Content for the page alone: a style, a script, a button. HTML that is given as a string is not escaped."""
+    """Content for the page alone: a style, a script, a button. A string is HTML, not escaped."""
 
     def __init__(self, content: str | Part) -> None:
         self.content = content
@@ -432,7 +443,7 @@ class ListingLine(NamedTuple):
 
 
 class Listing(Part):
-    """Lines of code with their numbers, from 1: an `<ol>` that may scroll, and can be reached by key for that."""
+    """Lines of code with their numbers, from 1: an `<ol>` that may be scrolled by key."""
 
     def __init__(self, lines: Iterable[ListingLine], **attributes: Any) -> None:
         texts: list[str] = []
@@ -447,7 +458,7 @@ class Listing(Part):
 
 
 def split_paragraphs(text: str) -> Box:
-    """Return a text of several paragraphs as parts; what is between lines of three backticks is code."""
+    """Return a text of several paragraphs as parts; code is between lines of three backticks."""
     parts: list[Part] = []
     for number, piece in enumerate(_FENCE.split(text.strip())):
         if number % 2:  # `split` puts what a group matched between the rest

@@ -105,7 +105,8 @@ def race(
 ) -> Race:
     """Plan to time ways to copy against each other; nothing is timed before `.run()` is called.
 
-    methods: names such as "clone", or a mapping from names of your own to code that makes `y` from `x`.
+    methods: names such as "clone", or a mapping from names of your own to code that makes `y` from
+        `x`.
     sizes: numbers of float32 elements that x has, 1 to 100,000,000.
     source: "leaf" (x requires grad), "result" (of an operation on a leaf) or "plain".
     engine: the module to time, or several; by default tinytorch and, where installed, PyTorch.
@@ -437,7 +438,8 @@ def _keep_freed_memory(engine: ModuleType, size: int) -> None:
     """Have the C library keep freed blocks of this size, if it learns from what is freed.
 
     Otherwise some methods get each result's memory from the system anew, page by page, and others
-    not, by the order in which memory was used: glibc made the same copy of 4 MB take 4 times as long.
+    not, by the order in which memory was used: glibc made the same copy of 4 MB take 4 times as
+        long.
     """
     engine.empty(min(4 * size, 1 << 23))  # glibc learns from blocks of up to 32 MB
 

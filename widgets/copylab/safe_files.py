@@ -23,20 +23,19 @@ from .wording import gettext
 LIMIT = 32 * 2**20
 """Maximum size of a file that is read: fifty times the largest lesson, with room for pictures."""
 
-_CAN_OPEN_RELATIVE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_READ = (
-    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _PLAIN
-)  # a pipe swapped in after the check does not block
+# Not every system has every flag, and a missing one is no flag.
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_CLOSE_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
+_CAN_OPEN_RELATIVE = os.open in os.supports_dir_fd and _NO_FOLLOW != 0
+_OPEN_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOSE_ON_EXEC
+_PLAIN = getattr(os, "O_BINARY", 0) | _NO_FOLLOW | _CLOSE_ON_EXEC
+# A file may be swapped for a named pipe after the check. To open one blocks until somebody writes.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _PLAIN
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN
-_NO_LOCKS = (
-    errno.ENOLCK,
-    errno.ENOSYS,
-    errno.EOPNOTSUPP,
-    errno.EINVAL,
-)  # of some file systems on a network
-_PATIENCE = 10.0  # seconds to wait for another process
+# What file systems without locks say, some of those on a network.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+_LOCK_SECONDS = 10.0
+"""How long to wait for a lock that another process holds."""
 
 
 class RefusedFileError(OSError):
@@ -69,10 +68,11 @@ class SafeFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
-            # Which is of no help to somebody who named a loop of links, or a file.
+            # "File exists" is of no help to somebody who named a loop of links, or a file. For a
+            # loop `stat` raises the error that says so.
             self.path.stat()
-            error = errno.ENOTDIR
-            raise NotADirectoryError(error, os.strerror(error), str(self.path)) from None
+            code = errno.ENOTDIR
+            raise NotADirectoryError(code, os.strerror(code), str(self.path)) from None
 
     def make_folder(self, name: str) -> None:
         """Make a folder below this one; it may be there."""
@@ -90,12 +90,12 @@ class SafeFolder:
 
     def list_files(self, folder: str = "") -> list[str]:
         """Return the names of the regular files in the folder, or in one below it, in order."""
-        with self._list(folder) as entries:
+        with self._scan_folder(folder) as entries:
             return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
 
     def require_files_only(self, folder: str) -> None:
-        """Raise RefusedFileError if a folder below this one has anything but regular files in it."""
-        with self._list(folder) as entries:
+        """Raise RefusedFileError if a folder below this one contains anything but regular files."""
+        with self._scan_folder(folder) as entries:
             for entry in entries:
                 _require_regular(f"{folder}/{entry.name}", entry.stat(follow_symlinks=False))
 
@@ -119,15 +119,15 @@ class SafeFolder:
             # Left by a process that was ended, or a link to somewhere else.
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(part, dir_fd=place.folder)
-            made = os.open(part, _CREATE, 0o666, dir_fd=place.folder)
+            descriptor = os.open(part, _CREATE, 0o666, dir_fd=place.folder)
             try:
-                with os.fdopen(made, "wb") as file:
+                with os.fdopen(descriptor, "wb") as file:
                     if mode is not None and hasattr(os, "fchmod"):
                         with contextlib.suppress(PermissionError):  # file systems without modes
-                            os.fchmod(made, mode)
+                            os.fchmod(descriptor, mode)
                     file.write(content)
                     file.flush()
-                    os.fsync(made)  # or a power cut leaves an empty file under the new name
+                    os.fsync(descriptor)  # or a power cut leaves an empty file of the new name
                 if keep_old_as is not None:
                     self._rename(place, keep_old_as)
                 os.replace(part, place.leaf, src_dir_fd=place.folder, dst_dir_fd=place.folder)
@@ -136,7 +136,7 @@ class SafeFolder:
                 raise
 
     def rename(self, name: str, new_name: str) -> None:
-        """Rename a thing of any kind within its folder; `new_name` is free, and without the folder."""
+        """Rename a thing of any kind within its folder; `new_name` has no folder and is free."""
         with self._enter_folder(name) as place:
             self._rename(place, new_name)
 
@@ -146,7 +146,10 @@ class SafeFolder:
             os.unlink(place.leaf, dir_fd=place.folder)
 
     def find_free_name(self, name: str, pattern: str) -> str:
-        """Return a name that nothing has in the folder of `name`: `pattern` with "", "2", "3" for `{}`."""
+        """Return a name that nothing has in the folder of `name`.
+
+        It is `pattern` with "", "2", "3" and so on in the place of `{}`.
+        """
         folder = name[: name.rfind("/") + 1]
         number = 1
         while self.has(folder + (free := pattern.format("" if number == 1 else number))):
@@ -159,19 +162,19 @@ class SafeFolder:
 
         Raises OSError if another process holds it for ten seconds.
         """
-        # The folder itself is locked: a lock file could not be made in a folder that may only be read,
-        # and would stay there. (filelock 4.3.1 needs one: it fails in the first, leaves it in any.)
-        own = self.path / ".copylab.lock"  # Windows locks no folders
+        # The folder itself is locked: a lock file cannot be made in a folder that may only be read,
+        # and would stay in any other, as that of filelock 4.3.1 does.
+        lock_file = self.path / ".copylab.lock"  # Windows locks no folders
         if sys.platform == "win32":
-            if self.has(own.name):
-                _require_regular(own.name, own.lstat())
-            lock = os.open(own, os.O_CREAT | os.O_RDWR)
+            if self.has(lock_file.name):
+                _require_regular(lock_file.name, lock_file.lstat())
+            lock = os.open(lock_file, os.O_CREAT | os.O_RDWR)
         else:
-            lock = os.open(self.path, _FOLDER)
+            lock = os.open(self.path, _OPEN_FOLDER)
         try:
-            until = time.monotonic() + _PATIENCE
+            deadline = time.monotonic() + _LOCK_SECONDS
             while not _try_to_lock(lock):
-                if time.monotonic() > until:
+                if time.monotonic() > deadline:
                     why = gettext("another process is writing to it")
                     raise OSError(errno.EAGAIN, why, str(self.path))
                 time.sleep(0.01)
@@ -180,10 +183,10 @@ class SafeFolder:
             os.close(lock)
             if sys.platform == "win32":
                 with contextlib.suppress(OSError):  # another process waits for it
-                    own.unlink()
+                    lock_file.unlink()
 
     @contextlib.contextmanager
-    def _list(self, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    def _scan_folder(self, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
         """List a folder without following a link to it."""
         with self._enter_folder(f"{folder}/_" if folder else "_") as place:
             opened = Path(place.leaf).parent if place.folder is None else place.folder
@@ -215,7 +218,7 @@ class SafeFolder:
         Without a descriptor where folders cannot be opened: there each is looked at.
         """
         inner = self.path
-        opened = os.open(inner, _FOLDER) if _CAN_OPEN_RELATIVE else None
+        opened = os.open(inner, _OPEN_FOLDER) if _CAN_OPEN_RELATIVE else None
         try:
             for part in folders:
                 inner = inner / part
@@ -226,20 +229,23 @@ class SafeFolder:
                 _require_folder(part, os.stat(address, dir_fd=opened, follow_symlinks=False))
                 if opened is not None:
                     outer = opened
-                    opened = os.open(address, _FOLDER | os.O_NOFOLLOW, dir_fd=outer)
+                    opened = os.open(address, _OPEN_FOLDER | _NO_FOLLOW, dir_fd=outer)
                     os.close(outer)
             yield inner, opened
         finally:
             if opened is not None:
                 os.close(opened)
 
-    def _mode_to_keep(self, name: str, place: RelativePath, may_be_anything: bool) -> int | None:
-        """Return the mode of a file to be replaced, None if it is missing. RefusedFileError if it is no file."""
+    def _mode_to_keep(self, name: str, place: RelativePath, is_renamed: bool) -> int | None:
+        """Return the mode of a file to be replaced, None if there is none.
+
+        Raises RefusedFileError for anything but a file, unless it is to be renamed.
+        """
         try:
             old = os.stat(place.leaf, dir_fd=place.folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        if not may_be_anything:
+        if not is_renamed:
             _require_regular(name, old)
         return stat.S_IMODE(old.st_mode) & 0o777 if stat.S_ISREG(old.st_mode) else None
 
@@ -251,7 +257,7 @@ class SafeFolder:
 def read_file(path: Path, limit: int = LIMIT) -> bytes:
     """Return the content of a file of the package's own: a regular one of at most `limit` bytes."""
     _require_regular(path.name, path.stat())
-    return _read_up_to_limit(path.name, os.open(path, _READ & ~getattr(os, "O_NOFOLLOW", 0)), limit)
+    return _read_up_to_limit(path.name, os.open(path, _READ & ~_NO_FOLLOW), limit)
 
 
 def read_text(path: Path) -> str:
@@ -268,7 +274,7 @@ def is_regular_file(path: Path) -> bool:
 
 
 def resolve_folder(path: Path) -> Path:
-    """Return a folder that the user names, without `~` and links. To open a loop of links then fails.
+    """Return a folder that the user names, without `~` and links; a loop of links stays as it is.
 
     Raises OSError if there is no such home.
     """
@@ -307,26 +313,26 @@ def _name_beside(leaf: str, name: str) -> str:
     return str(Path(leaf).with_name(name))
 
 
-def _require_regular(name: str, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise RefusedFileError(name, _describe_kind(found))
+def _require_regular(name: str, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise RefusedFileError(name, _describe_kind(status))
 
 
-def _require_folder(name: str, found: os.stat_result) -> None:
+def _require_folder(name: str, status: os.stat_result) -> None:
     # A junction of Windows is a folder to `S_ISDIR`, and leads elsewhere as a link does.
-    tag = getattr(found, "st_reparse_tag", 0)
+    tag = getattr(status, "st_reparse_tag", 0)
     if tag and tag == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", None):
         raise RefusedFileError(name, gettext("it is a link, and links are not followed"))
-    if not stat.S_ISDIR(found.st_mode):
-        is_link = stat.S_ISLNK(found.st_mode)
+    if not stat.S_ISDIR(status.st_mode):
+        is_link = stat.S_ISLNK(status.st_mode)
         raise RefusedFileError(
-            name, _describe_kind(found) if is_link else gettext("it is no folder")
+            name, _describe_kind(status) if is_link else gettext("it is no folder")
         )
 
 
-def _describe_kind(found: os.stat_result) -> str:
+def _describe_kind(status: os.stat_result) -> str:
     """Return why something is not read or replaced."""
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         return gettext("it is a link, and links are not followed")
     return gettext("it is no file")
 

@@ -43,7 +43,7 @@ def test_the_player_shows_a_view_and_its_twin(shown: list[dict[str, Any]]) -> No
     widget._ipython_display_()
     view, twin = shown
     assert view["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
-    assert twin["text/plain"] == widget.steps.stored
+    assert twin["text/plain"] == widget.steps.stored_text
     assert widget.steps.html in re.sub("</?noscript[^>]*>", "", twin["text/html"])
     widget.close()
     shown.clear()

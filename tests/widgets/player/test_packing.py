@@ -114,13 +114,13 @@ def test_a_long_page_keeps_to_its_level(code: str) -> None:
         }
         assert set(found[f"{kind} text"]) == wanted, "in words the player has every picture"
     assert len(found["memory svg"]) >= len(found["graph svg"]) > 0
-    assert "left out" not in made.stored + made.text
+    assert "left out" not in made.stored_text + made.text
 
 
 def test_a_text_leaves_out_what_it_has_no_room_for() -> None:
     made = steps("x = torch.ones(3, requires_grad=True)\n" + "y = x * 2\n" * 40, engine=tinytorch)
     whole = made.static_form.brief_text(10**9)
-    assert whole == made.stored
+    assert whole == made.stored_text
     text = made.static_form.brief_text(20_000)
     assert len(text) < 20_000 < len(whole)
     missing = [text.count(f"{title}: left out, see the end") for title in ("Memory", "Graph")]
@@ -141,7 +141,7 @@ NASTY = {
 def test_whatever_is_stepped_keeps_to_the_level(code: str) -> None:
     made = steps(code, engine=tinytorch)
     assert in_notebook(made) <= LEVEL
-    assert "not shown" in made.stored
+    assert "not shown" in made.stored_text
 
 
 def test_of_too_many_steps_the_first_are_shown() -> None:
@@ -151,8 +151,8 @@ def test_of_too_many_steps_the_first_are_shown() -> None:
     shown = made.html.count('<details class="cl-step"')
     assert 800 < shown < 4000
     assert f"Shown are the first {shown:,} of 4,000 steps" in made.html
-    assert f"Shown are the first {shown:,} of 4,000 steps" in made.stored
-    assert f"s[{shown}] is the next one" in made.stored
+    assert f"Shown are the first {shown:,} of 4,000 steps" in made.stored_text
+    assert f"s[{shown}] is the next one" in made.stored_text
     assert "\nStep 4000, " in made.text
     widget = made.live()
     widget.step = shown

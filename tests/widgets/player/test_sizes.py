@@ -69,7 +69,7 @@ for _ in range(4):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_player_stores_little(name: str) -> None:
     made = steps(PROGRAMS[name], engine=tinytorch)
-    html, text = stored_size(made.html), stored_size(made.stored)
+    html, text = stored_size(made.html), stored_size(made.stored_text)
     images = made.html.count("<img ")
     print(
         f"\n{name}: {len(made)} steps, {html / 1000:.0f} kB of HTML with {images} images, {text / 1000:.1f} kB of text"
@@ -81,15 +81,15 @@ def test_a_player_stores_little(name: str) -> None:
 
 def test_a_step_says_only_what_changed() -> None:
     made = steps("x = torch.ones(2)\ny = x.clone()\ni = 0\ny += 1", engine=tinytorch)
-    last = made.stored.partition("Step 4, ")[2]
+    last = made.stored_text.partition("Step 4, ")[2]
     assert "S2, storage of y alone" in last
     assert "cells: 0: 2.0, 1: 2.0" in last
     assert "version counter C2, of y alone: at version 1 (was 0)." in last
     assert "S1" not in last, "x was not touched"
     assert "shape" not in last, "nor was the shape of y"
-    assert made.stored.partition("Step 3, ")[2].startswith("line 3: i = 0\n  - i = 0\n\nStep 4"), (
-        "a mark is no change"
-    )
+    assert made.stored_text.partition("Step 3, ")[2].startswith(
+        "line 3: i = 0\n  - i = 0\n\nStep 4"
+    ), "a mark is no change"
     assert [made[step].picture_changes["memory"] == () for step in range(4)] == [
         False,
         False,
@@ -152,7 +152,7 @@ def test_rendering_a_player_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     made = steps(UPDATE.format(rounds=4), engine=tinytorch)
     forms = [
         made.html,
-        made.stored,
+        made.stored_text,
         made.text,
         made.static_form.form(images=False),
         made.static_form.brief_text(5000),

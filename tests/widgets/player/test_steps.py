@@ -260,7 +260,7 @@ class TestStored:
     def test_both_forms_are_given_to_a_notebook(self, engine: ModuleType) -> None:
         made = steps(LESSON, engine=engine)
         bundle = made._repr_mimebundle_(include=None, exclude=None)
-        assert bundle == {"text/plain": made.stored, "text/html": made.html}
+        assert bundle == {"text/plain": made.stored_text, "text/html": made.html}
         assert repr(made) == "Steps(21 lines, 20 steps, ended='finished')"
         for frame in made:
             assert f"Step {frame.number}, line {frame.line}: " in made.text
@@ -273,7 +273,7 @@ class TestStored:
         assert (len(made), made.ended) == (200, "steps")
         assert made.end.startswith("Stopped after 200 steps: that is the limit (max_steps=200)")
         assert len(made.html) < 800_000
-        assert len(made.stored) < 160_000
+        assert len(made.stored_text) < 160_000
 
     def test_save(self, tmp_path: Path) -> None:
         made = steps("x = torch.ones(2)  # ü 张量", engine=tinytorch)

@@ -36,7 +36,7 @@ class Front:
 @pytest.fixture
 def front(monkeypatch: pytest.MonkeyPatch) -> Front:
     made = Front(monkeypatch)
-    exhibit._show_boxes_with_twins()
+    exhibit._register_show_box()
     return made
 
 
@@ -67,7 +67,7 @@ def test_a_box_leaves_the_static_form_of_what_it_holds(
     box = ipywidgets.VBox([ipywidgets.IntSlider(), live])
     view, twin = front.show(box)
     assert view[VIEW]["model_id"] == box.model_id
-    assert twin["text/plain"] == live.stored
+    assert twin["text/plain"] == live.stored_text
     alone = front.show(live)[-1]
     assert twin["text/html"] == alone["text/html"]
 
@@ -77,7 +77,7 @@ def test_a_box_leaves_the_static_form_of_what_it_holds(
 def test_boxes_in_boxes(front: Front, outer: Any, inner: Any) -> None:
     lives = [steps(code, engine=tinytorch).live() for code in ("a = 1", "b = 2")]
     _, twin = front.show(outer([inner([lives[0]]), ipywidgets.Label("between"), lives[1]]))
-    assert twin["text/plain"] == "\n\n".join(live.stored for live in lives)
+    assert twin["text/plain"] == "\n\n".join(live.stored_text for live in lives)
     assert twin["text/html"].count('class="copylab-steps"') == 2
     assert twin["text/html"].count('class="copylab-twin"') == 1
 
@@ -88,7 +88,7 @@ def test_titles_of_tabs_stand_above(front: Front) -> None:
     tab.set_title(0, "Empty")
     tab.set_title(1, "The <b>run")
     _, twin = front.show(tab)
-    assert twin["text/plain"] == f"The <b>run\n\n{live.stored}"
+    assert twin["text/plain"] == f"The <b>run\n\n{live.stored_text}"
     assert "<p><strong>The &lt;b&gt;run</strong></p>" in twin["text/html"]
 
 
@@ -122,7 +122,7 @@ def test_who_has_registered_another_way_for_boxes_keeps_it(monkeypatch: pytest.M
     front.formatter.ipython_display_formatter.for_type(
         ipywidgets.Box, lambda _: front.outputs.append({"a": "b"})
     )
-    exhibit._show_boxes_with_twins()
+    exhibit._register_show_box()
     assert front.show(ipywidgets.VBox([LIVE["steps"]()])) == [{"a": "b"}]
 
 
@@ -132,4 +132,4 @@ def test_a_box_around_a_closed_widget_still_tells_of_it(front: Front) -> None:
     live.close()
     box.close()
     (twin,) = front.show(box)
-    assert twin["text/plain"] == live.stored
+    assert twin["text/plain"] == live.stored_text

@@ -53,9 +53,9 @@ class StepsWidget(Exhibit, Live):
         return str(self._steps.text)
 
     @property
-    def stored(self) -> str:
+    def stored_text(self) -> str:
         """Each step in words with what it changed: the text that a notebook stores."""
-        return str(self._steps.stored)
+        return str(self._steps.stored_text)
 
     @property
     def html(self) -> str:

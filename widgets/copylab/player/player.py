@@ -276,12 +276,12 @@ class Steps(Sequence[Frame]):
         )
 
     @cached_property
-    def stored(self) -> str:
+    def stored_text(self) -> str:
         """Each step in words with what it changed: the text that a notebook stores. It says what it leaves out."""
         return self.static_form.brief_text(room=NOTEBOOK_LIMIT - stored_size(self.html))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self.stored, "text/html": self.html}
+        return {"text/plain": self.stored_text, "text/html": self.html}
 
     def _display_(self) -> Any:
         """Return a widget for marimo, which runs no script of a page that it is given."""

@@ -1,11 +1,12 @@
-"""What every live widget has in common: a text twin, a static twin, and a place for what Python shows.
+"""What every live widget has in common: a static twin, and a panel for HTML that Python makes.
 
-A live view needs its kernel. Whatever shows a notebook without one (a page, a reopened or untrusted notebook, another
-editor) shows the static twin instead: it is stored below the view and hidden while the view is there. The texts are
-what a notebook's check compares, so they say the same for the same program everywhere.
+A live view needs its kernel. Whatever shows a notebook without one (a page, a reopened or untrusted
+notebook, another editor) shows the static twin instead: it is stored below the view and hidden
+while the view is there. The texts are what a notebook's check compares, so they say the same for
+the same program everywhere.
 
-A box of ipywidgets that holds such a widget is shown in the same way, with the static twins of all that it holds:
-without them, a saved page has nothing in its place.
+A box of ipywidgets that holds such a widget is shown in the same way, with the static twins of all
+that it holds: without them, a saved page has nothing in its place.
 """
 
 from __future__ import annotations
@@ -26,25 +27,31 @@ from ..wording import gettext
 from .theme import panel_style_sheet, read_web_files
 
 _VIEW_TYPE = "application/vnd.jupyter.widget-view+json"
+_DISPLAY_METHODS = ("_ipython_display_", "_repr_mimebundle_")
+"""How ipywidgets 7 and 8 display a widget: each has one of them."""
+_PANEL_SHEET = re.compile(r"(<style>\.cl-panel.*?</style>)", re.DOTALL)
+"""One of our style sheets in a page; the style of a picture begins otherwise."""
 
 
 class Exhibit(Presentation):
-    """Mixed into a widget class: how the widget is shown, live and not.
+    """A mix-in for widget classes that displays them as a live view with a static twin.
 
-    Its `text` and `html` are deterministic: no time, no address, nothing of the machine or of a learner's progress.
+    `text` and `html` are deterministic: no time, no address, nothing of the machine or of a
+    learner's progress.
     HELP: what to try first, marked for the catalogue.
     """
 
     HELP: ClassVar[str] = ""
 
     def __init__(self, *args: Any, **traits: Any) -> None:
-        # The class is part of the first state: a later message to a model is lost if the model's script has not loaded
-        # within 2 s, as anywidget demands, and then the view and its twin are both shown.
+        # The class is part of the first state. anywidget drops messages to a model whose script has
+        # not loaded within 2 s; sent as a message, the class was lost on a busy machine, and view
+        # and twin were both shown.
         super().__init__(*args, _dom_classes=("cl-live",), **traits)  # type: ignore[call-arg]
 
     @property
-    def stored(self) -> str:
-        """What a notebook keeps of `text`: all of it, unless a widget can have a great deal to tell."""
+    def stored_text(self) -> str:
+        """What a notebook stores of `text`: all of it, unless a widget may be very long."""
         return self.text
 
     def help(self) -> None:
@@ -52,12 +59,13 @@ class Exhibit(Presentation):
         print(gettext(self.HELP))
 
     def _ipython_display_(self) -> None:
-        """Show the live view, and below it the static twin for where there is no kernel."""
-        _publish_with_twins(self, [StaticTwin(self.stored, self.html)])
+        _publish_with_twins(self, [StaticTwin(self.stored_text, self.html)])
 
     def close(self) -> None:
-        """Close the view with all that it is made of, so that nothing of it stays behind in the kernel."""
-        parts = _parts_of_widget(self)
+        """Close the view and every model that it is made of."""
+        # ipywidgets closes neither layout and style nor children: they would stay in its registry,
+        # and the memory of the kernel would grow with each widget.
+        parts = _list_parts(self)
         super().close()  # type: ignore[misc]
         for part in parts:
             part.close()
@@ -71,58 +79,80 @@ class StaticTwin(NamedTuple):
 
 
 def _publish_with_twins(widget: Any, twins: list[StaticTwin]) -> None:
-    """Show the live view of a widget, and in an output below it its static twins."""
-    show: Callable[[dict[str, Any]], None] = front.publish_display_data
-    if getattr(widget, "comm", None) is not None:  # it is not closed
+    """Display the live view of a widget, and in an output below it its static twins."""
+    publish: Callable[[dict[str, Any]], None] = front.publish_display_data
+    is_open = getattr(widget, "comm", None) is not None
+    if is_open:
         view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         # A page without a kernel shows both outputs: the first one says only why there are two.
-        why = gettext("Run this cell to use it here. What it shows at first is told below.")
-        show({"text/plain": why, _VIEW_TYPE: view})
-    text, html = "\n\n".join(twin.text for twin in twins), "".join(twin.html for twin in twins)
-    quiet = _SHEET.sub(r'<noscript class="cl-sheet">\1</noscript>', html)
-    if quiet != html:
-        quiet += f'<script type="module">{read_web_files("ui/seen.js", "ui/sheet.js")}</script>'
-    show({"text/plain": text, "text/html": html_element("div", quiet, class_="copylab-twin")})
+        hint = gettext("Run this cell to use it here. What it shows at first is told below.")
+        publish({"text/plain": hint, _VIEW_TYPE: view})
+    text = "\n\n".join(twin.text for twin in twins)
+    html = "".join(twin.html for twin in twins)
+    # A style sheet of a hidden twin makes each change of the page slower: `sheet.js` puts it into
+    # force when the twin is first seen.
+    html_without_styles = _PANEL_SHEET.sub(r'<noscript class="cl-sheet">\1</noscript>', html)
+    if html_without_styles != html:
+        script = read_web_files("ui/seen.js", "ui/sheet.js")
+        html = f'{html_without_styles}<script type="module">{script}</script>'
+    publish({"text/plain": text, "text/html": html_element("div", html, class_="copylab-twin")})
 
 
-_SHEET = re.compile(r"(<style>\.cl-panel.*?</style>)", re.DOTALL)
-"""One of our style sheets in a page; the style of a picture begins otherwise."""
+def _list_parts(widget: Any) -> list[Any]:
+    """Return the models that a widget is made of: layout, style, and its children with theirs."""
+    parts = []
+    for name in ("layout", "style"):
+        part = getattr(widget, name, None)
+        if hasattr(part, "comm"):  # a box has no style
+            parts.append(part)
+    children = list(getattr(widget, "children", ()))
+    parts += children
+    for child in children:
+        parts += _list_parts(child)
+    return parts
 
 
-def _find_twins(box: Any) -> Iterator[StaticTwin]:
-    """The static twins of the widgets in a box, with the titles of tabs and folds above them."""
-    for at, child in enumerate(box.children):
-        twins = [StaticTwin(child.stored, child.html)] if isinstance(child, Exhibit) else []
-        if not twins and isinstance(child, ipywidgets.Box):
-            twins = list(_find_twins(child))
-        title = box.get_title(at) if twins and hasattr(box, "get_title") else ""
-        if title:
-            yield StaticTwin(title, html_element("p", html_element("strong", escape(title))))
-        yield from twins
+# -- widgets of ours in somebody's box -----------------------------------------------
 
 
 def _show_box(box: Any) -> None:
-    """Show a box of ipywidgets with the twins of what it holds; any other box as it shows itself."""
-    ways = (
-        "_ipython_display_",
-        "_repr_mimebundle_",
-    )  # of ipywidgets 7 and 8; somebody's box may have a way of its own
-    usual = all(
-        getattr(type(box), way, None) is getattr(ipywidgets.Widget, way, None) for way in ways
-    )
-    twins = list(_find_twins(box)) if usual else []
+    """Display a box of ipywidgets with the twins of what it holds, any other box as usual."""
+    twins = list(_find_twins(box)) if _is_displayed_as_usual(box) else []
     if twins:
         _publish_with_twins(box, twins)
     elif hasattr(box, "_ipython_display_"):
         box._ipython_display_()
     else:
-        raise NotImplementedError  # which tells IPython to go on with _repr_mimebundle_
+        raise NotImplementedError  # IPython then goes on with `_repr_mimebundle_`
 
 
-def _show_boxes_with_twins() -> None:
-    """Register `_show_box` with IPython, if it runs: a widget cannot know that a box around it is shown.
+def _is_displayed_as_usual(box: Any) -> bool:
+    """Return False for a class with a display method of its own, which is left alone."""
+    return all(
+        getattr(type(box), method, None) is getattr(ipywidgets.Widget, method, None)
+        for method in _DISPLAY_METHODS
+    )
 
-    It is left alone if somebody else has registered a way to show boxes.
+
+def _find_twins(box: Any) -> Iterator[StaticTwin]:
+    """Yield the static twins of the widgets in a box, each below the title of its tab or fold."""
+    for index, child in enumerate(box.children):
+        twins = []
+        if isinstance(child, Exhibit):
+            twins = [StaticTwin(child.stored_text, child.html)]
+        elif isinstance(child, ipywidgets.Box):
+            twins = list(_find_twins(child))
+        title = box.get_title(index) if twins and hasattr(box, "get_title") else ""
+        if title:
+            yield StaticTwin(title, html_element("p", html_element("strong", escape(title))))
+        yield from twins
+
+
+def _register_show_box() -> None:
+    """Have IPython, if it runs, display boxes by `_show_box`.
+
+    A widget cannot know that a box around it is shown. A way to show boxes that somebody else has
+    registered is left alone.
     """
     shell = get_ipython()
     if shell is not None:
@@ -131,24 +161,17 @@ def _show_boxes_with_twins() -> None:
             formatter.for_type(ipywidgets.Box, _show_box)
 
 
-_show_boxes_with_twins()
+_register_show_box()
 
 
-def _parts_of_widget(widget: Any) -> list[Any]:
-    """What a widget is made of: layout and style, which it does not close by itself, and its children with theirs."""
-    own = [
-        part
-        for part in (getattr(widget, name, None) for name in ("layout", "style"))
-        if hasattr(part, "comm")
-    ]
-    children = list(getattr(widget, "children", ()))
-    return [*own, *children, *(part for child in children for part in _parts_of_widget(child))]
+# -- widgets with scripts of ours ----------------------------------------------------
 
 
 class Live(anywidget.AnyWidget):
     """A widget with a script of ours, which defines `render({ model, el })`.
 
-    SCRIPTS, SHEETS: the names of its scripts and style sheets, as in `web`; they are read when a widget is made.
+    SCRIPTS, SHEETS: the names of its scripts and style sheets, as `read_web_files` takes them; they
+    are read when a widget is made.
     """
 
     SCRIPTS: ClassVar[tuple[str, ...]] = ()
@@ -159,22 +182,24 @@ class Live(anywidget.AnyWidget):
     ).tag(sync=True)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}()"  # and not its traits, of which a page may be one
+        # ipywidgets would write out all traits, and one of them may be a page.
+        return f"{type(self).__name__}()"
 
     @traitlets.default("_esm")
-    def _script(self) -> str:
+    def _read_scripts(self) -> str:
         return read_web_files(*self.SCRIPTS, "ui/live.js")
 
     @traitlets.default("sheet")
-    def _style(self) -> str:
+    def _read_sheets(self) -> str:
         return panel_style_sheet(*self.SHEETS)
 
 
 class Panel(Live):
     """A bordered place with the colours of the pictures, for HTML that Python makes.
 
-    html: what it shows; focus, scrolling and open folds stay over a change where `data-keep` has the same name.
-    says: what a screen reader is told, when it changes.
+    html: what it shows, escaped by whoever sets it; focus, scrolling and open folds stay over a
+        change where `data-keep` has the same name.
+    says: what a screen reader says when it changes.
     label: the name of the group for a screen reader; may be empty.
     """
 
@@ -188,7 +213,8 @@ class Panel(Live):
     label = traitlets.Unicode("", help="The name of the group for a screen reader.").tag(sync=True)
 
     def show(self, html: str, says: str) -> None:
-        """Show something and say something; the same words again are said again."""
+        """Show `html`, and have a screen reader say `says`."""
+        # A live region speaks only when its text changes. The space makes the same words new.
         with self.hold_sync():
             self.html = html
             self.says = says + "\N{NO-BREAK SPACE}" if says == self.says else says

@@ -1,6 +1,7 @@
-"""Scripts and style sheets of the rooms for a page, and the colours of the pictures, light and dark.
+"""Scripts and style sheets of the rooms for a page, and the colours of the pictures.
 
-They are our own and have no dependency. What a notebook stores contains them, so they are made short.
+They are our own and have no dependency. What a notebook stores contains them, so they are made
+short.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from tinytorch.viz import PALETTE
 
 from ..wording import current_language, gettext, list_translations
 
-# How the hosts say which theme a page has. `_PAGE_HOST` is that of Colab, Sphinx, marimo and MyST, and Quarto.
+# How the hosts say which theme a page has. `_PAGE_HOST` is that of Colab, Sphinx, marimo and MyST,
+# and Quarto.
 _HIGH_CONTRAST_HOST = "[data-vscode-theme-kind=vscode-high-contrast{}]"
 _PAGE_HOST = ":is(html,body):is([theme={0}],[data-theme={0}],.{0},.quarto-{0})"
 _VIEW_HOST = ":host [data-theme={}]"  # in a shadow tree: live.js sets it
@@ -38,11 +40,12 @@ _HOSTS = {
 
 
 def read_web_files(*names: str) -> str:
-    """Return scripts or style sheets of the rooms, one after another, by their names: `player/player.js`.
+    """Return scripts or style sheets of the rooms, by names such as `player/player.js`.
 
-    Several scripts become one module, in which each can use the functions of those before it. No line is blank, because
-    they are also part of HTML that Markdown may read. `say.js` comes before scripts that call `say`, and before those
-    that use it the declaration of `FROM_PYTHON`.
+    They follow each other. Several scripts become one module, in which each can use the functions
+    of those before it. No line is blank, because they are also part of HTML that Markdown may read.
+    `say.js` comes before scripts that call `say`, and before those that use it the declaration of
+    `FROM_PYTHON`.
     """
     text = "".join(map(_read_web_file, names))
     if "say(" in text:
@@ -51,9 +54,10 @@ def read_web_files(*names: str) -> str:
 
 
 def _declare_from_python(script: str) -> str:
-    """Return the line that declares `FROM_PYTHON`, all that a script is told by Python when it is read.
+    """Return the line that declares `FROM_PYTHON`, with all that a script gets from Python.
 
-    language: of the words, empty for English. words: the translations of the texts that the script contains.
+    language: of the words, empty for English. words: the translations of the texts that the script
+        contains.
     """
     words = {
         text: translation
@@ -76,13 +80,14 @@ def _read_web_file(name: str) -> str:
     # The scripts of a page are one module, so an export is for a test that imports a file alone.
     # `export default` stays: it is what anywidget asks for.
     text = re.sub(r"(?m)^export (?=function|const|class)", "", text)
-    # A notebook takes 12 bytes more for each line. A statement or a rule may go on after these characters, or end with
-    # them; a line with a comment or a template may not be joined to the next one.
+    # A notebook takes 12 bytes more for each line. A statement or a rule may go on after these
+    # characters, or end with them; a line with a comment or a template may not be joined to the
+    # next one.
     return re.sub(r"(?m)^((?!.*(?://|`)).*[{(\[,;])\n", r"\1", text)
 
 
 def panel_style_sheet(*names: str) -> str:
-    """Return the style sheet of all that is shown in a `.cl-panel`, and after it those of the rooms."""
+    """Return the style sheet of everything in a `.cl-panel`, and after it those of the rooms."""
     message = gettext(
         "This view has lost its kernel. What you see stays until you run the cell again."
     )
@@ -94,9 +99,10 @@ def panel_style_sheet(*names: str) -> str:
 
 
 def colour_rules(root: str, sheet: str = "") -> str:
-    """Return the style that defines `--tt-NAME` for every colour, or for those that a sheet names, below `root`.
+    """Return the style that defines `--tt-NAME` for every colour below `root`.
 
-    If a page says which theme it has, that is used; any other page follows the system.
+    With `sheet`, only the colours that it names are defined. If a page says which theme it has,
+    that is used; any other page follows the system.
     """
     names = [name for name in PALETTE if not sheet or f"--tt-{name}" in sheet]
     light, dark = _colour_properties(names, "light"), _colour_properties(names, "dark")
