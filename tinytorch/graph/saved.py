@@ -310,20 +310,14 @@ class SavedList(tuple[SavedTensor, ...], Saved):
 
 def save_tensor(tensor: TensorBase) -> SavedTensor:
     """Return a tensor as a node saves it. RuntimeError for an inference tensor."""
-    saved = _new(
-        SavedTensor
-    )  # `SavedTensor(tensor)`, at half of its cost: each node makes one or two
+    # `SavedTensor(tensor)`, at half of its cost: each node makes one or two
+    saved = _new(SavedTensor)
     saved.tensor = tensor
     saved.version = tensor._counter.version
     saved.output_nr = saved.packed = saved.node = None
     if THREADS_WITH_HOOKS and (pairs := MODES.here.saved_tensor_hooks):
         saved.pack(pairs[-1], tensor)
     return saved
-
-
-def save_tensor_or_number(value: Any) -> Saved:
-    """Return an operand that may be a Python number as a node saves it."""
-    return save_tensor(value) if isinstance(value, TensorBase) else SavedNumber(value)
 
 
 def save_value(value: Any) -> Any:

@@ -25,6 +25,7 @@ from ..graph import (
     NO_GRAD,
     NODE_LISTENERS,
     InferenceCounter,
+    SavedNumber,
     VersionCounter,
     check_inplace,
     count_write,
@@ -33,6 +34,7 @@ from ..graph import (
     next_number,
     rebase_history,
     run_silenced,
+    save_tensor,
 )
 from ..tensor import Tensor, as_array_of_torch
 from .kernels import pointwise
@@ -222,11 +224,24 @@ def _ufunc_of(op: Any) -> Any:
 def general_call(op: Any, otherwise: Callable, method: bool, in_place: bool) -> Callable:
     """Skip the parser where the arguments need no reading, then run the operation step by step."""
     run = op.run_in_place if in_place else op.run
+    if op.schema.positional == 1 and op.tensors == [0]:
+        return _call_of_one_tensor(run, op.defaults[1:], otherwise)
     read = make_reader(op.schema, op.numbers, first=0, sizes_at=int(method))
 
     def call(*args: Any, **named: Any) -> Any:
         values = None if named else read(args)
         return otherwise(*args, **named) if values is None else run(*values)
+
+    return call
+
+
+def _call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable) -> Callable:
+    """Make the plain call of an operation that takes one tensor by position: `contiguous`."""
+
+    def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+        if more or named or not isinstance(x, Tensor):
+            return otherwise(x, *more, **named)
+        return run(x, *defaults)
 
     return call
 
@@ -251,47 +266,46 @@ def make_reader(
     kinds = [p.plain for p in params]
     if numbers and len(schema.params) > 1:
         kinds[1 - first] = kinds[1 - first] | {float, int}
-    # Combinations of types that were found to be plain: most programs call an operation in one or
-    # two ways.
-    plain_types: set[tuple] = set()
+    # By combination of types, the positions of arguments whose type alone does not say that they
+    # fit. Most programs call an operation in one or two ways.
+    doubtful: dict[tuple, list[int]] = {}
 
     def read(args: tuple) -> tuple | None:
         types = tuple(map(type, args))
-        if types in plain_types:
+        positions = doubtful.get(types)
+        if positions is None:
+            if not least <= len(args) <= count:
+                return None
+            positions = [i for i, t in enumerate(types) if t not in kinds[i]]
+        if not positions:
+            doubtful[types] = positions
             return args + defaults[len(args) :]
-        if not least <= len(args) <= count:
-            return None
-        values = []
-        for i, value in enumerate(args):
-            if type(value) not in kinds[i]:
-                value = _read_plain(params[i], value)  # noqa: PLW2901
-                if value is REQUIRED:
-                    return None
-            values.append(value)
-        if all(t in kinds[i] for i, t in enumerate(types)):
-            plain_types.add(types)
+        values = list(args)
+        for i in positions:
+            values[i] = _read_plain(params[i], args[i])
+            if values[i] is REQUIRED:
+                return None
+        doubtful[types] = positions
         return (*values, *defaults[len(args) :])
 
     return read
 
 
 def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tuple], tuple | None]:
-    """Make a reader for a schema that ends with sizes: `x.view(2, 3)`, `x.view((2, 3))`."""
+    """Make a reader for a schema that ends with sizes: `x.view(2, 3)`, `x.view((2, 3))`.
+
+    `before`: the parameters before the sizes: none, or a tensor; any other is left to the parser.
+    """
     at = len(before)
 
     def read(args: tuple) -> tuple | None:
-        if len(args) <= at:
+        if len(args) <= at or (at and not isinstance(args[0], Tensor)):
             return None
         sizes = args[at:]
-        if type(sizes[0]) is not int and len(sizes) == 1:
+        if len(sizes) == 1 and type(sizes[0]) is tuple:
             sizes = sizes[0]
-            if type(sizes) is not tuple:
-                return None
         for n in sizes:
             if type(n) is not int:
-                return None
-        for param, value in zip(before, args, strict=False):
-            if not (param.is_tensor and isinstance(value, Tensor)):
                 return None
         return (*args[:at], sizes, *defaults)
 
@@ -338,33 +352,36 @@ def needs_general_way(x: Any) -> bool:
     return x._view is not None and needs_grad(x)
 
 
-def leaf_edge(x: Any) -> Any:
-    """Return the edge to a leaf that has an AutogradMeta, None if it requires no grad."""
-    return (x, 0) if x._meta.requires_grad else None
+def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
+    """Make a function that makes a result the output of a new node; None if there is no gradient.
 
-
-def _record(out: Any, op: Any, edges: tuple, saved: tuple) -> None:
-    """Make `out` the output of a new node.
-
-    Calling the node's class would do the same in twice the time.
+    It takes the result, the node's edges, and what the node saves of the arguments.
     """
-    data, storage = out._data, out._storage
-    fn = _new(op.node)
-    fn._edges = edges
-    fn._saved = saved
-    fn._sequence_number = next_number()
-    fn._hooks = None
-    fn._gradient_specs = ((data.shape, data.dtype, CPU if storage is None else storage.device),)
-    out._edge = (fn, 0)
-    if fn._results_saved:
-        fn.keep_results((out,))
+    node = op.node
+    if node is None:
+        return None
+    is_result_saved = bool(node._results_saved)
+
+    def record(out: Any, edges: tuple, saved: tuple) -> None:
+        data, storage = out._data, out._storage
+        # Calling the node's class would do the same in twice the time.
+        fn = _new(node)
+        fn._edges = edges
+        fn._saved = saved
+        fn._sequence_number = next_number()
+        fn._hooks = None
+        fn._gradient_specs = ((data.shape, data.dtype, CPU if storage is None else storage.device),)
+        out._edge = (fn, 0)
+        if is_result_saved:
+            fn.keep_results((out,))
+
+    return record
 
 
 def saved_without_tensors(op: Any) -> tuple | None:
     """Return what the nodes of all plain calls save alike, or None if it depends on the call.
 
-    So `add` always saves `alpha=1`, and `exp` nothing until its result is there. None if it depends
-    on the call.
+    So `add` always saves `alpha=1`, and `exp` nothing until its result is there.
     """
     count = len(op.tensors)
     if op.node is None or op.schema.positional > count:
@@ -375,17 +392,44 @@ def saved_without_tensors(op: Any) -> tuple | None:
     return op.save((None,) * count + op.defaults[count:], (None,) * count)
 
 
+def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
+    """Make the short way of `Op.save` for a node that saves one value, which is no tensor."""
+    if len(op.saves) == 1 and op.saves[0].read is not None and not op.saves[0].is_tensor:
+        read = op.saves[0].read
+        return lambda values, edges: (read(values),)
+    return op.save
+
+
+def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
+    """Make the short way of `Op.save` for two operands, given with their edges."""
+    if op.numbers and [(s.name, s.user) for s in op.saves] == [("other", 0), ("self", 1)]:
+        return save_factors
+    save, defaults = op.save, op.defaults[2:]
+    return lambda x, y, edge, other_edge: save((x, y, *defaults), (edge, other_edge))
+
+
+def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
+    """Save each factor of a product if the other one's gradient is needed.
+
+    `Op.save` is a loop over what is to be saved. It takes as long as the product itself.
+    """
+    saved_y: Any = None
+    if edge is not None:
+        saved_y = save_tensor(y) if isinstance(y, Tensor) else SavedNumber(y)
+    return (saved_y, None if other_edge is None else save_tensor(x))
+
+
 def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
     """Make the short way of an operation on one tensor, with memory of its own: `exp`, `clone`."""
-    run, kernel, node, compute = op.run, op.kernel, op.node, op.on_arrays
-    ufunc = kernel.function
-    is_ufunc = type(kernel) is pointwise and isinstance(ufunc, np.ufunc)
-    dtypes = kernel.direct_dtypes if is_ufunc and len(op.schema.params) == 1 else ()
-    copies = kernel.copies
+    run, kernel, compute = op.run, op.kernel, op.on_arrays
+    function, copies = kernel.function, kernel.copies
+    is_ufunc = isinstance(function, np.ufunc)
+    is_pointwise = type(kernel) is pointwise and len(op.schema.params) == 1
+    dtypes = kernel.direct_dtypes if is_pointwise else ()
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=int(method))
-    constant_saved = saved_without_tensors(op)
+    record, save, saved = make_recorder(op), make_saver(op), saved_without_tensors(op)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
@@ -405,7 +449,7 @@ def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
         if copies:
             data = compute(a, *rest)
         elif a.dtype.num in dtypes:
-            data = here.run_ufunc(ufunc, a)
+            data = here.run_ufunc(function, a) if is_ufunc else run_silenced(function, a)
             if data.ndim != 1 or not data.size:
                 data = lay_out_result(data, a)
         else:
@@ -418,16 +462,13 @@ def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
         else:
             out._counter = counter = _new(VersionCounter)
             counter.version = 0
-        if node is not None and here.grad:
+        if record is not None and here.grad:
             edge = x._edge
             if edge is None and x._meta is not None:
-                edge = leaf_edge(x)
+                edge = (x, 0) if x._meta.requires_grad else None
             if edge is not None:
                 edges = (edge,)
-                saved = constant_saved
-                if saved is None:
-                    saved = op.save((x, *rest), edges)
-                _record(out, op, edges, saved)
+                record(out, edges, save((x, *rest), edges) if saved is None else saved)
         return out
 
     return call
@@ -435,8 +476,8 @@ def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
 
 def binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
-    run, node = op.run, op.node
-    constant_saved = saved_without_tensors(op)
+    run = op.run
+    record, save, saved = make_recorder(op), make_saver_of_two(op), saved_without_tensors(op)
     ufunc, dtypes, takes_numbers = _ufunc_of(op), op.kernel.direct_dtypes, op.numbers
     defaults = op.defaults[2:]
 
@@ -444,19 +485,20 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
         a = x._data
+        kind = a.dtype
         is_pair = isinstance(y, Tensor)
         if is_pair:
             b = y._data
-            fits = b.dtype is a.dtype
+            fits = b.dtype is kind
             if (y._storage is not None or y._view is not None) and needs_general_way(y):
                 fits = False
         elif takes_numbers and (type(y) is float or type(y) is int):
             b = y
             # NumPy gives the array's dtype for a number that float64 represents exactly
-            fits = a.dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
+            fits = kind.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
         else:
             return otherwise(x, y)
-        if not fits or a.dtype.num not in dtypes or NODE_LISTENERS:
+        if not fits or kind.num not in dtypes or NODE_LISTENERS:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view is not None) and needs_general_way(x):
             return run(x, y, *defaults)
@@ -475,19 +517,16 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         else:
             out._counter = counter = _new(VersionCounter)
             counter.version = 0
-        if node is not None and here.grad:
+        if record is not None and here.grad:
             edge = x._edge
             if edge is None and x._meta is not None:
-                edge = leaf_edge(x)
+                edge = (x, 0) if x._meta.requires_grad else None
             other_edge = y._edge if is_pair else None
             if is_pair and other_edge is None and y._meta is not None:
-                other_edge = leaf_edge(y)
+                other_edge = (y, 0) if y._meta.requires_grad else None
             if edge is not None or other_edge is not None:
-                edges = (edge, other_edge)
-                saved = constant_saved
-                if saved is None:
-                    saved = op.save((x, y, *defaults), edges)
-                _record(out, op, edges, saved)
+                values = save(x, y, edge, other_edge) if saved is None else saved
+                record(out, (edge, other_edge), values)
         return out
 
     return call
@@ -496,6 +535,8 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
 def view_call(op: Any, otherwise: Callable, method: bool) -> Callable:
     """Make the short way of an operation that gives one view: `view`, `t`, `select`."""
     run, compute = op.run, op.on_arrays
+    record: Any = make_recorder(op)  # no view without a gradient is called by a short way
+    save, saved = make_saver(op), saved_without_tensors(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=int(method))
@@ -528,10 +569,10 @@ def view_call(op: Any, otherwise: Callable, method: bool) -> Callable:
         if here.grad:
             edge = x._edge
             if edge is None and x._meta is not None:
-                edge = leaf_edge(x)
+                edge = (x, 0) if x._meta.requires_grad else None
             if edge is not None:
                 edges = (edge,)
-                _record(out, op, edges, op.save((x, *rest), edges))
+                record(out, edges, save((x, *rest), edges) if saved is None else saved)
         return out
 
     return call
@@ -576,10 +617,10 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
         if node is not None and here.grad:
             edge = x._edge
             if edge is None and x._meta is not None:
-                edge = leaf_edge(x)
+                edge = (x, 0) if x._meta.requires_grad else None
             other_edge = y._edge if is_pair else None
             if is_pair and other_edge is None and y._meta is not None:
-                other_edge = leaf_edge(y)
+                other_edge = (y, 0) if y._meta.requires_grad else None
             if edge is not None or other_edge is not None:
                 check_inplace(x)
                 edges = (edge, other_edge)

@@ -85,9 +85,11 @@ def copy_array(
 ) -> np.ndarray:
     """Copy an array, to another dtype if `kind` is given."""
     strides = a.strides
-    plain = not strides or (
-        a.size and (strides == (a.itemsize,) or (a.flags.c_contiguous and 1 not in a.shape))
-    )
+    if len(strides) == 1:
+        # NumPy would change the step of a single element, which torch keeps
+        plain = a.size and strides[0] == a.itemsize
+    else:
+        plain = not strides or (a.size and a.flags.c_contiguous and 1 not in a.shape)
     # of memory read as bools any byte may come
     if plain and a.dtype.kind != "b":
         return a.copy() if kind is None or kind == a.dtype else convert_values(a, kind)
