@@ -119,6 +119,7 @@ def test_every_case_is_there_in_both_engines(engine: str) -> None:
         torchlike.build(torch, name)()
 
 
+@pytest.mark.stress
 def test_the_plot_is_the_same_each_time_and_legible_in_both_themes(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     plot = module("plot")

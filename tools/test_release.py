@@ -25,6 +25,14 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "releases.md"
+# What looks at PyTorch itself. The rest compares tinytorch with it, once a week.
+QUICK_TESTS = (
+    "tests/viz",
+    "tests/widgets/watching",
+    "tests/widgets/run",
+    "tests/widgets/player",
+    "tests/test_programs.py",
+)
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "copylab"
 
 
@@ -127,8 +135,8 @@ def run_installed_release(write: bool, quick: bool) -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         marks = "torch and not stress" + " and not slow" * quick
-        chosen = ("tests", "--ignore=tests/browser", "-m", marks)
-        result = pytest(*chosen, "--numprocesses=2", report=report)
+        chosen = QUICK_TESTS if quick else ("tests", "--ignore=tests/browser")
+        result = pytest(*chosen, "-m", marks, "--numprocesses=2", report=report)
         failures = read_failures(report)
     release = importlib.metadata.version("torch").partition("+")[0]
     known = [program for program in programs() if stored_change(program, read_release(release))]
@@ -180,7 +188,9 @@ def main(arguments: list[str]) -> int:
         "--prepare", action="store_true", help="make the environment of VERSION, and run nothing"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="without the tests that take more than two seconds"
+        "--quick",
+        action="store_true",
+        help="only pictures, watch, steps and programs, without tests of more than two seconds",
     )
     options = parser.parse_args(arguments)
     if options.version is None:

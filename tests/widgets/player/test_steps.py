@@ -213,7 +213,7 @@ class TestStored:
         "code",
         [
             LESSON,
-            TRAINING,
+            pytest.param(TRAINING, marks=pytest.mark.stress),
             DESCENT,
             "torch.manual_seed(0)\nx = torch.rand(2, 3)\nx.t()",
             "b = = 1",

@@ -81,6 +81,7 @@ def test_every_widget_stores_words_and_a_twin(book: Path) -> None:
         ), name
 
 
+@pytest.mark.stress
 def test_a_changed_word_of_the_engine_is_noticed(book: Path, tmp_path: Path) -> None:
     shutil.copytree(
         ROOT / "tinytorch", tmp_path / "tinytorch", ignore=shutil.ignore_patterns("__pycache__")

@@ -128,7 +128,7 @@ def failed(said: str) -> set[str]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("options", [[], ["-n1"]])
+@pytest.mark.parametrize("options", [[], pytest.param(["-n1"], marks=pytest.mark.stress)])
 def test_a_test_fails_wherever_its_graph_was_made(
     engine: str, options: list[str], tmp_path: Path
 ) -> None:
