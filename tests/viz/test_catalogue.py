@@ -107,7 +107,7 @@ def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
 
 
 def test_the_machine_does_not_choose() -> None:
-    code = "from tinytorch.viz import catalogue; print(catalogue.gettext('x'), catalogue.list_translations())"
+    code = "from tinytorch.viz import gettext, list_translations; print(gettext('x'), list_translations())"
     for env in ({"LANG": "de_DE.UTF-8", "LANGUAGE": "de"}, {"COPYLAB_LANGUAGE": "xx"}):
         path = {"PYTHONPATH": ":".join(filter(None, sys.path))}
         said = subprocess.run(

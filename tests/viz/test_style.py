@@ -8,7 +8,7 @@ from viz.looked import ALL, looked
 from viz.reading import Mark, marks
 
 from tinytorch.viz import graph, memory
-from tinytorch.viz.render.style import PALETTE, THEMES, number, stylesheet
+from tinytorch.viz.render.style import PALETTE, THEMES, format_coordinate, stylesheet
 from tinytorch.viz.wording.labels import escape_unseen, format_value
 
 
@@ -148,7 +148,13 @@ def test_values_in_few_characters(value: object, shown: str) -> None:
 
 
 def test_coordinates_are_short_and_never_minus_nought() -> None:
-    assert [number(x) for x in (1, 1.04, 1.06, -0.01, -2.5)] == ["1", "1", "1.1", "0", "-2.5"]
+    assert [format_coordinate(x) for x in (1, 1.04, 1.06, -0.01, -2.5)] == [
+        "1",
+        "1",
+        "1.1",
+        "0",
+        "-2.5",
+    ]
 
 
 def test_unseen_characters_are_written_out() -> None:

@@ -40,10 +40,8 @@ from .render import convert as convert
 from .render import fix_theme as fix_theme
 from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
-from .render import number as number
 from .show import describe as describe
 from .wording import add_catalogue as add_catalogue
-from .wording import catalogue as catalogue
 from .wording import current_language as current_language
 from .wording import format_repr as format_repr
 from .wording import gettext as gettext

@@ -6,7 +6,7 @@ from .graph_svg import graphs_of
 from .layout import LayoutError
 from .memory_svg import memories_of, memory
 from .picture import Document, Picture, convert
-from .style import PALETTE, Canvas, colour, fix_theme, number
+from .style import PALETTE, Canvas, colour, fix_theme
 
 if TYPE_CHECKING:
     from .digraph import GraphPicture
@@ -24,7 +24,6 @@ __all__ = [
     "graphs_of",
     "memories_of",
     "memory",
-    "number",
 ]
 
 

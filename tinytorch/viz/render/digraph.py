@@ -22,7 +22,7 @@ from ..wording import gettext, gettext_noop
 from . import layout
 from .graph_svg import Card, GraphSheet, draw_sheet, list_folds, make_sheet
 from .picture import FIXED, MISSING, Folded, PictureBase, convert
-from .style import colour, lang, stylesheet
+from .style import colour, lang_attribute, stylesheet
 from .text import graph_text
 
 _DOT_COLOURS = {
@@ -65,7 +65,9 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             changed = compare_snapshots(snap, since)
             selection = select_nodes(changed, find, fold)
             self._sheet = sheet = make_sheet(describe_graph(changed, selection))
+            # With "out", edges leave a node in the order in which they are added: that of its inputs.
             self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
+            # Sizes are fixed: Graphviz would measure the fonts of the machine.
             self.node_attr.update(
                 shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true"
             )
@@ -75,23 +77,29 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             for edge in sheet.edges:
                 style = "dashed" if edge.kind == "name" else "solid"
                 self.edge(edge.tail, edge.head, label=edge.label or None, style=style)
-        # To notice whether somebody adds to the graph: then Graphviz has to draw it.
+        # To notice whether somebody adds to the graph: then Graphviz has to draw it. The attributes
+        # above are for that, and for those who take the source elsewhere.
         self._own_source: str = self.source
         self._svg_of_source: dict[str, str] = {}
 
     def _add_card(self, card: Card) -> None:
+        # Graphviz reads backslashes in a label as commands.
         lines = [graphviz.escape(_SIGNS[line.sign] + line.text) for line in card.lines]
+        colours = _DOT_COLOURS[card.kind]
         if card.flag:
             lines[0] = gettext(_FLAGS[card.flag], name=lines[0])
-        # "\\l" ends a line and aligns it left.
-        label = str(lines[0]) if len(lines) == 1 else "".join(f"{line}\\l" for line in lines)
+            colours = colours | _FLAG_COLOURS
+        label = str(lines[0])
+        if len(lines) > 1:
+            # "\\l" ends a line and aligns it left.
+            label = "".join(f"{line}\\l" for line in lines)
         self.node(
             card.name,
             # A label in angle brackets would be read as HTML.
             label=graphviz.nohtml(label),
             width=f"{card.width / 72:.3f}",
             height=f"{card.height / 72:.3f}",
-            **_DOT_COLOURS[card.kind] | (_FLAG_COLOURS if card.flag else {}),
+            **colours,
         )
 
     @property
@@ -121,11 +129,12 @@ class GraphPicture(PictureBase, graphviz.Digraph):
                 svg = draw_sheet(self._sheet)
             else:
                 # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
-                svg = _restyle(layout.render(source, "svg", self.engine))
+                svg = _apply_own_style(layout.render(source, "svg", self.engine))
             self._svg_of_source[source] = svg
         return self._svg_of_source[source]
 
-    def _folds(self) -> list[Folded]:
+    def _folded_parts(self) -> list[Folded]:
+        # The sheet knows nothing of what somebody added.
         if self._sheet is None or self.source != self._own_source:
             return []
         return list_folds(self._sheet.contents)
@@ -148,8 +157,10 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         """Render without `dot`; None for kinds and wishes that need it, and if typst is missing."""
         if kind not in ("svg", "png", "pdf") or any(wishes):
             return None
+        if kind == "svg":
+            return self.svg.encode()
         try:
-            return self.svg.encode() if kind == "svg" else convert(self.themed(FIXED[kind]), kind)
+            return convert(self.themed(FIXED[kind]), kind)
         except ImportError:
             return None
 
@@ -230,11 +241,12 @@ def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:
         raise layout.LayoutError(f"{needs} {missing[0].upper()}{missing[1:]}") from error
 
 
-def _restyle(svg: str) -> str:
+def _apply_own_style(svg: str) -> str:
     """Return the <svg> element of `svg` with our stylesheet; what Graphviz escaped stays escaped."""
+    # Comments repeat the names of nodes; what is before the element is for a file alone.
     body = re.sub(r"<!--.*?-->\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     label = escape(gettext("Autograd graph"))
-    described = f'{lang()}role="img" aria-label="{label}"'
+    described = f'{lang_attribute()}role="img" aria-label="{label}"'
     head = f'<svg class="tt-pic" {described} style="max-width:100%;height:auto"'
     tag, drawn = body.replace("<svg", head, 1).split(">", 1)
     return f"{tag}><style>{stylesheet()}{_STYLE_OF_GRAPHVIZ}</style>{drawn}"

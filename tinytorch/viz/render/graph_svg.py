@@ -26,7 +26,7 @@ from ..show import (
 from ..wording import cut_middle, gettext, join_lines, shorten_text, text_width
 from . import layout
 from .picture import Folded, Picture
-from .style import Canvas, number
+from .style import Canvas, format_point
 from .text import fold_text, graph_text
 
 LINE_COLUMNS, NAME_COLUMNS, TITLE_COLUMNS, REMARK_COLUMNS = 34, 40, 44, 48
@@ -115,6 +115,12 @@ class CardLine(NamedTuple):
     sign: str
     """One of `MARKS` in style.py, or nothing."""
 
+    @property
+    def width(self) -> float:
+        """The width in px, with its sign."""
+        sign_width = 18 if self.sign else 0
+        return text_width(self.text, self.style) + sign_width
+
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -133,15 +139,19 @@ class Card:
     @property
     def width(self) -> float:
         """The width in px."""
-        widths = [
-            text_width(line.text, line.style) + (18 if line.sign else 0) for line in self.lines
-        ]
-        return max(40.0, round(max(widths) + 2 * PAD))
+        widest = max(line.width for line in self.lines)
+        return max(40.0, round(widest + 2 * PAD))
 
     @property
     def height(self) -> float:
         """The height in px."""
-        return HEAD + ROW * (len(self.lines) - 1) + (4 if len(self.lines) > 1 else 0)
+        if len(self.lines) == 1:
+            return HEAD
+        return HEAD + ROW * (len(self.lines) - 1) + 4
+
+    def has_sign(self, sign: str) -> bool:
+        """Return True if a line has this sign."""
+        return any(line.sign == sign for line in self.lines)
 
 
 class GraphSheet(NamedTuple):
@@ -154,17 +164,19 @@ class GraphSheet(NamedTuple):
     @property
     def has_changes(self) -> bool:
         """True if a line of a card says what changed."""
-        return any(line.sign == "was" for card in self.cards for line in card.lines)
+        return any(card.has_sign("was") for card in self.cards)
 
 
 def make_sheet(contents: GraphContents) -> GraphSheet:
     """Make the cards of a graph, in a fixed order: Graphviz keeps it where it can."""
-    cards = [_make_name_card(tensor) for tensor in (*contents.results, *contents.without_graph)]
+    cards = list(map(_make_name_card, (*contents.results, *contents.without_graph)))
     for entry in contents.entries:
-        is_node = isinstance(entry, NodeEntry)
-        cards.append(_make_node_card(entry) if is_node else _make_fold_card(entry))
-    cards += [_make_name_card(tensor) for tensor in contents.leaves]
-    cards += [_make_group_card(group) for group in contents.groups]
+        if isinstance(entry, NodeEntry):
+            cards.append(_make_node_card(entry))
+        else:
+            cards.append(_make_fold_card(entry))
+    cards += map(_make_name_card, contents.leaves)
+    cards += map(_make_group_card, contents.groups)
     for outside in contents.outside:
         cards.append(Card(outside.id, "off", (CardLine(outside.caption, "s", ""),)))
     return GraphSheet(contents, cards, list(contents.edges))
@@ -176,7 +188,8 @@ def _make_name_card(tensor: NamedTensor) -> Card:
         CardLine(shorten_text(tensor.caption, NAME_COLUMNS), "s", ""),
         *map(_make_change_line, tensor.changes),
     )
-    kind, flag = "leaf" if tensor.is_grad_leaf else "name", "new" if tensor.is_new else ""
+    kind = "leaf" if tensor.is_grad_leaf else "name"
+    flag = "new" if tensor.is_new else ""
     return Card(tensor.id, kind, lines, tensor.label, flag)
 
 
@@ -187,7 +200,8 @@ def _make_change_line(fact: str) -> CardLine:
 def _make_group_card(group: NamedTensors) -> Card:
     """Make one card for many tensors, as for all that are not on the graph."""
     first, *others = group.headings
-    lines = [CardLine(first, "b", ""), *(CardLine(heading, "s", "") for heading in others)]
+    lines = [CardLine(first, "b", "")]
+    lines += [CardLine(heading, "s", "") for heading in others]
     for tensor in group.tensors[:GROUP_ROWS]:
         label = cut_middle(tensor.label, LINE_COLUMNS)
         if tensor.is_new:
@@ -205,6 +219,7 @@ def _make_remark_line(remark: Remark) -> CardLine:
     sign = SIGNS.get(remark.kind, "")
     style = "s b" if sign in _LOUD else "s"
     match remark.kind:
+        # Captions with names have any length; all others are short, and stay whole.
         case "node kind":
             return CardLine(shorten_text(remark.caption, LINE_COLUMNS), "mono s", "")
         case "results":
@@ -216,24 +231,36 @@ def _make_remark_line(remark: Remark) -> CardLine:
 
 def _make_node_card(node: NodeEntry) -> Card:
     lines = [CardLine(shorten_text(node.name, LINE_COLUMNS), "mono b", "")]
-    lines += [_make_remark_line(remark) for remark in node.remarks if remark.caption]
-    flag = "found" if node.is_found else "new" if node.is_new else ""
-    if node.has_wrong_gradient:
-        flag = "wrong"
+    lines += _make_remark_lines(node.remarks)
+    # A card has one flag, and a wrong gradient is what a reader must not miss.
+    flag = "wrong" if node.has_wrong_gradient else _flag_of_entry(node)
     return Card(node.id, "node", tuple(lines), node.name, flag)
 
 
 def _make_fold_card(fold: FoldEntry) -> Card:
     title = f"{fold.id} {fold.title}".rstrip()
     lines = [CardLine(cut_middle(title, TITLE_COLUMNS), "b", "")]
-    lines += [_make_remark_line(remark) for remark in fold.remarks if remark.caption]
-    flag = "found" if fold.is_found else "new" if fold.is_new else ""
-    return Card(fold.id, "fold", tuple(lines), title if fold.title else "", flag)
+    lines += _make_remark_lines(fold.remarks)
+    whole_title = title if fold.title else ""
+    return Card(fold.id, "fold", tuple(lines), whole_title, _flag_of_entry(fold))
+
+
+def _make_remark_lines(remarks: Iterable[Remark]) -> list[CardLine]:
+    # Without a caption, a remark is for the text alone.
+    return [_make_remark_line(remark) for remark in remarks if remark.caption]
+
+
+def _flag_of_entry(entry: NodeEntry | FoldEntry) -> str:
+    # What was searched for comes first: with `since`, all of a graph may be new.
+    if entry.is_found:
+        return "found"
+    return "new" if entry.is_new else ""
 
 
 def list_folds(contents: GraphContents) -> list[Folded]:
     """List the folds of a graph, each with a picture of what is in it."""
     folds = (entry for entry in contents.entries if isinstance(entry, FoldEntry))
+    # Opened when it is asked for: what is in a fold may have folds of its own, and a layout each.
     return [Folded(fold.summary, partial(_open_fold, fold)) for fold in folds]
 
 
@@ -285,20 +312,26 @@ def _rename_all(sheets: list[GraphSheet]) -> list[GraphSheet] | None:
         # Without keys of their own, or in folds, nodes cannot be told from each other.
         if len(set(keys.values())) < len(keys) or sheet.contents.has_folded_tensors:
             return None
-        new = {old: names.setdefault(key, f"n{len(names)}") for old, key in keys.items()}
-        renamed.append(_rename_cards(sheet, new))
-    most = max((len(sheet.cards) for sheet in sheets), default=0)
-    every = {card.name for sheet in renamed for card in sheet.cards}
-    fits = len(sheets) > 1 and len(every) <= max(MOST_TOGETHER, 2 * most)
+        new_names = {}
+        for old, key in keys.items():
+            new_names[old] = names.setdefault(key, f"n{len(names)}")
+        renamed.append(_rename_cards(sheet, new_names))
+    largest = 0
+    all_names: set[str] = set()
+    for sheet in renamed:
+        largest = max(largest, len(sheet.cards))
+        all_names |= {card.name for card in sheet.cards}
+    fits = len(sheets) > 1 and len(all_names) <= max(MOST_TOGETHER, 2 * largest)
     return renamed if fits else None
 
 
 def _rename_cards(sheet: GraphSheet, names: Mapping[str, str]) -> GraphSheet:
-    cards = [replace(card, name=names.get(card.name, card.name)) for card in sheet.cards]
-    edges = [
-        edge._replace(tail=names.get(edge.tail, edge.tail), head=names.get(edge.head, edge.head))
-        for edge in sheet.edges
-    ]
+    def rename(name: str) -> str:
+        # Tensors have names of their own, which they keep from step to step anyway.
+        return names.get(name, name)
+
+    cards = [replace(card, name=rename(card.name)) for card in sheet.cards]
+    edges = [edge._replace(tail=rename(edge.tail), head=rename(edge.head)) for edge in sheet.edges]
     return sheet._replace(cards=cards, edges=edges)
 
 
@@ -312,62 +345,90 @@ def place_sheets(sheets: Sequence[GraphSheet]) -> GraphStage:
             sizes[card.name] = max(card_width, card.width), max(card_height, card.height)
         # As many lines between two cards as there are at once in any step.
         lines |= Counter((edge.tail, edge.head) for edge in sheet.edges)
-    notes = [note for sheet in sheets for note in sheet.contents.notes]
-    notes_width = max(
-        (text_width(shorten_text(note, NOTE_COLUMNS), "m") for note in notes), default=0.0
-    )
+    notes_width = _width_of_notes(sheets)
     foot = 18 * max(len(sheet.contents.notes) for sheet in sheets)
     if not sizes:
         return GraphStage({}, {}, [], 26, (max(320, 2 * EDGE + notes_width), 44 + foot))
-    has_changes = any(sheet.has_changes for sheet in sheets)
-    headings = [text_width(sheet.contents.heading.caption) for sheet in sheets]
-    if has_changes:
-        headings.append(text_width(_legend()) + 16)
-    # Room for the heading, and for the legend of the diamonds.
-    top = EDGE + 22 + 18 * has_changes
-    if any(card.flag for sheet in sheets for card in sheet.cards):
-        top += 6  # room for the flags of the first row
-    found = lay_out(layout.render, write_dot(sizes, lines.elements()))
+    top = _height_of_head(sheets)
+    layout_found = lay_out(layout.render, write_dot(sizes, lines.elements()))
 
-    def turn(point: Point) -> Point:
+    def turn_upright(point: Point) -> Point:
+        # In Graphviz y goes up from the bottom, in SVG down from the top.
         x, y = point
-        return x + EDGE, found.height - y + top
+        return x + EDGE, layout_found.height - y + top
 
-    places = {name: turn(point) for name, point in found.places.items()}
-    routes = [route._replace(points=list(map(turn, route.points))) for route in found.routes]
-    total_width = max(*headings, min(notes_width, NOTE_WIDTH), found.width) + 2 * EDGE
-    bottom = top + found.height
-    return GraphStage(sizes, places, routes, bottom, (total_width, bottom + foot + EDGE))
+    places = {name: turn_upright(point) for name, point in layout_found.places.items()}
+    routes = [
+        route._replace(points=list(map(turn_upright, route.points)))
+        for route in layout_found.routes
+    ]
+    widest = max(_width_of_head(sheets), min(notes_width, NOTE_WIDTH), layout_found.width)
+    bottom = top + layout_found.height
+    return GraphStage(sizes, places, routes, bottom, (widest + 2 * EDGE, bottom + foot + EDGE))
+
+
+def _width_of_notes(sheets: Sequence[GraphSheet]) -> float:
+    widest = 0.0
+    for sheet in sheets:
+        for note in sheet.contents.notes:
+            widest = max(widest, text_width(shorten_text(note, NOTE_COLUMNS), "m"))
+    return widest
+
+
+def _width_of_head(sheets: Sequence[GraphSheet]) -> float:
+    widest = max(text_width(sheet.contents.heading.caption) for sheet in sheets)
+    if any(sheet.has_changes for sheet in sheets):
+        widest = max(widest, text_width(_legend()) + 16)
+    return widest
+
+
+def _height_of_head(sheets: Sequence[GraphSheet]) -> int:
+    """Return the room above the first card: for the heading, the legend of the diamonds, flags."""
+    top = EDGE + 22
+    if any(sheet.has_changes for sheet in sheets):
+        top += 18
+    # A flag reaches above its card, and would cover the heading.
+    if any(card.flag for sheet in sheets for card in sheet.cards):
+        top += 6
+    return top
 
 
 def write_dot(sizes: Mapping[str, tuple[float, float]], lines: Iterable[tuple[str, str]]) -> str:
     """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
+    # The last three limit the iterations of the layout, which takes long for large graphs.
     dot = [
         "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
         'node[shape=box fixedsize=true label=""]edge[dir=none]',
     ]
-    # DOT counts in inches of 72 points.
-    dot += [f'"{name}"[width={w / 72:.4f} height={h / 72:.4f}]' for name, (w, h) in sizes.items()]
-    dot += [f'"{tail}"->"{head}"' for tail, head in lines]
+    for name, (card_width, card_height) in sizes.items():
+        # DOT counts in inches of 72 points.
+        dot.append(f'"{name}"[width={card_width / 72:.4f} height={card_height / 72:.4f}]')
+    for tail, head in lines:
+        dot.append(f'"{tail}"->"{head}"')
     return "\n".join([*dot, "}"])
 
 
 @lru_cache(maxsize=128)
 def lay_out(render: Callable[[str], str], dot: str) -> GraphLayout:
-    """Lay out DOT source. Cached: from step to step the graph often stays as it is."""
+    """Lay out DOT source. Cached: from step to step the graph often stays as it is.
+
+    render: what calls Graphviz, as `layout.render` does.
+    """
     places: dict[str, Point] = {}
     routes: list[Route] = []
     total_width = total_height = 0.0
     for line in render(dot).splitlines():
-        words = line.replace('"', "").split()  # names and numbers; no name has a blank
+        # Names and numbers; no name has a blank.
+        words = line.replace('"', "").split()
         if words[0] == "graph":
             total_width, total_height = float(words[2]) * 72, float(words[3]) * 72
         elif words[0] == "node":
             places[words[1]] = (float(words[2]) * 72, float(words[3]) * 72)
         elif words[0] == "edge":
-            count = int(words[3])
-            flat = [float(word) * 72 for word in words[4 : 4 + 2 * count]]
-            points = list(zip(flat[::2], flat[1::2], strict=True))
+            # Coordinates of so many points, then, as the case may be, a label and a style.
+            end = 4 + 2 * int(words[3])
+            coordinates = [float(word) * 72 for word in words[4:end]]
+            points = list(zip(coordinates[::2], coordinates[1::2], strict=True))
             routes.append(Route(words[1], words[2], points))
     return GraphLayout(places, routes, total_width, total_height)
 
@@ -389,7 +450,8 @@ def draw_sheet(sheet: GraphSheet, stage: GraphStage | None = None, label: str = 
     waiting: dict[tuple[str, str], list[list[Point]]] = {}
     for route in stage.routes:
         waiting.setdefault((route.tail, route.head), []).append(route.points)
-    for edge in sheet.edges:  # two between the same cards take their routes in turn
+    for edge in sheet.edges:
+        # Two between the same cards take their routes in turn.
         _draw_edge(canvas, edge, waiting[edge.tail, edge.head].pop(0))
     for card in sheet.cards:
         _draw_card(canvas, card, stage.places[card.name], stage.sizes[card.name])
@@ -411,17 +473,20 @@ def _draw_edge(canvas: Canvas, edge: GraphEdge, points: list[Point]) -> None:
     }[edge.kind]
     end, before = points[-1], points[-2]
     dx, dy = end[0] - before[0], end[1] - before[1]
+    # Two points in one place have no direction, and no length to divide by.
     length = (dx * dx + dy * dy) ** 0.5 or 1.0
     ux, uy = dx / length, dy / length
     # The line ends at the base of its tip.
     base = (end[0] - 8 * ux, end[1] - 8 * uy)
-    first, *others = [f"{number(x)} {number(y)}" for x, y in (*points[:-1], base)]
-    curves = ["C" + " ".join(others[start : start + 3]) for start in range(0, len(others), 3)]
-    canvas.path(f"M{first}" + "".join(curves), line)
+    first, *others = map(format_point, (*points[:-1], base))
+    curve = f"M{first}"
+    # Each cubic curve begins where the one before ends, and has three more points.
+    for start in range(0, len(others), 3):
+        curve += "C" + " ".join(others[start : start + 3])
+    canvas.path(curve, line)
     left = (base[0] - 4 * uy, base[1] + 4 * ux)
     right = (base[0] + 4 * uy, base[1] - 4 * ux)
-    corners = [f"{number(x)} {number(y)}" for x, y in (end, left, right)]
-    canvas.path("M" + "L".join(corners) + "z", tip)
+    canvas.path("M" + "L".join(map(format_point, (end, left, right))) + "z", tip)
     if edge.kind == "next" and edge.label:
         x, y = _point_on_curve(points, 0.3)
         label_width = text_width(edge.label, "mono s") + 8
@@ -433,7 +498,7 @@ def _draw_edge(canvas: Canvas, edge: GraphEdge, points: list[Point]) -> None:
 
 
 def _point_on_curve(points: list[Point], t: float) -> Point:
-    """Return a point on the first cubic curve of a route."""
+    """Return a point on the first cubic curve of a route, by Bernstein's polynomials."""
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = points[:4]
     s = 1 - t
     a, b, c, d = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
@@ -452,21 +517,27 @@ def _draw_card(canvas: Canvas, card: Card, middle: Point, size: tuple[float, flo
         _draw_flag(canvas, card.flag, left, top)
     ink = "m" if card.kind == "off" else "t"
     void_ink = "m"
-    if box.startswith(("bad", "new")):  # muted ink has too little contrast on these
+    # Muted ink has too little contrast on these.
+    if box.startswith(("bad", "new")):
         ink = void_ink = "t"
     inks = {"cross": "bad-t", "warn": "bad-t", "was": "new-t", "void": void_ink}
     for place, line in enumerate(card.lines):
-        line_y = top + 17 + place * ROW + (3 if place else 0)
+        line_y = top + 17 + place * ROW
+        # Below the first line, the title, is a little more room.
+        if place > 0:
+            line_y += 3
         style = f"{inks.get(line.sign, ink)} {line.style}"
         if line.sign:
             canvas.mark(line.sign, left + PAD + 4, line_y - 4)
             canvas.text(left + PAD + 16, line_y, line.text, style)
         else:
-            canvas.text(x, line_y, line.text, f"{style} c", whole="" if place else card.title)
+            whole = card.title if place == 0 else ""
+            canvas.text(x, line_y, line.text, f"{style} c", whole=whole)
 
 
 def _box_of_card(card: Card) -> str:
-    if card.flag == "wrong" or any(line.sign == "cross" for line in card.lines):
+    # In the order of what a reader must not miss.
+    if card.flag == "wrong" or card.has_sign("cross"):
         return "bad"
     if card.flag and card.kind in ("name", "leaf"):
         return f"{card.kind} fresh"
@@ -477,9 +548,10 @@ def _box_of_card(card: Card) -> str:
 
 def _draw_flag(canvas: Canvas, flag: str, left: float, top: float) -> None:
     """Draw a flag at the upper left corner of a card."""
-    is_wrong = flag == "wrong"
-    text = ("✖ " if is_wrong else "") + gettext(flag)
+    tone, text = "new", gettext(flag)
+    # A sign, too: colour alone does not reach everybody.
+    if flag == "wrong":
+        tone, text = "bad", f"✖ {text}"
     flag_width = max(30.0, text_width(text, "s b") + 9)
-    tone = "bad" if is_wrong else "new"
     canvas.rect(left - 5, top - 11, flag_width, 15, tone, 3)
     canvas.text(left - 5 + flag_width / 2, top, text, f"{tone}-t s b c")

@@ -106,7 +106,9 @@ class _Graphviz:
         write: Callable[[bytes, int], Any],
         read: Callable[[int, int], bytes],
     ) -> None:
-        self._call, self._write, self._read = call, write, read
+        self._call = call
+        self._write = write
+        self._read = read
 
     def _copy_in(self, text: str) -> int:
         """Copy a text into the instance's memory; return its address, to be freed by the caller."""
@@ -186,9 +188,12 @@ def _folders_for_compiled() -> list[Path]:
     folders = [Path(sys.prefix, "share", "copylab")]
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
     usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
-    with suppress(RuntimeError):  # no home
+    # `expanduser` raises for a user without a home.
+    with suppress(RuntimeError):
         cache = Path(os.environ.get(variable) or usual).expanduser()
-        folders += [cache / "copylab"] if cache.is_absolute() else []
+        # The XDG specification says that a relative path must be ignored.
+        if cache.is_absolute():
+            folders.append(cache / "copylab")
     return folders
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..show import Remark, StorageEntry, TensorEntry
 from ..wording import columns_that_fit, cut_middle, gettext, text_width, wrap_text
 from .strip import Strip, ViewLane, make_strip
-from .style import Canvas, number
+from .style import Canvas, format_point
 
 PAD, ARROW = 4, 15
 TOP, LINE, PILL, LANE = 17, 15, 22, 24
@@ -79,12 +79,16 @@ class Row:
     @property
     def pill_step(self) -> int:
         """The distance from one name to the next, with room for flags."""
-        return PILL + (FLAG if any(pill.flag for pill in self.pills[:-1]) else 4)
+        # The flag of the last name has room below all of them.
+        has_flags = any(pill.flag for pill in self.pills[:-1])
+        return PILL + (FLAG if has_flags else 4)
 
     @property
     def words_top(self) -> int:
         """How far below the middle of its name the words begin."""
-        return LANE // 2 + 16 * self.lane.has_arcs if self.lane else 4 - LINE
+        if self.lane is None:
+            return 4 - LINE
+        return LANE // 2 + 16 * self.lane.has_arcs
 
     @property
     def height(self) -> float:
@@ -109,11 +113,8 @@ class Row:
     def words_width(self, line_count: int | None = None) -> float:
         """Return the width of the words, or of their first lines."""
         lines = self.lines[:line_count]
-        return (
-            self.grid_width
-            + max(text_width(line.text, line.ink) + _indent(line) for line in lines)
-            + 4
-        )
+        widest = max(text_width(line.text, line.ink) + _indent_of_line(line) for line in lines)
+        return self.grid_width + widest + 4
 
     def draw(self, canvas: Canvas, columns: Columns, middle: float, arrow_end: float) -> None:
         """Draw names, an arrow to where the elements begin, and the words."""
@@ -126,23 +127,28 @@ class Row:
                 elbow = right + ARROW / 2
                 canvas.line([(right, y), (elbow, y), (elbow, middle)], "arrow")
         canvas.line([(right, middle), (arrow_end - 5, middle)], "arrow")
-        canvas.path(f"M{number(arrow_end - 1)} {number(middle)}l-8 -4v8z", "tip")
+        canvas.path(f"M{format_point((arrow_end - 1, middle))}l-8 -4v8z", "tip")
         self._draw_grid(canvas, columns.strip_x + 2, middle + self.words_top + 4)
         x = columns.strip_x + 2 + self.grid_width
         for place, line in enumerate(self.lines):
             y = middle + self.words_top + 13 + place * LINE
             # One sign for a sentence, however many lines it takes.
-            if _indent(line) and line.whole.startswith(line.text):
+            if _indent_of_line(line) and line.whole.startswith(line.text):
                 canvas.mark("cross", x + 4, y - 4)
-            canvas.text(x + _indent(line), y, line.text, line.ink, whole=line.whole)
+            canvas.text(x + _indent_of_line(line), y, line.text, line.ink, whole=line.whole)
 
     def _draw_pill(self, canvas: Canvas, pill: Pill, right: float, y: float) -> None:
         x = right - pill.width
+        kind = "name"
+        if pill.flag:
+            kind += " fresh"
         # Dashed if it is not a name, but a label that this picture made up.
-        kind = "name" + " fresh" * bool(pill.flag) + ("" if self.has_names else " dash")
+        if not self.has_names:
+            kind += " dash"
         canvas.rect(x, y - PILL / 2, pill.width, PILL, kind, 11, self.id)
-        middle, text = x + pill.width / 2, cut_middle(pill.name, NAME_COLUMNS)
+        middle = x + pill.width / 2
         # The end of a dotted name tells more than its middle, so that is what is cut.
+        text = cut_middle(pill.name, NAME_COLUMNS)
         canvas.text(middle, y + 4, text, "t mono b c", whole=pill.name)
         if pill.flag:
             canvas.text(middle, y + PILL / 2 + 11, gettext(pill.flag), "new-t s b c")
@@ -159,7 +165,7 @@ class Row:
             canvas.text(x + columns * SQUARE + 1, top + rows * SQUARE, "…", "m s")
 
 
-def _indent(line: WordLine) -> int:
+def _indent_of_line(line: WordLine) -> int:
     """Return the room for the cross before what has a hazard."""
     return 12 if line.ink.startswith("bad") else 0
 
@@ -167,14 +173,15 @@ def _indent(line: WordLine) -> int:
 def make_row(entry: TensorEntry, lane: ViewLane | None) -> Row:
     """Make the row of a tensor."""
     sizes = entry.tensor.shape or ()
+    # One dimension is seen in the lane.
+    is_matrix = len(sizes) == 2 and entry.tensor.numel
     return Row(
         entry.tensor.id,
         pills=tuple(Pill(name.name, name.flag) for name in entry.names),
         has_names=bool(entry.tensor.names),
         lines=tuple(_make_lines(entry)),
         lane=lane,
-        # One dimension is seen in the lane.
-        grid=(sizes[0], sizes[1]) if len(sizes) == 2 and entry.tensor.numel else (0, 0),
+        grid=(sizes[0], sizes[1]) if is_matrix else (0, 0),
     )
 
 
@@ -182,21 +189,28 @@ def _make_lines(entry: TensorEntry) -> list[WordLine]:
     """Make the lines of words: geometry, facts, then the remarks by how much they matter."""
     geometry = next(remark for remark in entry.remarks if remark.kind == "geometry").caption
     lines = [WordLine(cut_middle(geometry, GEOMETRY_COLUMNS), "t mono s", geometry)]
-    facts = [remark.caption for remark in entry.remarks if remark.kind in _FACTS and remark.caption]
+    facts, below = _split_remarks(entry)
     if facts:
         lines += _wrap_words(", ".join(facts), _ink_of_facts(entry))
-    for remark in sorted(_remarks_below(entry), key=lambda remark: remark.kind not in _INKS):
+    # Hazards and changes first: these a reader must not miss.
+    for remark in sorted(below, key=lambda remark: remark.kind not in _INKS):
         lines += _wrap_words(remark.caption, _INKS.get(remark.kind, "m s"))
     return lines
 
 
-def _remarks_below(entry: TensorEntry) -> list[Remark]:
-    """Return the remarks that have lines of their own."""
-    return [
-        remark
-        for remark in entry.remarks
-        if remark.caption and remark.kind != "geometry" and remark.kind not in _FACTS
-    ]
+def _split_remarks(entry: TensorEntry) -> tuple[list[str], list[Remark]]:
+    """Return the facts that share a line, and the remarks that have lines of their own."""
+    facts: list[str] = []
+    below: list[Remark] = []
+    for remark in entry.remarks:
+        # Without a caption, a remark is for the text alone.
+        if not remark.caption or remark.kind == "geometry":
+            continue
+        if remark.kind in _FACTS:
+            facts.append(remark.caption)
+        else:
+            below.append(remark)
+    return facts, below
 
 
 def _ink_of_facts(entry: TensorEntry) -> str:
@@ -239,8 +253,13 @@ class CounterBox(NamedTuple):
     @property
     def width(self) -> float:
         """The width of the box."""
-        beside = text_width(self.id, "s b") + 3 + self.window_width if self.id else 0
-        return max(beside, *(text_width(text, ink) for text, ink in self.lines)) + 8
+        widest = 0.0
+        for text, ink in self.lines:
+            widest = max(widest, text_width(text, ink))
+        # The window is beside the first line alone.
+        if self.id is not None:
+            widest = max(widest, text_width(self.id, "s b") + 3 + self.window_width)
+        return widest + 8
 
     def draw(
         self, canvas: Canvas, x: float, box_width: float, rows: list[float], start: float
@@ -256,9 +275,11 @@ class CounterBox(NamedTuple):
         canvas.line([(x, middle), (x + BRACKET, middle)], "count-l")
         left, right = x + BRACKET, x + BRACKET + box_width
         kind = "count" if self.version_before is None else "new"
-        box = "card dash" if self.id is None else kind
+        box, step = kind, 17
+        if self.id is None:
+            # Up to three lines, in place of two.
+            box, step = "card dash", 12
         canvas.rect(left, middle - COUNTER_HEIGHT / 2, box_width, COUNTER_HEIGHT, box, 5)
-        step = 12 if self.id is None else 17
         for place, (text, ink) in enumerate(self.lines):
             offset = step * (place - (len(self.lines) - 1) / 2)
             canvas.text(left + 4, middle + 5 + offset, text, ink)
@@ -308,7 +329,9 @@ class BandDrawing:
 
     def _draw_rows(self, canvas: Canvas, columns: Columns, middles: list[float]) -> None:
         for row, middle in zip(self.rows, middles, strict=True):
-            arrow_end = columns.strip_x + (self.strip.start_of(row.lane) if row.lane else 0)
+            arrow_end = columns.strip_x
+            if row.lane:
+                arrow_end += self.strip.start_of(row.lane)
             row.draw(canvas, columns, middle, arrow_end)
             if row.lane:
                 lane_y = middle - LANE / 2 - 4
@@ -329,17 +352,19 @@ class BandDrawing:
 def make_band(entry: StorageEntry) -> BandDrawing:
     """Make the band of a storage."""
     strip, lanes = make_strip(entry)
-    remarks = [entry.size, *entry.remarks, *([entry.more] if entry.more else [])]
-    counters = (
+    remarks = [entry.size, *entry.remarks]
+    if entry.more:
+        remarks.append(entry.more)
+    counters = [
         CounterBox(counter.id, counter.version, counter.version_before, counter.rows)
         for counter in entry.counters
-    )
+    ]
     return BandDrawing(
         entry.storage.id,
         entry.title.caption,
         ", ".join(remark.caption for remark in remarks if remark.caption),
         strip,
-        tuple(make_row(member, lane) for member, lane in zip(entry.tensors, lanes, strict=True)),
+        tuple(map(make_row, entry.tensors, lanes)),
         tuple(counters),
     )
 
@@ -348,21 +373,24 @@ def place_columns(
     bands: Sequence[BandDrawing], rows: Sequence[Row], pack_lines: Sequence[str]
 ) -> Columns:
     """Find the columns of a picture: names, strips with words below them, version counters."""
-    names_width = max([NAMES_WIDTH, *(pill.width for row in rows for pill in row.pills)])
-    # Below its first line, words may run on under a counter, unless the next row shares that.
-    strip_widths = [STRIP_WIDTH, *(row.words_width(1) for row in rows)]
-    box_widths = [0.0]
+    names_width, strip_width = float(NAMES_WIDTH), float(STRIP_WIDTH)
+    words_width = box_width = pack_width = 0.0
+    for row in rows:
+        for pill in row.pills:
+            names_width = max(names_width, pill.width)
+        # Below its first line, words may run on under a counter, unless the next row shares that.
+        strip_width = max(strip_width, row.words_width(1))
+        words_width = max(words_width, row.words_width())
     for band in bands:
-        strip_widths.append(band.strip.width)
+        strip_width = max(strip_width, band.strip.width)
         for counter in band.counters:
-            box_widths.append(counter.width)
-            strip_widths += [band.rows[place].words_width() for place in counter.rows[:-1]]
+            box_width = max(box_width, counter.width)
+            for place in counter.rows[:-1]:
+                strip_width = max(strip_width, band.rows[place].words_width())
+    # A pack may list many names: it makes a picture wider, but not without end.
+    for line in pack_lines:
+        pack_width = min(max(pack_width, text_width(line, "s b") + 50), PACK_WIDTH)
     strip_x = PAD + 8 + names_width + ARROW
-    counter_width = BRACKET + max(box_widths)
-    pack_widths = [text_width(line, "s b") + 50 for line in pack_lines]
-    right = max(
-        strip_x + max(strip_widths) + 6 + counter_width,
-        *(strip_x + row.words_width() for row in rows),
-        min(max(pack_widths, default=0.0), PACK_WIDTH),
-    )
+    counter_width = BRACKET + box_width
+    right = max(strip_x + strip_width + 6 + counter_width, strip_x + words_width, pack_width)
     return Columns(strip_x, right - counter_width, right)

@@ -76,14 +76,16 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
         describe_unmarked = partial(describe_memory, Changes(changed.now), selection)
         yield Picture(
             partial(_draw_step, place_run, step),
-            partial(_render, memory_text, describe),
-            partial(_render, _list_folds, describe),
-            make_title=partial(_render, _title_of, describe),
-            render_unmarked=partial(_render, memory_text, describe_unmarked),
+            partial(_render_contents, memory_text, describe),
+            partial(_render_contents, _list_folds, describe),
+            make_title=partial(_render_contents, _title_of, describe),
+            render_unmarked=partial(_render_contents, memory_text, describe_unmarked),
         )
 
 
-def _render(renderer: Callable[[MemoryContents], T], describe: Callable[[], MemoryContents]) -> T:
+def _render_contents(
+    renderer: Callable[[MemoryContents], T], describe: Callable[[], MemoryContents]
+) -> T:
     return renderer(describe())
 
 
@@ -96,7 +98,7 @@ def _list_folds(contents: MemoryContents) -> list[Folded]:
 
 
 def _list_packs(entries: Iterable[StorageEntry | PackEntry]) -> list[Folded]:
-    packs = [entry for entry in entries if isinstance(entry, PackEntry)]
+    packs = (entry for entry in entries if isinstance(entry, PackEntry))
     return [Folded(pack.summary, partial(_open_pack, pack)) for pack in packs]
 
 
@@ -139,8 +141,10 @@ class MemorySheet(NamedTuple):
     @property
     def rows(self) -> list[Row]:
         """All tensors."""
-        rows = [row for band in self.bands for row in band.rows]
-        return rows + [entry for entry in self.entries.values() if isinstance(entry, Row)]
+        rows = [entry for entry in self.entries.values() if isinstance(entry, Row)]
+        for band in self.bands:
+            rows += band.rows
+        return rows
 
 
 def make_sheet(contents: MemoryContents) -> MemorySheet:
@@ -160,9 +164,9 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
     if titles:
         summary = gettext("Memory: {storages}", storages="; ".join(titles))
     sentences = [*filter(None, [contents.heading.caption]), *contents.notes]
-    notes = [
-        SheetLine(part, sentence) for sentence in sentences for part in wrap_text(sentence, NOTE, 4)
-    ]
+    notes = []
+    for sentence in sentences:
+        notes += [SheetLine(part, sentence) for part in wrap_text(sentence, NOTE, 4)]
     return MemorySheet(entries, notes, summary, contents.is_whole)
 
 
@@ -189,32 +193,42 @@ class PlacedRun(NamedTuple):
 def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
     """Find the places of everything in a run: columns as wide, entries as high as they ever are."""
     _widen_cells(sheets)
-    bands = [band for sheet in sheets for band in sheet.bands]
-    rows = [row for sheet in sheets for row in sheet.rows]
-    packs = [pack.text for sheet in sheets for pack in sheet.packs]
+    bands: list[BandDrawing] = []
+    rows: list[Row] = []
+    packs: list[str] = []
+    for sheet in sheets:
+        bands += sheet.bands
+        rows += sheet.rows
+        packs += [pack.text for pack in sheet.packs]
     columns = place_columns(bands, rows, packs)
     places: dict[str, float] = {}
     heights: dict[str, float] = {}
     for sheet in sheets:
         for name, entry in sheet.entries.items():
-            if isinstance(entry, SheetLine):
-                height: float = PACK_HEIGHT
-            else:
-                # Of a band only what is above its rows: these are placed one by one.
-                height = entry.height + 8 if isinstance(entry, Row) else entry.head_height(columns)
-            heights[name] = max(heights.get(name, 0), height)
+            heights[name] = max(heights.get(name, 0), _height_of_entry(entry, columns))
     # With their rows, bands are complete.
     heights |= _place_rows(bands, heights, places)
     y = PAD + (HEADINGS if heights else 0.0)
     for names in assign_places([sheet.entries for sheet in sheets]):
         places |= dict.fromkeys(names, y)
         y += max(heights[name] for name in names) + GAP
-    notes = [note for sheet in sheets for note in sheet.notes]
-    right = columns.right + 2 * PAD if heights else 0
-    least = max((text_width(note.text) for note in notes), default=0) + 2 * PAD
-    note_rows = max((len(sheet.notes) for sheet in sheets), default=0)
-    size = (max(right, least, 200), y + 18 * note_rows + PAD - GAP + 4)
-    return PlacedRun(sheets, Stage(columns, places, y, size))
+    note_width, note_rows = 0.0, 0
+    for sheet in sheets:
+        note_rows = max(note_rows, len(sheet.notes))
+        for note in sheet.notes:
+            note_width = max(note_width, text_width(note.text))
+    right = columns.right if heights else 0
+    width = max(right + 2 * PAD, note_width + 2 * PAD, 200)
+    return PlacedRun(sheets, Stage(columns, places, y, (width, y + 18 * note_rows + PAD - GAP + 4)))
+
+
+def _height_of_entry(entry: BandDrawing | Row | SheetLine, columns: Columns) -> float:
+    """Return the height of an entry; of a band what is above its rows: these have places of their own."""
+    if isinstance(entry, SheetLine):
+        return PACK_HEIGHT
+    if isinstance(entry, Row):
+        return entry.height + 8
+    return entry.head_height(columns)
 
 
 def _widen_cells(sheets: list[MemorySheet]) -> None:
@@ -244,12 +258,15 @@ def _place_rows(
             for row in band.rows:
                 row_heights[row.id] = max(row_heights.get(row.id, 0), row.height)
             for counter in band.counters:
-                counter_of |= {band.rows[place].id: counter.id for place in counter.rows}
-        row_places = assign_places([[row.id for row in band.rows] for band in same_bands])
+                for place in counter.rows:
+                    counter_of[band.rows[place].id] = counter.id
+        ids_in_steps = [[row.id for row in band.rows] for band in same_bands]
         y = head_heights[storage_id]
-        for names in _sort_by_counter(row_places, counter_of):
-            places |= {f"{storage_id} {name}": y for name in names}
-            y += max(row_heights[name] for name in names)
+        for ids in _sort_by_counter(assign_places(ids_in_steps), counter_of):
+            for row_id in ids:
+                places[f"{storage_id} {row_id}"] = y
+            # Rows that take turns at one place need the height of the highest of them.
+            y += max(row_heights[row_id] for row_id in ids)
         heights[storage_id] = y + 4
     return heights
 

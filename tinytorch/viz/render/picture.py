@@ -78,14 +78,18 @@ def _folds_html(folds: Sequence[Folded], room: int) -> str:
 
     Level by level, so that what is nearest to the picture has the room.
     """
-    waiting: deque[tuple[Position, Folded]] = deque(((k,), fold) for k, fold in enumerate(folds))
+    waiting: deque[tuple[Position, Folded]] = deque()
+    for place, fold in enumerate(folds):
+        waiting.append(((place,), fold))
     bodies: dict[Position, tuple[str, str]] = {}
     while waiting:
         position, fold = waiting.popleft()
         svg, text, inner = fold.open()
-        body = f"<pre>{_escape_inline(text)}</pre>" if text else ""
+        body = ""
         if svg:
             body = _image_html(svg, text)
+        elif text:
+            body = f"<pre>{_escape_inline(text)}</pre>"
         if len(body) > room:
             left_out = gettext(
                 "Left out, or all would be too large: find=... shows a part, fold=False all of it."
@@ -93,7 +97,8 @@ def _folds_html(folds: Sequence[Folded], room: int) -> str:
             body, inner = f"<p>{escape(left_out)}</p>", ()
         room -= len(body) + len(fold.summary) + FOLD_FRAME
         bodies[position] = fold.summary, body
-        waiting.extend(((*position, k), child) for k, child in enumerate(inner))
+        for place, child in enumerate(inner):
+            waiting.append(((*position, place), child))
     inside: dict[Position, str] = {}
     # Backwards: what is inside of a fold is complete before the fold itself.
     for position in sorted(bodies, reverse=True):
@@ -110,7 +115,9 @@ def _image_html(svg: str, text: str) -> str:
     source = f"data:image/svg+xml;base64,{data}"
     html = f'<img alt="{_escape_inline(text)}" src="{source}" style="max-width:100%">'
     size = _SIZE.search(svg)
-    return html if size is None else _scroll_box(html, int(size[1]), int(size[2]))
+    if size is None:
+        return html
+    return _scroll_box(html, int(size[1]), int(size[2]))
 
 
 def _scroll_box(html: str, width: int, height: int) -> str:
@@ -121,17 +128,19 @@ def _scroll_box(html: str, width: int, height: int) -> str:
     # A class of its own: several pictures on one page have different sizes.
     name = f"tt-{zlib.crc32(html.encode()):x}"
     sizes = {"fit": "100%", "full": f"{width}px", "twice": f"{2 * width}px"}
-    rules = "".join(
-        f".{name}:has([value={key}]:checked) img{{width:{size}!important}}"
-        for key, size in sizes.items()
-    )
+    rules = ""
+    # `:has` and not a script: a notebook that is not trusted runs none.
+    for key, size in sizes.items():
+        rules += f".{name}:has([value={key}]:checked) img{{width:{size}!important}}"
     choices = []
     for key, label in _ZOOM.items():
-        checked = " checked" if key == "full" else ""  # shrunk to the page, it cannot be read
+        # Shrunk to the page, it cannot be read.
+        checked = " checked" if key == "full" else ""
         button = f'<input type="radio" name="{name}" value="{key}"{checked}>'
         choices.append(f"<label>{button} {escape(gettext(label))}</label> ")
     html = html.replace("max-width:100%", f"max-width:none;width:{width}px")
     label = escape(gettext("large picture"))
+    # With a tabindex, the keys scroll it.
     attributes = f'style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}"'
     box = f"<div {attributes}>{html}</div>"
     return f'<div class="{name}"><style>{rules}</style>{"".join(choices)}{box}</div>'
@@ -165,7 +174,7 @@ class PictureBase:
         """What it shows, in half a sentence; by default the first line of its text."""
         return str(self.text).partition("\n")[0]
 
-    def _folds(self) -> Sequence[Folded]:
+    def _folded_parts(self) -> Sequence[Folded]:
         """Return what the picture has folded."""
         return ()
 
@@ -173,12 +182,13 @@ class PictureBase:
         self, include: Any = None, exclude: Any = None, **_: Any
     ) -> dict[str, Any]:
         try:
-            bundle = make_bundle(self.themed(None), self.text, self._folds())
+            bundle = make_bundle(self.themed(None), self.text, self._folded_parts())
             # Only if it is asked for: a notebook has the picture once, and nbconvert needs Inkscape
             # for an SVG.
             if "image/svg+xml" in (include or ()):
                 bundle["image/svg+xml"] = self.themed("light")
             return bundle
+        # The words need no Graphviz: they are shown, with how to get the drawing.
         except LayoutError as error:
             return {"text/plain": f"{self.text}\n\n({error})"}
 
@@ -208,6 +218,7 @@ class Document(PictureBase):
         that cannot be drawn.
         """
         path = Path(path)
+        # Made whole before the file is opened: if it cannot be drawn, the old file stays.
         content = self.content(path, theme)
         if content is None:
             raise ValueError(
@@ -252,13 +263,15 @@ class Picture(Document):
     @property
     def title(self) -> str:
         """What it shows, in half a sentence."""
-        return super().title if self._make_title is None else self._make_title()
+        if self._make_title is None:
+            return super().title
+        return self._make_title()
 
     def unmarked_text(self) -> str:
         """Return the text without marks of what changed, to compare the next step of a run with."""
         return self._render_unmarked()
 
-    def _folds(self) -> Sequence[Folded]:
+    def _folded_parts(self) -> Sequence[Folded]:
         return self._list_folds()
 
 

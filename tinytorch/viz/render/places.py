@@ -13,7 +13,9 @@ def assign_places(steps: Sequence[Iterable[str]]) -> list[list[str]]:
     again is reused, as in first-fit interval partitioning, so a run takes little more room than
     its fullest step.
     """
-    last_step = {name: step for step, names in enumerate(steps) for name in names}
+    last_step: dict[str, int] = {}
+    for step, names in enumerate(steps):
+        last_step |= dict.fromkeys(names, step)
     places: list[list[str]] = []
     placed: set[str] = set()
     for step, names in enumerate(steps):
@@ -21,6 +23,7 @@ def assign_places(steps: Sequence[Iterable[str]]) -> list[list[str]]:
             if name in placed:
                 continue
             placed.add(name)
+            # By the last thing at a place: those before it are gone earlier.
             free = next((place for place in places if last_step[place[-1]] < step), None)
             if free is None:
                 places.append([name])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ..read import StorageRecord, TensorRecord
 from ..show import MOST_ARCS, StorageEntry, TensorEntry
 from ..wording import format_value, gettext, text_width
-from .style import Canvas, number
+from .style import Canvas, format_point
 
 MAX_WIDTH = 600
 NARROW, GAP_WIDTH = 30, 26
@@ -54,8 +54,11 @@ class Strip:
     @property
     def edges(self) -> list[float]:
         """Beginnings of columns, from the left edge of the strip, and where the last one ends."""
-        widths = [GAP_WIDTH if column.cell is None else self.cell_width for column in self.columns]
-        return [0, *accumulate(widths)]
+        edges = [0.0]
+        for column in self.columns:
+            width = GAP_WIDTH if column.cell is None else self.cell_width
+            edges.append(edges[-1] + width)
+        return edges
 
     @property
     def width(self) -> float:
@@ -64,7 +67,11 @@ class Strip:
 
     def start_of(self, lane: ViewLane) -> float:
         """Return where the first element of a tensor is, from the left edge of the strip."""
-        return self.edges[next((k for k, text in enumerate(lane.texts) if text), 0)]
+        for edge, text in zip(self.edges, lane.texts, strict=False):
+            if text:
+                return edge
+        # Without a visible element, as of an empty tensor, the arrow points at the whole strip.
+        return 0
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         """Draw the strip: numbers of cells above, values inside, earlier values below."""
@@ -78,32 +85,37 @@ class Strip:
                 canvas.text(middle, base, "...", "m b c")
                 continue
             before = column.value_before
+            box, ink = ("new", "new-t b mono c") if before else ("cell", "t mono c")
             canvas.text(middle, y + 9, str(column.cell), "m s c")
-            box = "new" if before else "cell"
             canvas.rect(x + start, y + 14, self.cell_width, CELL_HEIGHT, box)
-            canvas.text(middle, base, column.value, "new-t b mono c" if before else "t mono c")
+            canvas.text(middle, base, column.value, ink)
             if before:
                 canvas.text(middle, y + 14 + CELL_HEIGHT + 12, before, "new-t s c")
 
     def draw_lane(self, canvas: Canvas, x: float, y: float, lane: ViewLane, tensor_id: str) -> None:
         """Draw, under each cell that a tensor covers, the index of its element there."""
-        edges = [x + edge for edge in self.edges]
-        for text, (start, stop) in zip(lane.texts, pairwise(edges), strict=True):
+        middles = []
+        for text, (start, stop) in zip(lane.texts, pairwise(self.edges), strict=True):
+            middles.append(x + (start + stop) / 2)
             if text:
-                canvas.rect(start + 2, y + 4, stop - start - 4, 24, "view", 4, tensor_id)
-                canvas.text((start + stop) / 2, y + 20, text, "view-t mono s c")
+                canvas.rect(x + start + 2, y + 4, stop - start - 4, 24, "view", 4, tensor_id)
+                canvas.text(middles[-1], y + 20, text, "view-t mono s c")
         if lane.remark:
             canvas.text(x + 4, y + 20, lane.remark, "m s", 40)
-        y += 28
-        points = [(edges[k] + edges[k + 1]) / 2 for k in lane.walk]
-        for a, b in pairwise(points):
-            # Long arcs are deeper, so that those over each other can be followed.
-            depth = 6 + min(abs(b - a) / 14, 10)
-            middle, low = number((a + b) / 2), number(y + 2 * depth)
-            canvas.path(f"M{number(a)} {number(y)}Q{middle} {low} {number(b)} {number(y)}", "thin")
-        if len(points) > 1:
-            side = 1 if points[-1] > points[-2] else -1
-            canvas.path(f"M{number(points[-1])} {number(y)}l{-6 * side} 1l{3 * side} 5z", "tip")
+        _draw_walk(canvas, [middles[column] for column in lane.walk], y + 28)
+
+
+def _draw_walk(canvas: Canvas, stops: Sequence[float], y: float) -> None:
+    """Draw arcs from element to element, below the lane, with a tip at the last one."""
+    for here, there in pairwise(stops):
+        # Long arcs are deeper, so that those over each other can be followed.
+        depth = 6 + min(abs(there - here) / 14, 10)
+        # The middle of a quadratic curve is half as deep as its control point.
+        control = format_point(((here + there) / 2, y + 2 * depth))
+        canvas.path(f"M{format_point((here, y))}Q{control} {format_point((there, y))}", "thin")
+    if len(stops) > 1:
+        side = 1 if stops[-1] > stops[-2] else -1
+        canvas.path(f"M{format_point((stops[-1], y))}l{-6 * side} 1l{3 * side} 5z", "tip")
 
 
 def make_strip(entry: StorageEntry) -> tuple[Strip, list[ViewLane]]:
@@ -114,11 +126,10 @@ def make_strip(entry: StorageEntry) -> tuple[Strip, list[ViewLane]]:
     for cell in cells:
         is_known, value = storage.value(cell)
         values[cell] = format_value(value) if is_known else "?"
-    before = {
-        cell: gettext("was {value}", value=format_value(value))
-        for cell, value in entry.old_values.items()
-        if cell in values
-    }
+    before: dict[int, str] = {}
+    for cell, value in entry.old_values.items():
+        if cell in values:
+            before[cell] = gettext("was {value}", value=format_value(value))
     indices = [_find_indices(storage, member.tensor, cells) for member in entry.tensors]
     cell_width = _width_of_cells(values, before, indices)
     # Wide values must not leave a strip of two or three cells.
@@ -133,12 +144,13 @@ def make_strip(entry: StorageEntry) -> tuple[Strip, list[ViewLane]]:
     # Dots at the end, too: the storage goes on.
     if columns and expected != storage.cells:
         columns.append(Column(None, "", ""))
-    height = 14 + CELL_HEIGHT + (14 if entry.old_values else 0)
+    height = 14 + CELL_HEIGHT
+    if entry.old_values:
+        height += 14
     drawn = [column.cell for column in columns]
-    lanes = [
-        _make_lane(storage, member, drawn, texts)
-        for member, texts in zip(entry.tensors, indices, strict=True)
-    ]
+    lanes = []
+    for member, texts in zip(entry.tensors, indices, strict=True):
+        lanes.append(_make_lane(storage, member, drawn, texts))
     return Strip(tuple(columns), cell_width, height), lanes
 
 
@@ -146,29 +158,41 @@ def _list_cells(storage: StorageRecord) -> list[int]:
     """List the cells that were read; of values that cannot be read, the first places."""
     if not storage.runs and storage.cells:
         return list(range(min(storage.cells, UNREAD_CELLS)))
-    return [cell for run in storage.runs for cell in range(run.start, run.stop)]
+    cells: list[int] = []
+    for run in storage.runs:
+        cells += range(run.start, run.stop)
+    return cells
 
 
 def _width_of_cells(
     values: Mapping[int, str], before: Mapping[int, str], indices: Sequence[Mapping[int, str]]
 ) -> float:
     """Return the width that the widest text in any cell needs."""
-    widths = [text_width(value, "mono") for value in values.values()]
+    widest = 0.0
+    for value in values.values():
+        widest = max(widest, text_width(value, "mono"))
     for texts in indices:
-        widths += [text_width(text, "mono s") - 2 for text in texts.values()]
-    widths += [text_width(text, "s") - 8 for text in before.values()]
-    return max(NARROW, round(max(widths, default=0.0) + 12))
+        for text in texts.values():
+            widest = max(widest, text_width(text, "mono s") - 2)
+    for text in before.values():
+        widest = max(widest, text_width(text, "s") - 8)
+    return max(NARROW, round(widest + 12))
 
 
 def _thin_out(cells: list[int], room: int, stop: int) -> list[int]:
     """Leave cells out, from the end of the longest stretch first, until they fit."""
     while len(cells) > room:
         # In a stretch of neighbours, cell and place differ by the same number.
-        stretches = groupby(enumerate(cells), lambda entry: entry[1] - entry[0])
-        longest = max(([cell for _, cell in stretch] for _, stretch in stretches), key=len)
+        longest: list[int] = []
+        for _, stretch in groupby(enumerate(cells), lambda entry: entry[1] - entry[0]):
+            neighbours = [cell for _, cell in stretch]
+            if len(neighbours) > len(longest):
+                longest = neighbours
         # The very last cell stays: it shows where the storage ends.
-        keeps_last = longest[-1] == stop - 1 and len(longest) > 1
-        cells.remove(longest[-2] if keeps_last else longest[-1])
+        if longest[-1] == stop - 1 and len(longest) > 1:
+            cells.remove(longest[-2])
+        else:
+            cells.remove(longest[-1])
     return cells
 
 
@@ -187,6 +211,7 @@ def _make_lane(
     if not has_arcs:
         return ViewLane(drawn, "", has_arcs, ())
     cells = [byte // tensor.itemsize for _, byte in tensor.elements(MOST_ARCS)]
+    # A cell that is left out has no column: the walk goes on at the next one that has.
     walk = tuple(columns.index(cell) for cell in cells if cell in columns)
     return ViewLane(drawn, "", has_arcs, walk)
 
@@ -196,6 +221,7 @@ def _find_indices(
 ) -> dict[int, str]:
     """Return cell -> the index of the element that begins there, as it is written."""
     found: dict[int, str] = {}
+    # A picture of ten million elements took seconds where all of them were written out.
     if tensor.numel > MOST_WALKED:
         for cell in cells:
             index = tensor.index_at(cell * storage.itemsize)
@@ -205,6 +231,7 @@ def _find_indices(
     first: dict[int, tuple[int, ...]] = {}
     counts: dict[int, int] = {}
     for index, byte in tensor.elements(MOST_WALKED):
+        # Several elements may be in one place: those of an expanded tensor are.
         first.setdefault(byte, index)
         counts[byte] = counts.get(byte, 0) + 1
     for cell in cells:
@@ -215,5 +242,6 @@ def _find_indices(
 
 
 def _write_index(index: tuple[int, ...], times: int) -> str:
-    text = "[" + ",".join(map(str, index)) + "]" if index else "()"
+    # As one writes it behind the name of the tensor; that of a number has no brackets.
+    text = f"[{','.join(map(str, index))}]" if index else "()"
     return f"{text}x{times}" if times > 1 else text

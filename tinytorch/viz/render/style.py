@@ -89,6 +89,7 @@ _PARTS = {
 "count-l" and texts of class "count-t"."""
 for _kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES):
     for _part, _pairs in _PARTS.items():
+        # A hue has no ink, and a view no line.
         _RULES[_kind + _part] = tuple(
             (prop, f"{_kind}-{name}") for prop, name in _pairs if f"{_kind}-{name}" in PALETTE
         )
@@ -137,7 +138,9 @@ def stylesheet(used: frozenset[str] | None = None) -> str:
     a small picture.
     """
     kinds = [kind for kind in _RULES if used is None or kind in used]
-    needed = {name for kind in kinds for _, name in _RULES[kind]}
+    needed: set[str] = set()
+    for kind in kinds:
+        needed |= {name for _, name in _RULES[kind]}
     light, dark, paper = (_declare_colours(needed, column) for column in THEMES.values())
     on_dark = f"@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}"
     rules = [f".tt-pic{{{light}}}{on_dark}@media print{{.tt-pic{{{paper}}}}}"]
@@ -145,7 +148,7 @@ def stylesheet(used: frozenset[str] | None = None) -> str:
         declared = ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind])
         # A hue twice, which makes it more specific: the sheet of the next picture on the page may
         # have no rule for it, and would colour this one anew.
-        selector = f".{kind}" * (2 if kind in _HUES else 1)
+        selector = f".{kind}.{kind}" if kind in _HUES else f".{kind}"
         rules.append(f".tt-pic {selector}{{{declared}}}")
     for classes, declarations in _SHAPES:
         selectors = [f".tt-pic .{name}" for name in classes if used is None or name in used]
@@ -157,10 +160,12 @@ def stylesheet(used: frozenset[str] | None = None) -> str:
 
 
 def _declare_colours(names: Collection[str], column: int) -> str:
-    declared = (
-        f"--_{name}:{colours[column]};" for name, colours in PALETTE.items() if name in names
-    )
-    return "".join(declared)
+    declared = ""
+    # In the order of the palette: a set has another one in each process.
+    for name, colours in PALETTE.items():
+        if name in names:
+            declared += f"--_{name}:{colours[column]};"
+    return declared
 
 
 def colour(name: str) -> str:
@@ -175,6 +180,7 @@ def fix_theme(svg: str, theme: str) -> str:
     """
 
     def fix_stylesheet(found: re.Match[str]) -> str:
+        # Without the variables there is nothing left that a page or the system could change.
         rules = re.sub(r"@media[^{]*\{\.tt-pic\{--[^}]*\}\}|\.tt-pic\{--[^}]*\}", "", found[0])
         rules = re.sub(
             r"var\(--tt-([\w-]+),var\(--_[\w-]+\)\)",
@@ -183,19 +189,28 @@ def fix_theme(svg: str, theme: str) -> str:
         )
         return rules.replace(".tt-pic", f".tt-pic-{theme}")
 
+    # Only the first one: a text in the picture may say the same.
     svg = svg.replace('class="tt-pic"', f'class="tt-pic-{theme}"', 1)
     return re.sub("<style>.*?</style>", fix_stylesheet, svg, count=1, flags=re.DOTALL)
 
 
-def lang() -> str:
+def lang_attribute() -> str:
     """Return the attribute `lang`, by which browsers choose a font; nothing for English."""
-    return f'lang="{current_language()}" ' if current_language() else ""
+    language = current_language()
+    return f'lang="{language}" ' if language else ""
 
 
-def number(value: float) -> str:
+def format_coordinate(value: float) -> str:
     """Write a coordinate: at most one decimal, no trailing zero, never `-0`."""
     text = f"{value:.1f}".removesuffix(".0")
+    # Else one place would be written in two ways.
     return "0" if text == "-0" else text
+
+
+def format_point(point: tuple[float, float]) -> str:
+    """Write a point as the commands of a path take it."""
+    x, y = point
+    return f"{format_coordinate(x)} {format_coordinate(y)}"
 
 
 class Canvas:
@@ -216,13 +231,17 @@ class Canvas:
         tensor_id: str = "",
     ) -> None:
         """Add a box with its upper left corner at x, y; in the hue of a tensor, if it has one's id."""
-        owner = f' data-t="{tensor_id}"' if tensor_id else ""
+        owner = ""
         if tensor_id:
+            # A player highlights all boxes of a tensor by this attribute.
+            owner = f' data-t="{tensor_id}"'
+            # By its id, so that the hue is the same in memory, graph and the next step.
             kind += f" h{int(tensor_id[1:]) % HUES}"
         self.kinds.add(kind)
-        corners = f' rx="{number(radius)}"' if radius else ""
-        place = f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"'
-        self.parts.append(f'<rect class="{kind}" {place}{corners}{owner}/>')
+        rounded = f' rx="{format_coordinate(radius)}"' if radius else ""
+        corner = f'x="{format_coordinate(x)}" y="{format_coordinate(y)}"'
+        size = f'width="{format_coordinate(width)}" height="{format_coordinate(height)}"'
+        self.parts.append(f'<rect class="{kind}" {corner} {size}{rounded}{owner}/>')
 
     def path(self, d: str, kind: str) -> None:
         """Add a path in SVG's own notation."""
@@ -231,7 +250,7 @@ class Canvas:
 
     def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
         """Add straight lines from point to point."""
-        self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), kind)
+        self.path("M" + "L".join(map(format_point, points)), kind)
 
     def text(
         self,
@@ -250,11 +269,13 @@ class Canvas:
         text = escape_unseen(text)
         shown = text if limit is None else shorten_text(text, limit)
         whole = escape_unseen(whole) or text
-        title = f"<title>{escape(whole, quote=False)}</title>" if shown != whole else ""
-        place = f'x="{number(x)}" y="{number(y)}"'
+        title = ""
+        if shown != whole:
+            title = f"<title>{escape(whole, quote=False)}</title>"
+        place = f'x="{format_coordinate(x)}" y="{format_coordinate(y)}"'
         if "mono" in kind and not shown.isascii():
             # Squeezed or stretched to the room in its box, whichever font draws it.
-            fit = number(text_width(shown, kind))
+            fit = format_coordinate(text_width(shown, kind))
             place += f' textLength="{fit}" lengthAdjust="spacingAndGlyphs"'
         content = escape(shown, quote=False)
         self.parts.append(f'<text class="{kind}" {place}>{title}{content}</text>')
@@ -262,16 +283,17 @@ class Canvas:
     def mark(self, mark: str, x: float, y: float) -> None:
         """Add a small sign, one of `MARKS`."""
         sign = MARKS[mark]
-        self.path(f"M{number(x - sign.left)} {number(y - sign.above)}{sign.path}", sign.kind)
+        start = format_point((x - sign.left, y - sign.above))
+        self.path(f"M{start}{sign.path}", sign.kind)
 
     def svg(self, width: float, height: float, label: str, is_whole: bool = False) -> str:
         """Return the document; scaled down to `LARGEST`, unless it was asked for as a whole."""
         width, height = round(width), round(height)
         scale = 1.0 if is_whole else min(1.0, LARGEST / max(width, height))
-        described = f'{lang()}role="img" aria-label="{escape(escape_unseen(label))}"'
+        described = f'{lang_attribute()}role="img" aria-label="{escape(escape_unseen(label))}"'
         page = f'<rect class="page" width="{width}" height="{height}" rx="8"/>'
         drawn = page + "".join(self.parts)
-        used = frozenset(name for kind in self.kinds for name in kind.split())
+        used = frozenset(" ".join(self.kinds).split())
         size = f'width="{round(width * scale)}" height="{round(height * scale)}"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="tt-pic" {described} '

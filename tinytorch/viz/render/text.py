@@ -29,13 +29,18 @@ def memory_text(contents: MemoryContents) -> str:
     """Return a memory picture in words, with what changed."""
     lines = [contents.heading.sentence]
     for entry in contents.entries:
-        is_pack = isinstance(entry, PackEntry)
-        lines += ["", *([f"{entry.summary}."] if is_pack else _storage_lines(entry))]
+        lines.append("")
+        if isinstance(entry, PackEntry):
+            lines.append(f"{entry.summary}.")
+        else:
+            lines += _storage_lines(entry)
     for tensor in contents.without_storage:
         lines += ["", *_tensor_lines(tensor)]
-    # Notes are half sentences in the drawing, and whole ones here.
     if contents.notes:
-        lines += ["", *(f"{note[:1].upper()}{note[1:]}." for note in contents.notes)]
+        lines.append("")
+    # Notes are half sentences in the drawing, and whole ones here.
+    for note in contents.notes:
+        lines.append(f"{note[:1].upper()}{note[1:]}.")
     return join_lines(lines)
 
 
@@ -43,8 +48,9 @@ def pack_text(entries: Iterable[StorageEntry | PackEntry]) -> str:
     """Return the tensors of an opened pack in words, each with its storage."""
     lines: list[str] = []
     for entry in entries:
+        # It is opened by itself.
         if isinstance(entry, PackEntry):
-            continue  # it is opened by itself
+            continue
         for tensor in entry.tensors:
             first, *others = _tensor_lines(tensor)
             lines += [f"{entry.storage.id} {first}", *others]
@@ -67,15 +73,16 @@ def _storage_lines(entry: StorageEntry) -> Iterator[str]:
 
 
 def _tensor_lines(entry: TensorEntry) -> Iterator[str]:
-    facts = [
-        remark.sentence
-        for remark in entry.remarks
-        if remark.sentence and remark.kind not in _SENTENCES_OF_OWN
-    ]
-    yield f"{_mark_new(entry.label, entry.is_new)}: {'; '.join(facts)}."
+    facts, sentences = [], []
     for remark in entry.remarks:
         if remark.kind in _SENTENCES_OF_OWN:
-            yield f"  {_sentence_of_remark(remark)}"
+            sentences.append(_sentence_of_remark(remark))
+        # Without a sentence, a remark is for the drawing alone.
+        elif remark.sentence:
+            facts.append(remark.sentence)
+    yield f"{_mark_new(entry.label, entry.is_new)}: {'; '.join(facts)}."
+    for sentence in sentences:
+        yield f"  {sentence}"
 
 
 def _sentence_of_remark(remark: Remark) -> str:
@@ -110,7 +117,9 @@ def graph_text(contents: GraphContents) -> str:
         lines.append(f"  {contents.not_listed}")
     lines += entry_lines(contents)
     if contents.notes:
-        lines += ["", *(gettext("Note: {note}.", note=note) for note in contents.notes)]
+        lines.append("")
+    for note in contents.notes:
+        lines.append(gettext("Note: {note}.", note=note))
     return join_lines(lines)
 
 
@@ -129,14 +138,18 @@ def entry_lines(contents: GraphContents) -> Iterator[str]:
     """Yield the lines of nodes and folds, an empty line before each."""
     for entry in contents.entries:
         yield ""
-        yield from _node_lines(entry) if isinstance(entry, NodeEntry) else _fold_lines(entry)
+        if isinstance(entry, NodeEntry):
+            yield from _node_lines(entry)
+        else:
+            yield from _fold_lines(entry)
 
 
 def _node_lines(node: NodeEntry) -> Iterator[str]:
     yield _mark_found(_mark_new(f"{node.id} {node.name}", node.is_new), node.is_found)
     for remark in node.remarks:
         if remark.sentence:
-            yield ("    " if remark.kind in _DEEPER else "  ") + _sentence_of_remark(remark)
+            indent = "    " if remark.kind in _DEEPER else "  "
+            yield indent + _sentence_of_remark(remark)
 
 
 def _fold_lines(fold: FoldEntry) -> Iterator[str]:
