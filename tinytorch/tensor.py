@@ -122,6 +122,21 @@ class Layout(metaclass=ShownAs):
 strided = Layout()
 
 
+# Attributes that only the engine uses: the slots, what makes a leaf the end of the graph, and the
+# helpers of the class. `dir` of a tensor leaves them out, as it lists only what torch's lists.
+_NAMES_OF_ENGINE = frozenset(
+    [
+        *[name for name in vars(TensorBase) if not name.startswith("__")],
+        "__slots__",
+        "_alias",
+        "_as_number",
+        "_item_of_dim",
+        "_make_alias_of",
+        "_own_storage",
+    ]
+)
+
+
 class TensorMeta(type):
     """Metaclass of Tensor: prints under torch's name; `dir` leaves out names that only raise."""
 
@@ -129,7 +144,8 @@ class TensorMeta(type):
         return type.__repr__(cls).replace("'tinytorch.", "'torch.")
 
     def __dir__(cls) -> list[str]:
-        return [n for n in type.__dir__(cls) if type(getattr_static(cls, n)) is not AbsentName]
+        names = set(type.__dir__(cls)) - _NAMES_OF_ENGINE
+        return [name for name in names if type(getattr_static(cls, name)) is not AbsentName]
 
 
 class readonly(property, Generic[_Read]):
@@ -592,9 +608,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         return format(self._data.item(), spec) if is_number else object.__format__(self, spec)
 
     def __dir__(self) -> list[str]:
-        # torch does not list the engine's own attributes either.
-        hidden = (*TensorBase.__slots__, "_edges", "_seq", "_leaf", "_several", "_outputs")
-        return sorted({*dir(type(self)), *self.__dict__}.difference(hidden))
+        return [*dir(type(self)), *self.__dict__]
 
 
 def _check_assigned_grad(t: Any, grad: Any) -> None:

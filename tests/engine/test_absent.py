@@ -1,11 +1,15 @@
-"""Attributes of torch.Tensor that tinytorch's lacks: the list is current, and a name on it says what to do."""
+"""Attributes of torch.Tensor that tinytorch's lacks, and what `dir` lists of the others."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 import tinytorch
 from tinytorch.base.errors import ABSENT_FROM_TENSOR
+from tinytorch.graph import TensorBase
+from tinytorch.tensor import _NAMES_OF_ENGINE
 
 
 @pytest.mark.torch
@@ -31,6 +35,39 @@ def test_an_absent_name_says_so_and_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="module 'torch' has no attribute 'svd'") as caught:
         tinytorch.svd(x)  # type: ignore[attr-defined]
     assert "tinytorch has no 'svd'" in caught.value.__notes__[0]
+
+
+def test_dir_does_not_list_what_is_the_engines_own() -> None:
+    x = tinytorch.ones(2, requires_grad=True)
+    x.mine = 1  # type: ignore[attr-defined]
+    listed = set(dir(x))
+    assert {"mine", "grad", "_version"} <= listed
+    attributes = {name for name in vars(TensorBase) if not name.startswith("__")}
+    assert "_sequence_number" in attributes, "what makes a leaf the end of the graph"
+    assert not listed & attributes and not set(dir(tinytorch.Tensor)) & attributes
+    # A name that is hidden exists.
+    assert set(type.__dir__(tinytorch.Tensor)) >= _NAMES_OF_ENGINE
+
+
+@pytest.mark.torch
+def test_dir_lists_nothing_that_torch_does_not_list() -> None:
+    import torch
+
+    def make_objects(engine: Any) -> dict[str, Any]:
+        x = engine.ones(2, requires_grad=True)
+        return {
+            "tensor": x,
+            "class": engine.Tensor,
+            "parameter": engine.nn.Parameter(x.detach()),
+            "modules": engine.nn.ModuleList([engine.nn.ReLU()]),
+        }
+
+    theirs = make_objects(torch)
+    for kind, ours in make_objects(tinytorch).items():
+        names = {name for name in dir(ours) if not name.startswith("__")}
+        if kind == "modules":  # its helpers are methods of the class
+            names = {name for name in names if name.isdigit()}
+        assert names <= set(dir(theirs[kind])), kind
 
 
 def test_what_would_be_another_value_is_refused() -> None:

@@ -24,8 +24,8 @@ class TorchWarning(NamedTuple):
     """A warning of PyTorch's, with the line of its source that the warning names."""
 
     message: str
-    place: str
-    is_once: bool = False
+    place: str  # file and line of PyTorch's source
+    is_once: bool = False  # only the first one of a process is shown
 
 
 def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[Any, GradientState]:
@@ -48,9 +48,8 @@ def accumulate_into_leaf(
     meta = leaf._meta
     if gradient is not None:
         if leaf._view is not None:
-            gradient_edge(
-                leaf
-            )  # brings its history up to date: a write to its base may have given it one
+            # Brings its history up to date: a write to its base may have given it one.
+            gradient_edge(leaf)
         if leaf._edge is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         # A hook may have switched `requires_grad` off since the graph was recorded.
@@ -90,6 +89,7 @@ def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
 
 
 def _copy_with_strides_of(gradient: ndarray, data: ndarray) -> ndarray:
+    """Return a copy of a gradient, laid out as the elements of `data` are."""
     strides = [stride // data.itemsize * gradient.itemsize for stride in data.strides]
     copy = empty_like_strides(data.shape, gradient.dtype, tuple(strides))
     copy[...] = gradient
@@ -124,6 +124,7 @@ def _can_add_arrays(leaf: Any, grad: Any, gradient: ndarray) -> bool:
 
 
 def _warning_of_layout(leaf: Any, grad: Any, has_graph: bool) -> TorchWarning:
+    """Return PyTorch's warning of a `.grad` with other strides than its leaf."""
     message = (
         "grad and param do not obey the gradient layout contract. This is not an error, but "
         "may impair performance."

@@ -76,14 +76,17 @@ def grad(
     return tuple(gradients)
 
 
-def _backward(
+def backward_of_tensor(
     self: Tensor,
     gradient: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: Any = None,
 ) -> None:
-    """Compute the gradients of this tensor and add them to the leaves' `.grad`."""
+    """Compute the gradients of this tensor and add them to the leaves' `.grad`.
+
+    RuntimeError as `torch.autograd.backward`. Source: `torch.Tensor.backward`.
+    """
     has_plain_arguments = (
         gradient is None
         and inputs is None
@@ -113,10 +116,10 @@ def _is_plain_scalar(tensor: Tensor) -> bool:
     )
 
 
-_backward.__name__ = "backward"
-_backward.__qualname__ = "Tensor.backward"
-_backward.__module__ = "tinytorch"
-python("backward", _backward, function=False)
+backward_of_tensor.__name__ = "backward"
+backward_of_tensor.__qualname__ = "Tensor.backward"
+backward_of_tensor.__module__ = "tinytorch"
+python("backward", backward_of_tensor, function=False)
 
 
 class _VariableType(type):
@@ -156,6 +159,7 @@ _CYCLE_MESSAGE = (
 
 
 def _as_tuple(tensors: Any) -> tuple:
+    """Return one tensor, or a sequence of tensors, as a tuple."""
     return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
 
 
@@ -240,7 +244,8 @@ def _run_engine(
         _fit_start(edge, i, start)
         for i, (edge, start) in enumerate(zip(edges, starts, strict=True))
     ]
-    remember_tensors(starts)  # hooks are handed these very tensors
+    # Hooks are handed these very tensors, if the user still holds them.
+    remember_tensors(starts)
     # `grad` may return one of them, so it must be alive when the walk looks for it.
     held = () if accumulate else tuple(starts)
     if not create_graph:
@@ -254,13 +259,13 @@ def _run_engine(
         task.warnings.append(
             TorchWarning(_CYCLE_MESSAGE, "torch/csrc/autograd/engine.cpp:1307", is_once=True)
         )
-    del starts  # so that the walk alone holds them, and may add to them in place
     task.run(output_nr, gradient)
     del held
-    return task.captured
+    return task.captured_gradients
 
 
 def _fit_start(edge: Any, index: int, start: Tensor | None) -> Tensor | None:
+    """Return gradient number `index` to start from, in the shape and dtype that its edge expects."""
     if start is None:
         return None
     shape, dtype, _ = expected_on_edge(edge)

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 from ..base import CPU, warn_in_torch
 from ..graph import (
     HELD_BY_OTHERS,
+    HIGHEST_NUMBER,
     IGNORED_ERRORS,
-    LAST,
     MODES,
     GradientList,
     GradientState,
@@ -42,16 +42,20 @@ from .validate import expected_on_edge, fit_output, lay_out_outputs
 
 
 class GraphRoot(MultiNode):
-    """A node above several roots, so that each walk starts from one node."""
+    """A node above several roots, so that each walk starts from one node.
 
-    __slots__ = ("gradients",)
+    Its backward returns the gradients that the walk starts with. It is a `MultiNode` because these
+    may share memory, for which `fit_output` looks only at nodes with several outputs.
+    """
+
+    __slots__ = ("gradients",)  # for each edge the gradient to start with
 
     def __init__(self, edges: list, gradients: list) -> None:
         self._edges = tuple(edges)
         self.gradients = gradients
         self._hooks = None
         self._saved = ()
-        self._sequence_number = LAST
+        self._sequence_number = HIGHEST_NUMBER
         self.describe(None)
 
     def apply(self, gradients: list, on_arrays: bool) -> list:
@@ -62,14 +66,15 @@ class GraphRoot(MultiNode):
 class Capture(NamedTuple):
     """A gradient to return: that of an output of a node, at an index of the result."""
 
-    output_nr: int
-    index: int
+    output_nr: int  # of the node
+    index: int  # in `GraphTask.captured_gradients`
 
 
 class GraphTask:
     """One walk of backward from a root: what it was asked for, and how far it is.
 
-    `targets` are edges whose gradients are accumulated, or else captured; None means every leaf.
+    `targets`: edges whose gradients are wanted; None means that of every leaf. `accumulate`: they
+    are added to `.grad`; else they are captured, to be returned.
     """
 
     def __init__(
@@ -87,19 +92,24 @@ class GraphTask:
         self.dependencies = count_dependencies(root)
         # Gradients that arrived at nodes that wait for more.
         self.buffers: dict[Any, GradientList] = {}
-        # A heap of nodes that wait for nothing: (minus the sequence number, order, node,
-        # gradients).
-        # Of several leaves, which all have the highest number, the one that was ready first.
+        # A heap of nodes that wait for nothing: (minus the sequence number, `push_count`, node,
+        # gradients). Of several leaves, which all have the highest number, the one that was ready
+        # first comes first.
         self.ready: list[tuple[int, int, Any, GradientList]] = []
-        self.pushed = 0
+        self.push_count = 0
         # Read once: hooks that switch anomaly mode do so for the next walk.
         self.is_anomaly_mode = MODES.anomaly
         # PyTorch's engine warns when the walk is over.
         self.warnings: list[TorchWarning] = []
-        self.captured: list[Any] = []
+        # The gradients to return, one for each target.
+        self.captured_gradients: list[Any] = []
+        # By node, which of the gradients that arrive there are to be returned.
         self.captures: dict[Any, list[Capture]] = {}
-        self.needed: set | None = None  # nodes that lead to a target; None for all
-        self.to_run: set | None = None  # these, and those at which the walk ends; None for all
+        # Nodes whose backward is called; None for all.
+        self.needed: set | None = None
+        # Nodes to which gradients are sent: `needed`, and those where gradients are only captured,
+        # so that the walk ends there. None for all.
+        self.to_visit: set | None = None
         if targets is not None:
             self._collect_needed(targets, accumulate)
 
@@ -107,7 +117,7 @@ class GraphTask:
         """Find the nodes that lead to the targets, and note what to capture."""
         target_nodes = {edge[0] for edge in targets if edge is not None}
         self.needed = find_nodes_above(target_nodes, (self.root, *self.dependencies))
-        self.captured = [None] * len(targets)
+        self.captured_gradients = [None] * len(targets)
         # The hooks on the root's tensor run in any case, even if no target is below it.
         self.captures = {self.root: []}
         if accumulate:
@@ -117,7 +127,7 @@ class GraphTask:
                 if edge is not None:
                     node, output_nr = edge
                     self.captures.setdefault(node, []).append(Capture(output_nr, index))
-        self.to_run = self.needed.union(self.captures)
+        self.to_visit = self.needed.union(self.captures)
 
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
@@ -134,7 +144,6 @@ class GraphTask:
                 here.user_errors = get_numpy_errors()
                 set_numpy_errors(IGNORED_ERRORS)
             self._push(self.root, arrived)
-            del arrived, gradient  # so that the walk alone holds the gradient
             self._walk(here)
         finally:
             user_errors = here.user_errors
@@ -151,7 +160,7 @@ class GraphTask:
     def _walk(self, here: Any) -> None:
         """Run nodes until none is ready."""
         ready, saving, node = self.ready, here.saved_tensor_hooks, self.root
-        has_all_checks = self.is_anomaly_mode or self.to_run is not None
+        has_all_checks = self.is_anomaly_mode or self.to_visit is not None
         try:
             while ready:
                 _, _, node, arrived = heappop(ready)
@@ -173,7 +182,10 @@ class GraphTask:
                 outputs = self._call_backward(node, arrived)
                 here.grad = not self.on_arrays
                 self._route(here, node, arrived, outputs)
-                del arrived, outputs  # so that `ready` and `buffers` alone hold them
+                # The next node runs before `outputs` is set anew. Those that were summed to
+                # the shape of their edge are of no more use: with one large array more the peak of
+                # a chain of products that broadcast was a third higher.
+                del outputs
         except Exception:
             if self.is_anomaly_mode:
                 explain_failure(edge_for_user((node, 0))[0], self.warnings)
@@ -184,9 +196,8 @@ class GraphTask:
     ) -> GradientList | None:
         """Capture gradients, and run the hooks on them.
 
-        Return what the node runs on, None if it does not run.
-
-        `node_hooks` are those of a node; those on a leaf and on its accumulator for a leaf.
+        Return what the node runs on, None if it does not run. `node_hooks`: the hooks of a node; of
+        a leaf, those on the leaf and on its accumulator.
         """
         if node in self.captures:
             ends_here = node not in self.needed  # type: ignore[operator]
@@ -197,7 +208,7 @@ class GraphTask:
                 tensors = hooks.run_hooks_on_tensors(node_hooks, tensors)
             remember_tensors(tensors)
             for output_nr, index in self.captures[node]:
-                self.captured[index] = tensors[output_nr]
+                self.captured_gradients[index] = tensors[output_nr]
             if ends_here:
                 return None
             arrived = GradientList(arrived, [s.held_by_others() for s in arrived.states])
@@ -222,10 +233,10 @@ class GraphTask:
             if on_arrays and not node._needs_tensors:
                 node.apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
             raise
-        if self.to_run is not None and not (node._needs_tensors or node._has_one_formula):
+        if self.to_visit is not None and not (node._needs_tensors or node._has_one_formula):
             # PyTorch does not compute what nobody asked for, and posthooks observe that.
             for index, edge in enumerate(node._edges):
-                if edge is not None and edge[0] not in self.to_run:
+                if edge is not None and edge[0] not in self.to_visit:
                     outputs[index] = None
         if node._is_pointwise and on_arrays and arrived[0] is not None and arrived[0].ndim > 1:
             outputs = lay_out_outputs(node, arrived[0], outputs)
@@ -240,7 +251,7 @@ class GraphTask:
     def _run_hooks_after(self, node: Any, arrived: GradientList, outputs: list) -> list:
         """Return what a node computed, brought to what its edges expect, after its posthooks.
 
-        What does not fit is an error before any of it is sent on, and before anything is freed.
+        RuntimeError for what does not fit, before any of it is sent on and anything is freed.
         """
         posthooks = node._hooks and node._hooks.post
         if not (posthooks or node._needs_tensors):
@@ -249,7 +260,8 @@ class GraphTask:
         devices = [CPU] * len(outputs)
         for index, edge in enumerate(node._edges):
             if edge is None and not (node._needs_tensors or node._has_one_formula):
-                fitted[index] = None  # nobody asked for it
+                # Nobody asked for it.
+                fitted[index] = None
             elif edge is not None and outputs[index] is not None:
                 devices[index] = expected_on_edge(edge, node._sequence_number)[2]
                 fitted[index], fitted.states[index] = fit_output(node, arrived, outputs, index)
@@ -266,13 +278,13 @@ class GraphTask:
 
     def _route(self, here: Any, node: Any, arrived: GradientList, outputs: list) -> None:
         """Send the gradients that a node computed along its edges, in the order of its inputs."""
-        to_run = self.to_run
+        to_visit = self.to_visit
         for index, edge in enumerate(node._edges):
             if edge is None:
                 continue
             target, output_nr = edge
             self.dependencies[target] = missing = self.dependencies[target] - 1
-            if to_run is not None and target not in to_run:
+            if to_visit is not None and target not in to_visit:
                 continue
             gradient, state = outputs[index], HELD_BY_OTHERS
             if gradient is not None:
@@ -281,13 +293,17 @@ class GraphTask:
             if not missing and target._output_count == 1 and target not in self.buffers:
                 inputs = GradientList((gradient,), [state])
                 if target._is_leaf and self._can_finish_leaf_now():
+                    # `_settle` looks in `outputs` for a second place that holds the gradient.
                     outputs[index] = None
                     self._settle_states(inputs, outputs)
                     self._finish_leaf(target, inputs)
-                    here.grad = not self.on_arrays  # hooks may have switched it
+                    # Hooks may have switched it.
+                    here.grad = not self.on_arrays
                 else:
                     self._push(target, inputs)
                 continue
+            # From this one on, as a node may have two edges to the target and return one array for
+            # both, as `x + x` does.
             self._add_to_buffer(target, output_nr, gradient, state, outputs[index:])
             if not missing:
                 self._push(target, self.buffers.pop(target))
@@ -297,12 +313,15 @@ class GraphTask:
 
         Leaves run before all nodes, so only another leaf in the queue may run before it.
         """
-        return not self.is_anomaly_mode and (not self.ready or self.ready[0][0] != -LAST)
+        return not self.is_anomaly_mode and (not self.ready or self.ready[0][0] != -HIGHEST_NUMBER)
 
     def _add_to_buffer(
-        self, target: Any, output_nr: int, gradient: Any, state: GradientState, unrouted: list
+        self, target: Any, output_nr: int, gradient: Any, state: GradientState, not_yet_added: list
     ) -> None:
-        """Put a gradient where it waits for the others of its node, or add it to one that waits."""
+        """Put a gradient where it waits for the others of its node, or add it to one that waits.
+
+        `not_yet_added`: this gradient, and the node's outputs that come after it.
+        """
         buffer = self.buffers.get(target)
         if buffer is None:
             buffer = self.buffers[target] = GradientList.empty(target._output_count)
@@ -310,29 +329,34 @@ class GraphTask:
         if earlier is None:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
         elif gradient is not None:
-            buffer[output_nr] = None  # `_settle` looks whether it is anywhere else
-            earlier_state = self._settle(buffer.states[output_nr], earlier, unrouted)
+            # `_settle` looks in the buffers for a second place that holds the gradient.
+            buffer[output_nr] = None
+            earlier_state = self._settle(buffer.states[output_nr], earlier, not_yet_added)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
 
     def _push(self, node: Any, arrived: GradientList) -> None:
         """Put a node with its gradients among those that are ready."""
-        self.pushed += 1
-        heappush(self.ready, (-node._sequence_number, self.pushed, node, arrived))
+        self.push_count += 1
+        heappush(self.ready, (-node._sequence_number, self.push_count, node, arrived))
 
-    def _settle_states(self, gradients: GradientList, unrouted: list | tuple = ()) -> None:
+    def _settle_states(self, gradients: GradientList, not_yet_added: list | tuple = ()) -> None:
+        """Decide the states of gradients, where they leave open if the walk holds one twice."""
         states = gradients.states
         for index, state in enumerate(states):
             if state.maybe_held_twice:
-                states[index] = self._settle(state, gradients[index], unrouted)
+                states[index] = self._settle(state, gradients[index], not_yet_added)
 
     def _settle(
-        self, state: GradientState, gradient: Any, unrouted: list | tuple = ()
+        self, state: GradientState, gradient: Any, not_yet_added: list | tuple = ()
     ) -> GradientState:
-        """Decide a state that leaves open if the walk holds the gradient in another place."""
+        """Return the state of a gradient, once it is known if the walk holds it in another place.
+
+        `not_yet_added`: gradients of the node that just ran, which are in no buffer yet.
+        """
         if not state.maybe_held_twice:
             return state
-        waiting = [*self.buffers.values(), *[entry[-1] for entry in self.ready], unrouted]
+        waiting = [*self.buffers.values(), *[entry[-1] for entry in self.ready], not_yet_added]
         is_held_twice = any(_contains(gradients, gradient) for gradients in waiting)
         return state.settled(is_held_twice)
 
@@ -388,5 +412,6 @@ def find_nodes_above(targets: set, nodes: tuple) -> set:
 
 
 def _contains(gradients: Any, gradient: Any) -> bool:
+    """Return True if one of the gradients is this very object."""
     # Not `in`, which compares arrays by their elements.
     return any(other is gradient for other in gradients)

@@ -152,10 +152,10 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     # backward -------------------------------------------------------------------------------------
 
-    def apply(self, grads: list, raw: bool) -> list:
+    def apply(self, grads: list, on_arrays: bool) -> list:
         """Call the user's backward, on tensors even where gradients are arrays; check its results."""
         arrived = GradientList.of_new(grads)
-        return call_with_tensors(self._call_backward, arrived, devices_of_outputs(self), raw)
+        return call_with_tensors(self._call_backward, arrived, devices_of_outputs(self), on_arrays)
 
     def _call_backward(self, gradients: tuple) -> list:
         if self._materialize:

@@ -4,7 +4,7 @@ This room knows no operation.
 """
 
 from . import hooks, modes
-from .autograd_meta import LAST, AutogradMeta, TensorBase, materialize_meta, needs_grad
+from .autograd_meta import HIGHEST_NUMBER, AutogradMeta, TensorBase, materialize_meta, needs_grad
 from .gradient_state import HELD_BY_OTHERS, NEW_GRADIENT, GradientList, GradientState, SeenBy
 from .history import (
     DEFAULT,
@@ -80,10 +80,10 @@ __all__ = [
     "DETACHED_MESSAGE",
     "FREED_MESSAGE",
     "HELD_BY_OTHERS",
+    "HIGHEST_NUMBER",
     "IGNORED_ERRORS",
     "INFERENCE",
     "IN_FUNCTION",
-    "LAST",
     "MODES",
     "MULTI_OUTPUT",
     "NEW_GRADIENT",

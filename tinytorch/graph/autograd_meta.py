@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from ..base import UntypedStorage
 
-LAST = (1 << 64) - 1
-"""Sequence number of leaves.
+HIGHEST_NUMBER = (1 << 64) - 1
+"""Sequence number of leaves, and of all else that runs before other nodes.
 
 Backward runs what has the highest number first, so a leaf gets its gradient at once.
 """
@@ -61,7 +61,7 @@ class TensorBase:
 
     # What the engine reads from a node that ends the graph.
     _edges = ()
-    _sequence_number = LAST
+    _sequence_number = HIGHEST_NUMBER
     _is_leaf = True
     _has_several_outputs = False
     _output_count = 1

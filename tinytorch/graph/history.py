@@ -104,7 +104,7 @@ def check_view(view: Any, is_regenerated: bool = False) -> None:
         head += f" was created in {mode} mode and {event} modified inplace {time}. "
     else:
         head += f" and {event} modified inplace. "
-    raise RuntimeError(head + _FORBIDDEN[creation])
+    raise RuntimeError(head + _WHY_FORBIDDEN[creation])
 
 
 _AMBIGUOUS = (
@@ -113,7 +113,7 @@ _AMBIGUOUS = (
     "block (if you don't want the inplace to be tracked) or both outside (if you want the "
     "inplace to be tracked)."
 )
-_FORBIDDEN = {
+_WHY_FORBIDDEN = {
     NO_GRAD: _AMBIGUOUS.format("no_grad"),
     INFERENCE: _AMBIGUOUS.format("inference_mode"),
     MULTI_OUTPUT: (
@@ -208,7 +208,7 @@ class CopySlices(Node):
         self.base, self.view, self.fn = Geometry.of(base), Geometry.of(view), fn
         self.describe(base)
 
-    def apply(self, grads: list, raw: bool) -> list:
+    def apply(self, grads: list, on_arrays: bool) -> list:
         """Return the gradients of the base's earlier history and of the write's other inputs."""
         grad = grads[0]
         if grad is None:
@@ -221,7 +221,7 @@ class CopySlices(Node):
         OPERATIONS.copy_(whole, grad)
         offset = self.view.offset - self.base.offset
         part = OPERATIONS.as_strided(whole, self.view.shape, self.view.stride, offset)
-        gradients = self.fn.apply([OPERATIONS.clone_contiguous(part)], raw)
+        gradients = self.fn.apply([OPERATIONS.clone_contiguous(part)], on_arrays)
         if self._edges[0] is None:
             return [None, *gradients[1:]]
         if gradients[0] is None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .autograd_meta import LAST, materialize_meta
+from .autograd_meta import HIGHEST_NUMBER, materialize_meta
 from .gradient_state import NEW_GRADIENT, GradientState, SeenBy
 from .hooks import RemovableHandle, hooks_of
 from .modes import NODE_LISTENERS
@@ -52,7 +52,7 @@ class Node:
         "_edges",  # for each input an Edge, or None if no gradient flows there
         "_gradient_specs",  # for each output a GradientSpec
         "_hooks",  # None, or a NodeHooks
-        "_metadata",
+        "_metadata",  # the user's notes; set when somebody asks for them
         "_saved",  # an entry for each of `saved_names`, see saved.py
         "_sequence_number",  # backward runs nodes from the highest number down
     )
@@ -61,20 +61,27 @@ class Node:
     saved_names: tuple[str, ...] = ()
     # For each saved value the only input whose gradient needs it; None if more than one does.
     needed_by: tuple[int | None, ...] = ()
-    _results_saved: dict[
-        int, int
-    ] = {}  # index of a saved value that is an output: number of the output
-    _has_one_formula = False  # one formula computes the gradients of all inputs
-    _name = ""  # as torch prints it, if it is not that of the class
+    # Index of a saved value that is an output of the node: number of that output.
+    _results_saved: dict[int, int] = {}
+    # For each input the formula of its gradient (None for none), and the indices of the saved
+    # values that it reads. Empty for a node whose backward is written by hand.
+    _formulas: tuple[tuple[Callable | None, tuple[int, ...]], ...] = ()
+    # Indices of the inputs, in the order in which their formulas run.
+    _formula_order: tuple[int, ...] = ()
+    # One formula computes the gradients of all inputs.
+    _has_one_formula = False
+    # As torch prints it, if it is not that of the class.
+    _name = ""
     _output_count = 1
     _is_leaf = False
-    _has_several_outputs = False  # formulas are given a tuple of gradients
+    # Formulas are given a tuple of gradients.
+    _has_several_outputs = False
     # State of the gradients that it computes. PyTorch's formulas may write to what they return.
     _new_gradient_state = NEW_GRADIENT
-    _is_pointwise = False  # gradients get the strides that torch's TensorIterator gives
-    _needs_tensors = (
-        False  # runs on tensors even where gradients are arrays, as custom Functions do
-    )
+    # Gradients get the strides that torch's TensorIterator gives.
+    _is_pointwise = False
+    # Runs on tensors even where gradients are arrays, as custom Functions do.
+    _needs_tensors = False
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         self._edges = edges
@@ -143,10 +150,10 @@ class Node:
         scalar = (), np.dtype(np.float32), None
         self._gradient_specs = [scalar if t is None else gradient_spec_of(t) for t in outputs]
 
-    def apply(self, grads: list, raw: bool) -> list:
+    def apply(self, grads: list, on_arrays: bool) -> list:
         """Return the gradients of the inputs, given those of the outputs.
 
-        Arrays if `raw`, else tensors; None for none.
+        Arrays if `on_arrays`, else tensors; None for none.
         """
         raise NotImplementedError
 
@@ -199,9 +206,10 @@ class NotImplementedNode(Node):
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
         super().__init__(tuple([edge for edge in edges if edge is not None]))
-        self._sequence_number = LAST  # as in torch, so that it raises before other nodes run
+        # As in torch, so that it raises before other nodes run.
+        self._sequence_number = HIGHEST_NUMBER
 
-    def apply(self, grads: list, raw: bool) -> list:
+    def apply(self, grads: list, on_arrays: bool) -> list:
         """Raise torch's RuntimeError."""
         raise RuntimeError(self._message)
 
@@ -233,7 +241,7 @@ class AccumulateGrad(Node):
         self.variable = leaf
         self._edges = self._saved = ()
         self._hooks = None
-        self._sequence_number = LAST
+        self._sequence_number = HIGHEST_NUMBER
         self.describe(leaf)
 
 
@@ -349,15 +357,15 @@ def _find_needed_by(
     return needed_by
 
 
-def _choose_apply(rules: list, indices: list[tuple], needed_by: list[int | None]) -> Callable:
-    """Return the `apply` of a class of nodes.
+def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | None]) -> Callable:
+    """Return the `apply` of a class of nodes: one of two short ways, or the one for every node.
 
-    One of two short ways, or the one that is always right.
+    `functions`: a formula for each input. `indices`: those of the saved values that each reads.
     """
     if len(indices) == 1 and indices[0] == tuple(range(len(needed_by))):
         return _apply_only_formula
     if indices == [(0,), (1,)] and needed_by == [0, 1]:
-        return _make_apply_of_two(*rules)
+        return _make_apply_of_two(*functions)
     return _apply_formulas
 
 
@@ -368,78 +376,82 @@ def make_node_class(
     base: type = Node,
     has_one_formula: bool = False,
     results: tuple[str, ...] = ("result",),
-    writes: int = 0,
+    gradient_writes: int = 0,
     is_pointwise: bool = False,
 ) -> Any:
-    """Return a class of nodes. `formulas[input](grad, saved...)` is the gradient for that input.
+    """Return a class of nodes.
 
-    None for no gradient.
-
-    Saved values are shown as attributes unless their names start with an underscore. `also_saved`:
+    `formulas[input](grad, saved...)` is the gradient for that input; None in place of the formula
+    if there is no gradient. Saved values are shown as attributes unless their names start with an underscore. `also_saved`:
     names of values that torch saves although no formula that runs reads them. `has_one_formula`:
     the one formula returns the gradients of all inputs (of `cat`, which has as many as it is
-    given). `results`: names of the outputs, as formulas read them. `writes`: how often torch's
-    formulas write to what they return.
+    given). `results`: names of the outputs, as formulas read them. `gradient_writes`: how often
+    torch's formulas write to what they return. `is_pointwise`: the gradients get the strides that
+    TensorIterator gives.
     """
-    rules = list(formulas.values())
-    reads = [_parameters_of(formula) for formula in rules]
+    functions = list(formulas.values())
+    reads = [_parameters_of(function) for function in functions]
     # torch saves results after inputs, each sorted by name. Hooks on saved tensors see them in
     # this order.
     names = sorted({*also_saved}.union(*reads), key=lambda n: (n in results, n))
     indices = [tuple([names.index(parameter) for parameter in read]) for read in reads]
     # torch does not ask which gradients are needed if there is only one, or in nodes of second
     # derivatives.
-    saves_always = len(rules) - rules.count(None) == 1 or "BackwardBackward" in name
+    saves_always = len(functions) - functions.count(None) == 1 or "BackwardBackward" in name
     needed_by = _find_needed_by(names, reads, also_saved, saves_always)
     # torch computes the gradients in the order of the inputs' names.
     inputs = list(formulas)
-    order = sorted([i for i, rule in enumerate(rules) if rule], key=inputs.__getitem__)
+    order = sorted([i for i, f in enumerate(functions) if f is not None], key=inputs.__getitem__)
     body: dict[str, Any] = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
         "saved_names": tuple(names),
         "needed_by": tuple(needed_by),
-        "rules": tuple(zip(rules, indices, strict=True)),
-        "order": tuple(order),
+        "_formulas": tuple(zip(functions, indices, strict=True)),
+        "_formula_order": tuple(order),
         "apply": _apply_formulas,
         "_has_one_formula": has_one_formula,
-        "_new_gradient_state": GradientState(writes, SeenBy.NOBODY),
+        "_new_gradient_state": GradientState(gradient_writes, SeenBy.NOBODY),
         "_is_pointwise": is_pointwise,
         "_results_saved": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }
     if base is Node and not has_one_formula:
-        body["apply"] = _choose_apply(rules, indices, needed_by)
+        body["apply"] = _choose_apply(functions, indices, needed_by)
     for index, saved_name in enumerate(names):
         if saved_name[0] != "_":
-            value, raw = _properties_of_saved(saved_name, index)
-            body[f"_saved_{saved_name}"], body[f"_raw_saved_{saved_name}"] = value, raw
+            as_value, as_object = _properties_of_saved(saved_name, index)
+            body[f"_saved_{saved_name}"], body[f"_raw_saved_{saved_name}"] = as_value, as_object
     return type(name, (base,), body)
 
 
 # running formulas ------------------------------------------------------------------------------
 
 
-def _read_saved(node: Any, raw: bool) -> list:
-    """Return what formulas read of what a node saved: arrays if `raw`, else tensors."""
-    return [v.read_for_formula(node, raw) if isinstance(v, Saved) else v for v in node._saved]
+def _read_saved(node: Any, on_arrays: bool) -> list:
+    """Return what formulas read of what a node saved: arrays if `on_arrays`, else tensors."""
+    return [v.read_for_formula(node, on_arrays) if isinstance(v, Saved) else v for v in node._saved]
 
 
-def _apply_formulas(self: Any, grads: list, raw: bool) -> list:
+def _apply_formulas(self: Any, grads: list, on_arrays: bool) -> list:
     """Return the gradients of the inputs of any node that was made by formulas."""
     edges = self._edges
-    several = self._has_several_outputs
-    grad = tuple(grads) if several else grads[0]
-    if grad is None or (several and all([g is None for g in grad])):
+    if self._has_several_outputs:
+        grad: Any = tuple(grads)
+        is_any_given = any([g is not None for g in grads])
+    else:
+        grad = grads[0]
+        is_any_given = grad is not None
+    if not is_any_given:
         return [None] * len(edges)
-    values = _read_saved(self, raw)
+    values = _read_saved(self, on_arrays)
     if self._has_one_formula:
-        formula, indices = self.rules[0]
+        formula, indices = self._formulas[0]
         return list(formula(grad, *[values[k] for k in indices]))
     gradients: list = [None] * len(edges)
-    for i in self.order:
+    for i in self._formula_order:
         if edges[i] is not None:
-            formula, indices = self.rules[i]
+            formula, indices = self._formulas[i]
             gradients[i] = formula(grad, *[values[k] for k in indices])
     return gradients
 
@@ -451,7 +463,7 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
     time of `_apply_formulas`.
     """
 
-    def apply(self: Any, grads: list, raw: bool) -> list:
+    def apply(self: Any, grads: list, on_arrays: bool) -> list:
         grad = grads[0]
         if grad is None:
             return [None, None]
@@ -461,11 +473,11 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
         # Values are read in the order in which they were saved, which decides which one of two
         # stale tensors is named.
         if first_edge is not None:
-            value_for_first = saved_for_first.read_for_formula(self, raw)
+            value_for_first = saved_for_first.read_for_formula(self, on_arrays)
         if second_edge is not None:
             # torch computes the gradient of `other` before that of `self`: in the order of the
             # names.
-            second_gradient = second(grad, saved_for_second.read_for_formula(self, raw))
+            second_gradient = second(grad, saved_for_second.read_for_formula(self, on_arrays))
         if first_edge is not None:
             first_gradient = first(grad, value_for_first)
         return [first_gradient, second_gradient]
@@ -473,18 +485,19 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
     return apply
 
 
-def _apply_only_formula(self: Any, grads: list, raw: bool) -> list:
+def _apply_only_formula(self: Any, grads: list, on_arrays: bool) -> list:
     """Return the gradient of the only input, whose formula reads all saved values in order."""
     grad = grads[0]
     if grad is None:
         return [None]
-    formula = self.rules[0][0]
+    formula = self._formulas[0][0]
     saved = self._saved
     if not saved:
         return [formula(grad)]
-    if len(saved) == 1:  # no list is made for one value
+    if len(saved) == 1:
+        # No list is made for one value.
         value = saved[0]
         if isinstance(value, Saved):
-            value = value.read_for_formula(self, raw)
+            value = value.read_for_formula(self, on_arrays)
         return [formula(grad, value)]
-    return [formula(grad, *_read_saved(self, raw))]
+    return [formula(grad, *_read_saved(self, on_arrays))]

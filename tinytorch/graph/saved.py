@@ -54,8 +54,8 @@ class Saved:
 
     __slots__ = ()
 
-    def read_for_formula(self, node: Any, raw: bool) -> Any:
-        """Return what a formula of `node` computes with: arrays if `raw`, else tensors."""
+    def read_for_formula(self, node: Any, on_arrays: bool) -> Any:
+        """Return what a formula of `node` computes with: arrays if `on_arrays`, else tensors."""
         raise NotImplementedError
 
     def unpack(self, node: Any = None) -> Any:
@@ -70,16 +70,15 @@ class Saved:
 class PackedTensor(NamedTuple):
     """What a pack hook made of a saved tensor, and the place in the graph that the tensor had."""
 
-    value: Any
+    value: Any  # what the hook returned
     unpack_hook: Callable
-    edge: Any
+    edge: Any  # where gradients of the tensor flow; None for a view without an edge of its own
     required_grad: bool
 
 
-_UNPACKED: Any = (
-    object()
-)  # value of a `PackedTensor` whose pack hook has not returned: it may raise
-_FORBIDDEN: Any = object()
+# Value of a `PackedTensor` whose pack hook has not returned: it may raise.
+_UNPACKED: Any = object()
+_NOT_GIVEN: Any = object()
 
 
 class SavedTensor(Saved):
@@ -97,19 +96,19 @@ class SavedTensor(Saved):
     version: int | None
     output_nr: int | None
     packed: PackedTensor | None
-    node: weakref.ref | None  # of the node; set when the user gets hold of this object
-    is_number = (
-        False  # read by pictures, which do not show a wrapped number as a tensor that may go stale
-    )
+    # Of the node; set when the user gets hold of this object.
+    node: weakref.ref | None
+    # Read by pictures, which do not show a wrapped number as a tensor that may go stale.
+    is_number = False
 
-    def __init__(self, tensor: Any = _FORBIDDEN) -> None:
-        if tensor is _FORBIDDEN:
+    def __init__(self, tensor: Any = _NOT_GIVEN) -> None:
+        if tensor is _NOT_GIVEN:
             raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self.tensor = tensor
         self.version = None if tensor is None else tensor._counter.version
         self.output_nr = self.packed = self.node = None
 
-    def read_for_formula(self, node: Any, raw: bool) -> Any:
+    def read_for_formula(self, node: Any, on_arrays: bool) -> Any:
         """Return the tensor or its array.
 
         RuntimeError if it was freed, written to or detached in place since.
@@ -118,12 +117,12 @@ class SavedTensor(Saved):
         if tensor is not None:
             detached = 0 if tensor._meta is None else tensor._meta.detached_at
             # The usual case. It is worth a branch, as it takes a third of the time of `unpack`.
-            if raw and not detached and self.version == tensor._counter.version:
+            if on_arrays and not detached and self.version == tensor._counter.version:
                 return tensor._data
             if self.output_nr is None and node._sequence_number < detached:
                 raise RuntimeError(DETACHED_MESSAGE)
         tensor = self.unpack(node)
-        return tensor._data if raw and tensor is not None else tensor
+        return tensor._data if on_arrays and tensor is not None else tensor
 
     def unpack(self, node: Any = None) -> Any:
         """Return the saved tensor.
@@ -142,7 +141,8 @@ class SavedTensor(Saved):
         if tensor._counter.version != self.version:
             raise RuntimeError(describe_stale(node, tensor, self.version, self.output_nr))
         if tensor._view is not None:
-            tensor.grad_fn  # noqa: B018 - raises for a view whose base was written to so that it has no history
+            # Raises for a view whose base was written to so that it has no history.
+            tensor.grad_fn  # noqa: B018
         if self.output_nr is None or node is None:
             return tensor
         return as_output(tensor, node, self.output_nr)
@@ -260,7 +260,7 @@ class SavedNumber(Saved):
     def __init__(self, number: float) -> None:
         self.number: float | None = number
 
-    def read_for_formula(self, node: Any, raw: bool) -> Any:
+    def read_for_formula(self, node: Any, on_arrays: bool) -> Any:
         """Return the number, which NumPy and operations take as it is.
 
         RuntimeError if it was freed.
@@ -290,10 +290,10 @@ class SavedList(tuple[SavedTensor, ...], Saved):
 
     __slots__ = ()
 
-    def read_for_formula(self, node: Any, raw: bool) -> tuple:
+    def read_for_formula(self, node: Any, on_arrays: bool) -> tuple:
         """Return the tensors or their arrays; None for an entry of the list that is None."""
         tensors = self.unpack(node)
-        return tuple([t if t is None else t._data for t in tensors]) if raw else tensors
+        return tuple([t if t is None else t._data for t in tensors]) if on_arrays else tensors
 
     def unpack(self, node: Any = None) -> tuple:
         """Return the tensors. RuntimeError if one was freed or written to since."""
@@ -396,9 +396,8 @@ def describe_stale(node: Any, tensor: Any, version: int | None, output_nr: int |
             and m is not None
             and node._sequence_number < m.detached_at
         ):
-            grad_fn = (
-                node  # for a tensor that was detached in place torch names the node that saved it
-            )
+            # For a tensor that was detached in place torch names the node that saved it.
+            grad_fn = node
     kind = f"torch.{'cuda.' if tensor.is_cuda else ''}{tensor.dtype.tensor_type}"
     if tensor.dtype.called == "bool":  # torch has no legacy type for bool, and prints the scalar's
         kind = f"{tensor.device.type.upper()}{tensor.dtype.scalar_name}Type"

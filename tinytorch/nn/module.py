@@ -243,7 +243,9 @@ class Module(metaclass=ModuleMeta):
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *self._parameters, *self._buffers, *self._modules]
+        members = [*self._parameters, *self._buffers, *self._modules]
+        # The modules of a Sequential have numbers, which are no attributes that one could type.
+        return [*object.__dir__(self), *[name for name in members if not name[0].isdigit()]]
 
     def _register_member(self, group: str, noun: str, name: str, value: Any) -> None:
         if "." in name:

@@ -207,7 +207,7 @@ def is_binary_ufunc(op: Any) -> bool:
         op.tensors == [0, 1]
         and op.schema.least == 2
         and isinstance(_ufunc_of(op), np.ufunc)
-        and (op.node is None or (op.inputs == [0, 1] and hasattr(op.node, "rules")))
+        and (op.node is None or (op.inputs == [0, 1] and bool(op.node._formulas)))
     )
 
 

@@ -144,13 +144,13 @@ class CopyBackwards(Node):
     __module__ = "builtins"
     _name = "torch::autograd::CopyBackwards"
 
-    def apply(self, grads: list, raw: bool) -> list:
+    def apply(self, grads: list, on_arrays: bool) -> list:
         """Zeros for the target as it was, the gradient in the source's dtype and on its device."""
         grad, found = grads[0], [None, None]
         if grad is None:
             return found
         if self._edges[0] is not None:
-            found[0] = np.zeros(grad.shape, grad.dtype) if raw else grad.new_zeros(grad.shape)
+            found[0] = np.zeros(grad.shape, grad.dtype) if on_arrays else grad.new_zeros(grad.shape)
         if self._edges[1] is not None:
             found[1] = convert_grad(grad, *self.source)
         return found

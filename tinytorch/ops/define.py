@@ -413,7 +413,8 @@ class Op:
 
     def _check_out_unrecorded(self, outs: tuple, inputs: list) -> None:
         """Raise PyTorch's RuntimeError if the operation would have to be recorded."""
-        is_recorded = hasattr(self.node, "rules") or self.kernel.kind == "composite"
+        has_formulas = self.node is not None and bool(self.node._formulas)
+        is_recorded = has_formulas or self.kernel.kind == "composite"
         if is_recorded and MODES.here.grad and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(_OUT_RECORDED.format(self.name))
 
@@ -558,7 +559,7 @@ def op(
     also: tuple[str, ...] = (),
     keeps: dict[str, Callable] | None = None,
     node: Any = None,
-    writes: int = 0,
+    gradient_writes: int = 0,
     older: bool = False,
     **formulas: Callable | None,
 ) -> Op:
@@ -573,7 +574,7 @@ def op(
     `also`: what the node saves though no formula reads it.
     `keeps`: how saved values that are no arguments are read off a call's arguments.
     `node`: a kind of node of its own.
-    `writes`: how often PyTorch's formulas write to gradients that they make, which counts.
+    `gradient_writes`: how often PyTorch's formulas write to gradients that they make, which counts.
     `older`: PyTorch also accepts an older form of call, which its errors take into account.
     `formulas`: by the name of an input, its gradient.
     """
@@ -582,7 +583,7 @@ def op(
     kernel.bind_schema(parsed)
     inputs = [parsed.names.index(n) for n in formulas]
     if formulas and node is None:
-        node = _make_node_class(backward, formulas, also, parsed, kernel, writes)
+        node = _make_node_class(backward, formulas, also, parsed, kernel, gradient_writes)
     if node is not None:
         inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
         _nodes_declared[parsed.name] = _nodes_declared.get(parsed.name, 0) + 1
@@ -602,7 +603,12 @@ def op(
 
 
 def _make_node_class(
-    name: str, formulas: dict, also: tuple[str, ...], schema: Schema, kernel: Kernel, writes: int
+    name: str,
+    formulas: dict,
+    also: tuple[str, ...],
+    schema: Schema,
+    kernel: Kernel,
+    gradient_writes: int,
 ) -> Any:
     """Make the class of an operation's nodes. Without a name it has the operation's, numbered."""
     if not name:
@@ -614,7 +620,9 @@ def _make_node_class(
     takes_list = any(p.is_list for p in schema.params if p.name in formulas)
     base = MultiNode if schema.several else Node
     is_pointwise = isinstance(kernel, pointwise)
-    return make_node_class(name, formulas, also, base, takes_list, results, writes, is_pointwise)
+    return make_node_class(
+        name, formulas, also, base, takes_list, results, gradient_writes, is_pointwise
+    )
 
 
 def result_type_of(schema: Schema, suffix: str = "") -> Any:

@@ -226,7 +226,7 @@ index = op(
     method=False,
     function=False,
     out=False,
-    writes=1,
+    gradient_writes=1,
     self=lambda grad, self_sym_sizes, indices: _index_put_impl(
         new_zeros(grad, self_sym_sizes), list(indices), grad, True, True
     ),

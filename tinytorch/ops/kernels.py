@@ -17,23 +17,25 @@ from ..base import strides as layout
 
 ndarray = np.ndarray
 HALF = np.dtype(np.float16)
-# For which dtypes torch has a kernel: b for bool, i for integers, f for floats.
+# The kinds of dtypes that torch has a kernel for: b for bool, i for integers, f for floats.
 EVERY = "bif"
+# By NumPy's number of a dtype, the letter of its kind.
 LETTER = {n: d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
 
 
 # operands -----------------------------------------------------------------------------------------
 
 
-def result_dtype(*convert_operands: Any) -> dtypes.dtype:
+def result_dtype(*operands: Any) -> dtypes.dtype:
     """Return the dtype that operands meet in.
 
-    Arrays with dimensions decide it first, then 0-d arrays, then numbers, by category.
-
-    Source: torch's `result_type`.
+    Arrays with dimensions decide it. A 0-d array, and then a number, changes it only if its own
+    category is higher: bool, integer, float. Source: torch's `result_type`.
     """
+    # By level: 0 for arrays with dimensions, 1 for 0-d arrays, 2 for numbers.
     best: dict[int, dtypes.dtype] = {}
-    for x in convert_operands:
+    for x in operands:
+        # torch takes a np.bool_ for a Python number.
         if isinstance(x, (ndarray, np.generic)) and not (x.ndim == 0 and type(x) is np.bool_):
             level, d = (0 if x.ndim else 1), dtypes.BY_NUM[x.dtype.num]
         else:
@@ -59,6 +61,7 @@ def as_array(x: Any, d: dtypes.dtype) -> ndarray:
     if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
         raise OverflowError("int too big to convert")
     if d.np.kind in "iu":
+        # C++ cuts off the bits that do not fit, NumPy would raise
         bits = 8 * d.itemsize
         return np.array(int(x) & ((1 << bits) - 1), f"u{d.itemsize}").view(d.np)
     return np.array(x, d.np)
@@ -68,8 +71,6 @@ def number_array(value: Any, d: dtypes.dtype) -> ndarray:
     """Return a Python number as a 0-d array of dtype `d`.
 
     RuntimeError in PyTorch's words if it does not fit.
-
-    RuntimeError in torch's words if it does not fit.
     """
     dtypes.check_range(value, d, in_c=True)
     return as_array(value, d)
@@ -124,33 +125,36 @@ class row_major(Kernel):
     def __call__(self, *values: Any) -> Any:
         """Return the function's result, laid out row by row."""
         out = self.function(*values)
-        return (
-            tuple([lay_out_result(x) for x in out]) if type(out) is tuple else lay_out_result(out)
-        )
+        if type(out) is tuple:
+            return tuple([lay_out_result(x) for x in out])
+        return lay_out_result(out)
 
 
-# what may be a number among the operands, by name
-_OPERANDS = (
-    "other",
-    "exponent",
-    "min",
-    "max",
-)
+# Parameters that are operands even where the schema has a Scalar: they take part in choosing the
+# dtype of the result. Other Scalars, as `alpha` and `weight`, do not, and follow the operands.
+_NAMES_OF_OPERANDS = ("other", "exponent", "min", "max")
 
 
 class pointwise(Kernel):
     """`function(a, b, ...)` element by element, of operands that broadcast.
 
-    `to`: the result's dtype is kept, made floating, or bool. `takes` and `stub`: the dtypes that
-    torch has a kernel for, and its name. `check(a, b, ...)` looks at the operands as they were
-    given. `in_c`: what is said of a result that does not fit where it is to be written names the
-    dtype as C++ does. Operands are the schema's tensors and, where they may stand for tensors,
-    numbers; further arguments follow.
+    `to`: the dtype of the result: that of the operands ("keep"), "float" if that is no floating
+    one, or "bool". `takes`: the kinds of dtypes that torch has a kernel for, of the letters b, i
+    and f; `stub`: the name of the kernel in torch's error for others. `check(a, b, ...)` looks at
+    the operands as they were given. `function_by_default`: what `function` is where the arguments
+    after the operands have their defaults. `in_c`: the error "can't be cast" names the dtype as
+    C++ does (`int`), not as torch (`Int`).
+
+    Operands are the schema's tensors and, where they may stand for tensors, numbers; further
+    arguments follow.
     """
 
-    # until an operation has the kernel
-    count = 2
-    shapes_layout: list[bool] = [True, True]
+    # These are what a kernel has that no operation has: `_powers` is called by another kernel. All
+    # three are set when the schema is known.
+    operand_count = 2
+    # for each operand, True if the strides of the result may go by it
+    decides_layout: list[bool] = [True, True]
+    # the dtypes, by NumPy's numbers, for which the function is all that there is to do
     direct_dtypes: set[int] = set()
 
     def __init__(
@@ -161,25 +165,25 @@ class pointwise(Kernel):
         takes: str = EVERY,
         stub: str = "",
         check: Callable | None = None,
-        by_default: Callable | None = None,
+        function_by_default: Callable | None = None,
         in_c: bool = False,
     ) -> None:
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
-        self.function_by_default = (
-            # what the function is where further arguments have their defaults
-            by_default
-        )
+        self.function_by_default = function_by_default
 
     def bind_schema(self, schema: Any) -> None:
         """Find the operands among the parameters: tensors and numbers, of a common dtype."""
-        self.count = max(
-            [i + 1 for i, p in enumerate(schema.params) if p.is_tensor or p.name in _OPERANDS]
-        )
-        # where a number stands for a tensor
-        self.shapes_layout = [p.is_tensor or p.name == "other" for p in schema.params[: self.count]]
+        for i, param in enumerate(schema.params):
+            if param.is_tensor or param.name in _NAMES_OF_OPERANDS:
+                self.operand_count = i + 1
+        operands = schema.params[: self.operand_count]
+        # torch makes a 0-d tensor of an `other` that is a number; the strides of a result may go by
+        # that. Exponents and bounds stay numbers.
+        self.decides_layout = [p.is_tensor or p.name == "other" for p in operands]
+        # Bools, and integers of which floats are made, are converted first; float16 is computed in
+        # float32.
         quick = {*self.takes} - ({"b", "i"} if self.to == "float" else {"b"})
-        # the dtypes, by NumPy's numbers, for which the function is all that there is to do
         self.direct_dtypes = {
             n for n, d in dtypes.BY_NUM.items() if LETTER[n] in quick and d.np != HALF
         }
@@ -187,8 +191,8 @@ class pointwise(Kernel):
     def common_dtype(self, values: Any) -> dtypes.dtype:
         """Check the operands, and return the dtype that they meet in."""
         if self.check is not None:
-            self.check(*values[: self.count])
-        return result_dtype(*[x for x in values[: self.count] if x is not None])
+            self.check(*values[: self.operand_count])
+        return result_dtype(*[x for x in values[: self.operand_count] if x is not None])
 
     def operands_as_given(self, given: tuple) -> list | None:
         """Return the operands if nothing has to be converted, else None.
@@ -199,20 +203,27 @@ class pointwise(Kernel):
         if kind is None or kind.num not in self.direct_dtypes:
             return None
         for x in given[1:]:
-            whole = type(x) is int and kind.char in "fdl" and abs(x) < 1 << 63
-            number = whole or (type(x) is float and kind.kind == "f")
-            if not (x.dtype is kind if type(x) is ndarray else x is None or number):
+            if x is None:
+                continue
+            if type(x) is ndarray:
+                fits = x.dtype is kind
+            elif type(x) is int:
+                # float32, float64 and int64: a narrower integer would have to be checked
+                fits = kind.char in "fdl" and abs(x) < 1 << 63
+            else:
+                fits = type(x) is float and kind.kind == "f"
+            if not fits:
                 return None
         return [x if x is None or type(x) is ndarray else np.array(x, kind) for x in given]
 
     def convert_operands(self, values: tuple, target: ndarray | None = None) -> list:
         """Convert operands to the dtype they meet in.
 
-        RuntimeError and NotImplementedError where PyTorch has no kernel.
-
-        `target`: what the result is to be written into, for which there are checks that come first.
+        `target`: the array that the result is to be written into, which is checked first.
+        NotImplementedError where PyTorch has no kernel, RuntimeError if the result does not fit
+        into `target`.
         """
-        given = values[: self.count]
+        given = values[: self.operand_count]
         arrays = self.operands_as_given(given)
         if arrays is None:
             asked = self.common_dtype(given)
@@ -223,18 +234,15 @@ class pointwise(Kernel):
             check_broadcast_into(target.shape, *[x.shape for x in given if isinstance(x, ndarray)])
         if arrays is not None:
             return arrays
-        d = (
-            dtypes.get_default_dtype()
-            if self.to == "float" and not asked.is_floating_point
-            else asked
-        )
-        if (
-            target is not None
-            and self.to != "bool"
-            and not dtypes.can_cast(d, into := dtypes.BY_NUM[target.dtype.num])
-        ):
-            raise cannot_cast(d, into, self.in_c)
+        d = asked
+        if self.to == "float" and not asked.is_floating_point:
+            d = dtypes.get_default_dtype()
+        if target is not None and self.to != "bool":
+            into = dtypes.BY_NUM[target.dtype.num]
+            if not dtypes.can_cast(d, into):
+                raise cannot_cast(d, into, self.in_c)
         if LETTER[asked.np.num] not in self.takes:
+            # of two errors torch raises that of the shapes
             shape_of_all(*[x for x in given if isinstance(x, ndarray)])
             check_kernel(asked.np, self.takes, self.stub)
         return [x if x is None else as_array(x, d) for x in given]
@@ -243,31 +251,31 @@ class pointwise(Kernel):
         """Return the result for operands of one dtype. float16 is computed in float32."""
         try:
             if arrays[0].dtype == HALF:
-                data = self.function(
-                    *[a if a is None else a.astype(np.float32) for a in arrays], *rest
-                )
+                wider = [a if a is None else a.astype(np.float32) for a in arrays]
+                data = self.function(*wider, *rest)
                 return data if self.to == "bool" else np.asarray(data).astype(HALF)
             return self.function(*arrays, *rest)
         except ValueError:
+            # NumPy's, of shapes that do not broadcast
             shape_of_all(*[a for a in arrays if a is not None])
             raise
 
     def __call__(self, *values: Any) -> ndarray:
         """Return the result for operands as they were given."""
         arrays = self.convert_operands(values)
-        tensors = [
-            y
-            for x, y, is_tensor in zip(
-                values[: self.count], arrays, self.shapes_layout, strict=True
-            )
-            if isinstance(x, ndarray) or (is_tensor and y is not None)
-        ]
-        return lay_out_result(self.compute_in_one_dtype(arrays, values[self.count :]), *tensors)
+        tensors = []
+        given = values[: self.operand_count]
+        for x, array, decides_layout in zip(given, arrays, self.decides_layout, strict=True):
+            if isinstance(x, ndarray) or (decides_layout and array is not None):
+                tensors.append(array)
+        data = self.compute_in_one_dtype(arrays, values[self.operand_count :])
+        return lay_out_result(data, *tensors)
 
     def values_to_write(self, a: ndarray, *values: Any) -> ndarray:
         """Return the values to write into `a`."""
         arrays = self.convert_operands((a, *values), a)
-        return np.asarray(self.compute_in_one_dtype(arrays, values[self.count - 1 :]))
+        # `a` is the first operand, and not among `values`
+        return np.asarray(self.compute_in_one_dtype(arrays, values[self.operand_count - 1 :]))
 
 
 def shape_of_all(*arrays: ndarray) -> tuple:

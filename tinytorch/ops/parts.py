@@ -387,7 +387,7 @@ cat = op(
     _concatenate_arrays,
     method=False,
     aka=("concat", "concatenate"),
-    writes=1,
+    gradient_writes=1,
     tensors=_cat_backward,
 )
 stack = op(

@@ -182,8 +182,10 @@ reciprocal = op(
     self=lambda grad, result: -grad * (result * result),
 )
 
-_INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-_NO = "{}, the `-` operator, {} not supported. {}"
+_INVERT_ADVICE = (
+    "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+)
+_MINUS_REFUSED = "{}, the `-` operator, {} not supported. {}"
 
 
 def _make_bool_check(one: str, all_: str = "") -> Any:
@@ -210,7 +212,9 @@ neg = op(
         np.negative,
         takes="if",
         stub="neg_cpu",
-        check=_make_bool_check(_NO.format("Negation", "on a bool tensor is", _INVERT)),
+        check=_make_bool_check(
+            _MINUS_REFUSED.format("Negation", "on a bool tensor is", _INVERT_ADVICE)
+        ),
     ),
     out="found",
     operator="neg",
@@ -312,8 +316,8 @@ tanh_backward = op(
 # sum and difference, whose second operand is scaled -----------------------------------------------
 
 _SUB = _make_bool_check(
-    _NO.format("Subtraction", "with a bool tensor is", _INVERT),
-    _NO.format(
+    _MINUS_REFUSED.format("Subtraction", "with a bool tensor is", _INVERT_ADVICE),
+    _MINUS_REFUSED.format(
         "Subtraction",
         "with two bool tensors is",
         "Use the `^` or `logical_xor()` operator instead.",
@@ -345,16 +349,17 @@ _add = pointwise(
     lambda a, b, alpha: np.add(a, _scale_addend(a, b, alpha)),
     takes="bif",
     stub="add_stub",
-    by_default=np.add,
+    function_by_default=np.add,
 )
 _sub = pointwise(
     lambda a, b, alpha: np.subtract(a, _scale_addend(a, b, alpha)),
     takes="if",
     stub="add_stub",
     check=_SUB,
-    by_default=np.subtract,
+    function_by_default=np.subtract,
 )
-# whose layout goes by the operands in that order
+# Not `pointwise`, with `b` and `a` exchanged: the strides of the result go by the operands as they
+# were given, `a` before `b`.
 _rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))
 add = op(
     "add(Tensor self, Tensor other, *, Scalar alpha=1)",
@@ -427,7 +432,7 @@ def _divide_number_by(self: Tensor, other: Any) -> Any:
 
 
 _quotient = pointwise(np.true_divide, "float")
-_floor = pointwise(_check_zero_division(np.floor_divide), takes="if", stub="div_floor_cpu")
+_floor_quotient = pointwise(_check_zero_division(np.floor_divide), takes="if", stub="div_floor_cpu")
 _modulo = pointwise(_check_zero_division(_remainder), takes="if", stub="remainder_cpu")
 mul = op(
     "mul(Tensor self, Tensor other)",
@@ -447,7 +452,7 @@ div = op(
 )
 floor_divide = op(
     "floor_divide(Tensor self, Tensor other)",
-    _floor,
+    _floor_quotient,
     numbers=True,
     operator="floordiv",
     in_place=False,
@@ -455,7 +460,7 @@ floor_divide = op(
 )
 op(
     "floor_divide_(Tensor(a!) self, Tensor other)",
-    write(_floor.values_to_write),
+    write(_floor_quotient.values_to_write),
     numbers=True,
     function=False,
     node=make_undifferentiable_node_class("aten::floor_divide_"),
@@ -483,9 +488,10 @@ op(
     self=lambda grad: grad,
 )
 python("__rtruediv__", _divide_number_by, function=False)
+# Only the formula of `remainder` calls it, with "floor".
 div_rounded = op(
     "div(Tensor self, Tensor other, *, str? rounding_mode)",
-    pointwise(lambda a, b, _: np.floor_divide(a, b)),
+    pointwise(lambda a, b, rounding_mode: np.floor_divide(a, b)),
     function=False,
     method=False,
     in_place=False,
@@ -572,18 +578,6 @@ def _grad_of_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
 
 _powers = pointwise(_power_of_arrays, takes="if", stub="pow")
 
-
-op(
-    "lerp(Tensor self, Tensor end, Scalar weight)",
-    pointwise(
-        lambda a, b, w: a + w * (b - a) if abs(w) < 0.5 else b - (b - a) * (1 - w),
-        takes="f",
-        stub="lerp_kernel_scalar",
-    ),
-    in_place=True,
-    self=lambda grad, weight: times(grad, 1.0 - weight),
-    end=lambda grad, weight: times(grad, weight),
-)
 power_of_tensors = op(
     "pow(Tensor self, Tensor exponent)",
     _powers,
@@ -603,7 +597,8 @@ power_of_tensors = op(
 )
 power_of_number = op(
     "pow(Scalar self, Tensor exponent)",
-    row_major(lambda a, b: _powers(a, b)),
+    # PyTorch makes a result row by row for this overload alone
+    row_major(_powers),
     method=False,
     backward="PowBackward2",
     exponent=_grad_of_exponent,
@@ -626,6 +621,24 @@ offer_reflected(
 )
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2)))
+
+# other functions of two operands ------------------------------------------------------------------
+
+
+def _interpolate(a: Any, b: Any, weight: Any) -> Any:
+    # in PyTorch's two forms, so that a weight of 1 gives exactly `b`
+    if abs(weight) < 0.5:
+        return a + weight * (b - a)
+    return b - (b - a) * (1 - weight)
+
+
+op(
+    "lerp(Tensor self, Tensor end, Scalar weight)",
+    pointwise(_interpolate, takes="f", stub="lerp_kernel_scalar"),
+    in_place=True,
+    self=lambda grad, weight: times(grad, 1.0 - weight),
+    end=lambda grad, weight: times(grad, weight),
+)
 
 # extremes and bounds ------------------------------------------------------------------------------
 
@@ -668,7 +681,7 @@ maximum = op(
     "maximum(Tensor self, Tensor other)",
     _largest,
     in_place=False,
-    writes=1,
+    gradient_writes=1,
     self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
     other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
 )
@@ -676,7 +689,7 @@ minimum = op(
     "minimum(Tensor self, Tensor other)",
     _smallest,
     in_place=False,
-    writes=1,
+    gradient_writes=1,
     self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
     other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
 )

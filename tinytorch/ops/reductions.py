@@ -129,7 +129,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         f"{name}(Tensor self)",
         lambda a: np.asarray(ufunc.reduce(a, None)),
         out=True,
-        writes=1,
+        gradient_writes=1,
         backward=f"{name.title()}Backward1",
         self=_grad_shared_by_equals,
     )
@@ -137,7 +137,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     op(
         f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         row_major(find_along_dim),
-        writes=2,
+        gradient_writes=2,
         backward=f"{name.title()}Backward0",
         self=_grad_to_chosen,
     )

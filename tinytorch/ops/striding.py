@@ -108,7 +108,7 @@ as_strided = declare_view_with_in_place(
     stride_array,
     (0, 1),
     as_strided_backward,
-    writes=1,
+    gradient_writes=1,
     keeps={"_geometry": lambda values: Geometry.of(values[0])},
 )
 # PyTorch's formula returns a view of the tensor that it wrote to.

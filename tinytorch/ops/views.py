@@ -122,11 +122,15 @@ _reshape_alias = op(
     view_kernel(
         lambda a, size, stride: restride_array(a, size, tuple([s * a.itemsize for s in stride]))
     ),
+    function=False,
+    method=False,
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
 )
 unsafe_view = op(
     "_unsafe_view(Tensor self, SymInt[] size)",
     lambda a, size: _view_array(a, size),
+    function=False,
+    method=False,
     out=False,
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
 )
