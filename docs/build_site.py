@@ -77,6 +77,7 @@ GUIDES = (
     "docs/widgets/race",
     "docs/widgets/copylab",
     "docs/watch",
+    "docs/shared",
     "docs/compatibility",
     "docs/hosts",
     "CHANGELOG",

@@ -22,6 +22,14 @@ from playwright.sync_api import Browser, FloatRect, Page, expect, sync_playwrigh
 
 FOLDER = ROOT / "docs" / "widgets"
 LIVE = ".jp-OutputArea-output:has(.cl-live, .cl-lab, .cl-player):visible"
+PANEL = ".jp-OutputArea-output:has(.cl-panel):visible"
+SHARED = """\
+from copylab import shared
+x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+d = x.detach()
+row = d[1]
+shared(x, d, row)
+"""
 LOOP = """\
 def loss_of(w):
     error = w - target
@@ -123,6 +131,7 @@ SHOTS = {
         check,
         ".jp-Cell:nth-child(n+3)",
     ),
+    "shared": Shot((SHARED,), takes=PANEL),
 }
 
 
@@ -146,7 +155,7 @@ def take(browser: Browser, lab: Lab, name: str, shot: Shot) -> None:
         lab.address(write(lab.folder, f"{name}.ipynb", "import tinytorch as torch", *shot.cells))
     )
     watched.ask("")
-    expect(page.locator(LIVE).first).to_be_visible()
+    expect(page.locator(shot.takes).first).to_be_visible()
     shot.use(page)
     page.mouse.move(0, 0)
     for theme in ("light", "dark"):

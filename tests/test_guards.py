@@ -42,6 +42,7 @@ ROOMS = [
     "copylab.safe_files",
     "copylab.run",
     "copylab.ui",
+    "copylab.sharing",
     "copylab.watching",
     "copylab.player",
     "copylab.copying",

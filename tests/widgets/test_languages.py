@@ -1,5 +1,6 @@
 """Chinese and Korean: nothing of what a widget says is left in English, and pages and pictures say their language."""
 
+import copy
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
@@ -106,7 +107,21 @@ def drawn() -> str:
     x = tinytorch.ones(2, requires_grad=True)
     y = x.exp()
     seen = (memory(x=x, y=y, z=y[1:]), graph(y.sum()))
-    return "".join(one.svg + one.text for one in seen)
+    return "".join(one.svg + one.text for one in seen) + compared_memory(x, y)
+
+
+def compared_memory(x: Any, y: Any) -> str:
+    net = tinytorch.nn.Linear(2, 1)
+    opt = tinytorch.optim.SGD(net.parameters(), lr=0.1)
+    m = tinytorch.zeros(4, 4)
+    wide = x.expand(2, 2)
+    both = {"a": m[:, :3], "b": m[:, 2:], "c": m.numpy(), "d": m.numpy()[0], "e": [m[0, :3]]}
+    pairs = [(x, y), (net, opt), (net, net.state_dict()), ([x], [x]), (wide,), (x, wide)]
+    pairs += [(net, net), (both, both), (both,), (copy.copy(net), net), (x.numpy(force=True),) * 2]
+    windows = x.as_strided((2, 2), (0, 0)), x.repeat(4).as_strided((2, 2), (1, 1))
+    pairs += [*((one,) for one in windows), tuple(m.chunk(3))]
+    found = [copylab.shared(**dict(zip("pqr", pair, strict=False))) for pair in pairs]
+    return "".join(one.html for one in found)
 
 
 def stepped() -> str:

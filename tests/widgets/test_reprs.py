@@ -33,6 +33,7 @@ def pictures() -> Iterator[Any]:
     for look in (memory, graph, snapshot):
         yield from (look(x, y), look(many), look(hostile), look({}))
     yield Picture(lambda: "<svg/>", lambda: "First line.\nSecond " + "x" * 200)
+    yield from (copylab.shared(x, y), copylab.shared(many, hostile), copylab.shared(x, x.detach()))
     y.data.zero_()
     for found in (
         explain(y.sum()),

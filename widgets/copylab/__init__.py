@@ -5,8 +5,8 @@
 
 `steps` runs code line by line and shows memory and graph after each line; `memory`, `graph` and
 `snapshot` look at tensors as they are now, and `explain` says what backward would do. `watch` looks
-on while a program runs as it is, and names the lines that spoil a gradient. Nothing is loaded
-before it is used.
+on while a program runs as it is, and names the lines that spoil a gradient. `shared` says what two
+things have in common. Nothing is loaded before it is used.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .quiz import Prediction as Prediction, predict as predict
     from .quiz import Question as Question
     from .racing import Race as Race, race as race
+    from .sharing import Sharing as Sharing, shared as shared
     from .watching import Finding as Finding, GradientWarning as GradientWarning
     from .watching import Watch as Watch, watch as watch
 
@@ -46,6 +47,7 @@ _ROOMS = {
     ".player": "Steps steps",
     ".quiz": "Exercise Misconception Prediction Question exercise misconception predict wrong",
     ".racing": "Race race",
+    ".sharing": "Sharing shared",
     ".watching": "Finding GradientWarning Watch watch",
 }
 _HOMES: dict[str, str] = {}

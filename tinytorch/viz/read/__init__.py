@@ -5,17 +5,21 @@ from .naming import collect_tensors
 from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
 from .reader import read_snapshot, snapshot
 from .records import NodeRecord, SavedRecord, StorageRecord, TensorRecord
+from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
 
 __all__ = [
+    "FoundSharing",
     "NodeRecord",
     "SavedRecord",
+    "SharedFact",
     "Snapshot",
     "StorageRecord",
     "TensorRecord",
     "collect_tensors",
     "disable_overrides",
     "engine_name",
+    "find_sharing",
     "getattr_or_none",
     "is_tensor",
     "modules",

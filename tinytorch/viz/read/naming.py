@@ -21,15 +21,16 @@ from .call_source import argument_names
 from .probe import inner_tensors, is_tensor
 from .snapshots import Snapshot
 
-_NAMES_OF_IPYTHON = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
+NAMES_OF_IPYTHON = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
 """What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__."""
 _MAX_DEPTH = 6
 MAX_NAMES = 10_000
 _NEVER_SEARCHED = (ModuleType, FunctionType, type, Snapshot)
 """Contains nothing of the user's, or far too much."""
-_PARAM_GROUPS = ".param_groups."
+PARAM_GROUPS = ".param_groups."
 """In the names of an optimizer's parameters, used only for those that have no other name."""
 _SERIES = (list, tuple, deque, set, frozenset)
+CONTAINERS = (Mapping, *_SERIES)
 
 Pairs = list[tuple[str, Any]]
 
@@ -64,30 +65,35 @@ def collect_tensors_and_arrays(
         if entries is not None:
             for key, entry in entries:
                 # snapshot(locals()): names are the keys, and what is not a tensor is passed over.
-                if not _NAMES_OF_IPYTHON.fullmatch(key) and not issubclass(type(entry), type):
+                if not NAMES_OF_IPYTHON.fullmatch(key) and not issubclass(type(entry), type):
                     # `params` may be an optimizer's dicts, so that its objects are searched, too.
                     pairs += tensors_in(key, entry, known_names, objects=name == "params")
             continue
         label = name or f"argument {index}"
         found = list(tensors_in(label, value, known_names, objects=True))
         if not found:
-            raise TypeError(
-                f"{label} is of type {type(argument).__name__}, which is no tensor and holds none: "
-                f"give tensors, a module, an optimizer, or lists, dicts and objects "
-                f"that hold tensors"
-            )
+            raise make_type_error(label, argument)
         pairs += found
     pairs = _without_second_names(pairs)[:MAX_NAMES]
     return pairs, [name for name, argument in arguments if isinstance(argument, np.ndarray)]
 
 
+def make_type_error(label: str, argument: object) -> TypeError:
+    """Make the error for an argument that is not a tensor and contains none."""
+    return TypeError(
+        f"{label} is of type {type(argument).__name__}, which is no tensor and holds none: "
+        f"give tensors, a module, an optimizer, or lists, dicts and objects "
+        f"that hold tensors"
+    )
+
+
 def _without_second_names(pairs: Pairs) -> Pairs:
     """Leave out `opt.param_groups.0.params.0` for a parameter that has a name of its own."""
-    with_own_name = {id(value) for name, value in pairs if _PARAM_GROUPS not in name}
+    with_own_name = {id(value) for name, value in pairs if PARAM_GROUPS not in name}
     return [
         (name, value)
         for name, value in pairs
-        if _PARAM_GROUPS not in name or id(value) not in with_own_name
+        if PARAM_GROUPS not in name or id(value) not in with_own_name
     ]
 
 
@@ -120,15 +126,33 @@ def tensors_in(
     `objects`: also inside of objects of any class. `known_names` (identity -> name) gets the names
     of the tensors that are found, and is asked by an optimizer for those of its parameters.
     """
+    for path, thing in things_in(name, value, known_names, objects):
+        if is_data(thing):
+            yield path, thing
+
+
+def is_data(value: Any) -> bool:
+    """Return True for a tensor and for a NumPy array."""
+    return is_tensor(value) or issubclass(type(value), np.ndarray)
+
+
+def things_in(
+    name: str, value: Any, known_names: dict[int, str] | None = None, objects: bool = False
+) -> Iterator[tuple[str, Any]]:
+    """Yield something and all that is inside of it, with dotted names: tensors, containers, others.
+
+    A container that is there twice is yielded twice, but searched once. The modules in a module
+    are not yielded, as it names all its tensors itself. The arguments are those of `tensors_in`.
+    """
     # A stack and no recursion: containers may contain themselves, or be nested very deeply.
     waiting = [_Waiting(name, value, 0)]
     known_names = {} if known_names is None else known_names
     searched: set[int] = set()
     while waiting:
         name, value, depth = waiting.pop()
-        if is_tensor(value) or issubclass(type(value), np.ndarray):
+        yield name, value
+        if is_data(value):
             known_names.setdefault(id(value), name)
-            yield name, value
             inner = inner_tensors(value) if depth <= _MAX_DEPTH else []
         elif depth > _MAX_DEPTH or id(value) in searched or len(searched) > MAX_NAMES:
             continue
@@ -180,7 +204,7 @@ def _parts_of_module(net: Any, _known_names: dict[int, str]) -> Iterator[tuple[s
                 yield path + name, tensor
     for path, module in modules:
         for name, value in vars(module).items():
-            is_own_container = name[0] != "_" and isinstance(value, (Mapping, *_SERIES))
+            is_own_container = name[0] != "_" and isinstance(value, CONTAINERS)
             if is_own_container or is_tensor(value):
                 yield path + name, value
 
@@ -192,7 +216,7 @@ def _parts_of_optimizer(optimizer: Any, known_names: dict[int, str]) -> Iterator
         for index, parameter in enumerate(settings["params"]):
             name = known_names.get(id(parameter))
             state_names[id(parameter)] = f".{len(state_names)}" if name is None else f"[{name}]"
-            yield f"{_PARAM_GROUPS[1:]}{group}.params.{index}", parameter
+            yield f"{PARAM_GROUPS[1:]}{group}.params.{index}", parameter
     for parameter, state in optimizer.state.items():
         yield f"state{state_names.get(id(parameter), '.?')}", state
 
@@ -209,12 +233,14 @@ def _has_methods(value: Any, *names: str) -> bool:
     return all(callable(getattr(type(value), name, None)) for name in names)
 
 
-def _is_module(value: Any) -> bool:
+def is_module(value: Any) -> bool:
+    """Return True for a module of either engine."""
     # By its methods, not by its class: the modules of both engines are meant, and neither imported.
     return _has_methods(value, "named_parameters", "named_modules")
 
 
-def _is_optimizer(value: Any) -> bool:
+def is_optimizer(value: Any) -> bool:
+    """Return True for an optimizer of either engine."""
     groups = getattr(value, "param_groups", None) if _has_methods(value, "zero_grad") else None
     return isinstance(groups, list)
 
@@ -230,8 +256,8 @@ _PARTS = (
     _PartsRow(lambda value: isinstance(value, _NEVER_SEARCHED), None),
     _PartsRow(lambda value: isinstance(value, Mapping), _parts_of_mapping),
     _PartsRow(lambda value: isinstance(value, _SERIES), _parts_of_series),
-    _PartsRow(_is_module, _parts_of_module),
-    _PartsRow(_is_optimizer, _parts_of_optimizer),
+    _PartsRow(is_module, _parts_of_module),
+    _PartsRow(is_optimizer, _parts_of_optimizer),
     _PartsRow(is_dataclass, _parts_of_object),
 )
 """The first row that fits is used. Objects that fit none are searched only if asked for."""

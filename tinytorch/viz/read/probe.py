@@ -100,6 +100,17 @@ def getattr_or_none(owner: Any, attribute: str) -> Any:
         return None
 
 
+def grad_or_none(tensor: Any) -> Any:
+    """Return the `.grad` of a leaf, or of a result that retains it; None for all others.
+
+    torch warns where that of another result is read.
+    """
+    if getattr_or_none(tensor, "is_leaf") or getattr_or_none(tensor, "retains_grad"):
+        grad = getattr_or_none(tensor, "grad")
+        return grad if is_tensor(grad) else None
+    return None
+
+
 # -- identity ----------------------------------------------------------------------------
 
 _known_objects: dict[int, tuple[weakref.ref, int]] = {}

@@ -25,7 +25,14 @@ from .doubts import doubts_of_node, doubts_of_process
 from .found_tensors import FoundTensor, FoundTensors
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, collect_tensors_and_arrays
-from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
+from .probe import (
+    disable_overrides,
+    engine_name,
+    getattr_or_none,
+    grad_or_none,
+    is_tensor,
+    version_of,
+)
 from .records import Counter, NodeRecord, SavedRecord, TensorRecord
 from .saved import FoundSaved, SavedReader
 from .snapshots import LastIds, Snapshot
@@ -233,11 +240,9 @@ class _Reader:
             return
         if found.grad_fn is not None:
             self._add_node(found.grad_fn)
-        # torch warns when .grad of a result is read that does not retain it.
-        if found.is_leaf or getattr_or_none(tensor, "retains_grad"):
-            grad = getattr_or_none(tensor, "grad")
-            if grad is not None and is_tensor(grad):
-                found.grad_position = self.tensors.add(grad, "grad")
+        grad = grad_or_none(tensor)
+        if grad is not None:
+            found.grad_position = self.tensors.add(grad, "grad")
 
     def _add_node(self, node: Any) -> None:
         if id(node) in self.node_positions:

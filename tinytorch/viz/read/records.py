@@ -131,13 +131,6 @@ class TensorRecord:
             return False
         return self.start_byte < other.stop_byte() and other.start_byte < self.stop_byte()
 
-    def bytes_in_storage(self) -> set[int]:
-        """Return the numbers of all bytes of the storage record that belong to an element."""
-        covered: set[int] = set()
-        for _, start in self.elements(self.numel):
-            covered.update(range(start, start + self.itemsize))
-        return covered
-
 
 @dataclass(frozen=True, slots=True)
 class CellRun:

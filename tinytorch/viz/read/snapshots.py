@@ -20,6 +20,7 @@ from ..wording import (
     join_few_names,
     ngettext,
 )
+from .overlaps import share_bytes
 from .records import Counter, NodeRecord, StorageRecord, TensorRecord
 from .view_labels import describe_view
 
@@ -136,9 +137,7 @@ class Snapshot:
         Two rows of one matrix share its storage, but no cells.
         """
         first, second = self._record_of(a), self._record_of(b)
-        if not self.shares_storage(first, second) or not first.overlaps(second):
-            return False
-        return not first.bytes_in_storage().isdisjoint(second.bytes_in_storage())
+        return self.shares_storage(first, second) and share_bytes(first, second)
 
     def leads_to(self, result: TensorRecord | str, source: TensorRecord | str) -> bool:
         """Return True if backward on `result` would visit the grad_fn or leaf that `source` is.
