@@ -54,9 +54,9 @@ def share_bytes(first: ViewGeometry, second: ViewGeometry) -> bool:
     """Return True if some byte belongs to an element of both; both are views of one storage."""
     if not count_elements(first) or not count_elements(second):
         return False
-    arrays: list[Any] = [np.asarray(_ArrayInterface(view)) for view in (first, second)]
+    array, other = np.asarray(_ArrayInterface(first)), np.asarray(_ArrayInterface(second))
     try:
-        return bool(np.shares_memory(*arrays, max_work=_MOST_WORK))
+        return np.shares_memory(array, other, max_work=_MOST_WORK)
     except RuntimeError:  # numpy.exceptions.TooHardError
         return not set(_list_bytes(first).tolist()).isdisjoint(_list_bytes(second).tolist())
 
