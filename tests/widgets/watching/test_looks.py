@@ -1,6 +1,8 @@
-"""Looks at a graph under a watch: pictures and `explain` say all that they say without one."""
+"""Looks at a graph under a watch: they say all that they say without one, and which line wrote."""
 
-from contextlib import nullcontext
+import re
+from collections.abc import Callable
+from inspect import getsourcelines
 from typing import Any
 
 import copylab
@@ -12,6 +14,13 @@ from tinytorch.viz.read import doubts
 @pytest.fixture(autouse=True)
 def _no_hooks_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doubts, "_count_hooks_on_graphs", lambda *_: 0)
+
+
+def place_in(function: Callable[..., Any], code: str) -> str:
+    """Where a line of a function of this file is, as pictures say it."""
+    lines, first = getsourcelines(function)
+    (number,) = [first + k for k, line in enumerate(lines) if line.strip() == code]
+    return f"test_looks.py, line {number}"
 
 
 def look_at_stale(engine: Any) -> dict[str, str]:
@@ -34,24 +43,75 @@ def look_at_stale(engine: Any) -> dict[str, str]:
     }
 
 
-def test_what_is_stale_is_known_by_name_under_a_watch(engine: Any) -> None:
-    texts = {}
-    for context in (nullcontext(), copylab.watch()):
-        with context:
-            texts[isinstance(context, copylab.Watch)] = look_at_stale(engine)
-    assert texts[True] == texts[False]
-    assert "saved result: result, STALE" in texts[True]["graph"]
-    assert "A tensor without a name" not in texts[True]["memory"]
-    assert "factor.clone()" in texts[True]["explain"]
-    assert "weight, a leaf that requires grad, was written since" in texts[True]["after a step"]
+def test_a_look_says_the_same_under_a_watch_and_the_line_that_wrote(engine: Any) -> None:
+    plain = look_at_stale(engine)
+    with copylab.watch():
+        watched = look_at_stale(engine)
+    assert plain == {
+        name: re.sub(r" \(written by [^)]*\)", "", text) for name, text in watched.items()
+    }
+    result, factor, weight = (
+        f"(written by {place_in(look_at_stale, code)})"
+        for code in ("result.zero_()", "factor.add_(1)", "weight.add_(1)")
+    )
+    stale = "at version 0, now at 1"
+    graph, memory = watched["graph"], watched["memory"]
+    assert f"saved result: result, STALE: saved {stale}; backward will raise {result}" in graph
+    assert f"saved other: factor, STALE: saved {stale}; backward will raise {factor}" in graph
+    assert f"In trouble: MulBackward0 saved it {stale}: backward will raise {factor}." in memory
+    assert f"(factor) {stale}: it was written 1 time since {factor}." in watched["explain"]
+    assert f"as by a step of an optimizer {weight}." in watched["after a step"]
 
 
-def test_bytes_of_saved_lists_are_compared_under_a_watch(engine: Any) -> None:
+def test_the_drawing_has_the_line_that_wrote_below_what_is_stale(engine: Any) -> None:
+    x, code = engine.ones(3, requires_grad=True), compile("y.zero_()", "/tmp/<b>&.py", "exec")
+    with copylab.watch():
+        y = x.sigmoid()
+        exec(code, {"y": y})
+        svg = copylab.graph(y).svg
+    assert re.search(r"now at 1</text>.*>written by &lt;b&gt;&amp;\.py, line 1</text>", svg)
+
+
+def test_writes_that_no_counter_saw_have_their_line(engine: Any) -> None:
     x, index = engine.ones(2, 2, requires_grad=True), engine.tensor([0])
     with copylab.watch():
         picked = x[index, index]
-        assert (
-            copylab.graph(picked, index, x).text.count(": index, live at version 0, unchanged") == 2
-        )
+        square = (picked * picked).sum()
+        looks = copylab.graph(picked, index, x)
+        assert looks.text.count("index, live at version 0, unchanged\n") == 2
         index.data.add_(1)
-        assert copylab.graph(picked, index, x).text.count("WRITTEN UNSEEN") == 2
+        picked.data.mul_(2)
+        text = copylab.graph(square, picked, index, x).text
+        explained = str(copylab.explain(square, picked))
+        memory = copylab.memory(picked, square).text
+    here = test_writes_that_no_counter_saw_have_their_line
+    by_index, by_mul = (
+        f"(written by {place_in(here, code)})"
+        for code in ("index.data.add_(1)", "picked.data.mul_(2)")
+    )
+    unseen = "but WRITTEN UNSEEN: backward computes from the new values"
+    assert text.count(f"index, live at version 0, {unseen} {by_index}\n") == 2
+    assert text.count(f"picked, live at version 0, {unseen} {by_mul}\n") == 2
+    assert f"without an error {by_mul}." in explained
+    assert f"it was written past its version counter {by_mul}." in memory
+
+
+def test_what_the_watch_did_not_see_is_blamed_on_no_line(engine: Any) -> None:
+    x = engine.ones(3, requires_grad=True)
+    a, b, c = (engine.ones(3) for _ in range(3))
+    with copylab.watch(silent="record") as watch:
+        out = ((x * a) * b) * c
+        named = {"out": out, "a": a, "b": b, "c": c}
+        a.data.mul_(1)
+        b.data.mul_(2)
+        c.numpy()[0] = 5
+        assert copylab.graph(named).text.count("written by") == 1, "b alone: a has the same bytes"
+    a.data.mul_(2)
+    b.add_(1)
+    text = copylab.graph(named).text
+    assert text.count("STALE") == 1
+    assert text.count("WRITTEN UNSEEN") == 2
+    assert "written by" not in text, "all three were written where no watch looked"
+    with pytest.raises(RuntimeError):
+        out.sum().backward()
+    assert watch.findings[-1].written is None

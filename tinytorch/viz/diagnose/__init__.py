@@ -3,7 +3,7 @@
 from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
 from .explanation import Explanation, explain
-from .finding import all_saved, count_writes
+from .finding import add_writing_lines, all_saved, count_writes
 from .hazards import find_possible_writers, find_stale_saved, find_unseen_writes
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Changes",
     "Explanation",
     "PastStep",
+    "add_writing_lines",
     "all_saved",
     "blame_lines",
     "compare_snapshots",

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
-from ..wording import format_repr, gettext, ngettext, short_node_name
+from ..wording import (
+    escape_unseen,
+    format_repr,
+    gettext,
+    join_few_names,
+    ngettext,
+    short_node_name,
+)
 
 
 class SavedBy(NamedTuple):
@@ -70,6 +77,14 @@ def count_others(pairs: Sequence[SavedBy]) -> str:
         "(and {number} more saved tensor)", "(and {number} more saved tensors)", others
     )
     return f" {count}"
+
+
+def add_writing_lines(sentence: str, *written: SavedRecord) -> str:
+    """Add ` (written by train.py, line 12)` to a sentence, if a watch saw which lines wrote."""
+    lines = join_few_names(dict.fromkeys(saved.written_at for saved in written if saved.written_at))
+    if not lines:
+        return sentence
+    return gettext("{sentence} (written by {lines})", sentence=sentence, lines=escape_unseen(lines))
 
 
 def count_writes(tensor: TensorRecord) -> str:

@@ -10,6 +10,7 @@ from ..wording import gettext, join_few_names, join_names, ngettext
 from .finding import (
     BackwardFinding,
     SavedBy,
+    add_writing_lines,
     all_saved,
     count_others,
     count_writes,
@@ -69,6 +70,7 @@ def _describe_written_leaves(
         len(leaves),
         names=join_few_names(leaves.values()),
     )
+    reason = add_writing_lines(reason, *(pair.saved for pair in pairs))
     return BackwardFinding(
         kind="stale",
         sentence=f"{sentence}{count_others(pairs)}; {reason}",
@@ -87,7 +89,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
         (saved.version or 0) - (saved.saved_version or 0),
         **name_first_saved(snap, pairs),
     )
-    sentence += count_others(pairs)
+    sentence = add_writing_lines(sentence, saved) + count_others(pairs)
     if len(sharing) > 1:
         sentence += "; " + gettext(
             "{names} share that version counter, and a write through any of them counts",
@@ -150,6 +152,7 @@ def _describe_changed_bytes(
         "write: backward computes from what is there now, without an error",
         **values,
     )
+    sentence = add_writing_lines(sentence, *(pair.saved for pair in pairs))
     saved = pairs[0].saved
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
     has_name = tensor is not None and tensor.names

@@ -215,6 +215,8 @@ class SavedRecord:
     """The same in the first of the snapshots that `since` leads back to; None if not in there."""
     not_read: str = field(default="", compare=False, repr=False)
     """Why its bytes were not read."""
+    written_at: str = field(default="", compare=False, repr=False)
+    """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
 
     @property
     def bytes_unchanged(self) -> bool | None:

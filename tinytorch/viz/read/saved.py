@@ -136,13 +136,17 @@ class SavedReader:
         bytes_now = self.checksums.of(tensor)
         if isinstance(bytes_now, str):
             return replace(record, not_read=bytes_now)
-        has_changed = getattr_or_none(_find_watched_save(raw), "has_changed")
+        watched = _find_watched_save(raw)
+        has_changed = getattr_or_none(watched, "has_changed")
         if has_changed is None:
             return replace(record, bytes_now=bytes_now)
+        if not has_changed:
+            return replace(record, bytes_now=bytes_now, bytes_then=bytes_now)
         # Only equal or not matters of two checksums: another number stands for other bytes.
         geometry, checksum = bytes_now
-        bytes_then = geometry, checksum + 1 if has_changed else checksum
-        return replace(record, bytes_now=bytes_now, bytes_then=bytes_then)
+        bytes_then = geometry, checksum + 1
+        written_at = watched.written_at
+        return replace(record, bytes_now=bytes_now, bytes_then=bytes_then, written_at=written_at)
 
     def _read_refusal(self, node: Any, name: str, message: str, raw: Any) -> FoundSaved:
         """Find out from the error that reading raised what happened to a saved tensor.
@@ -165,7 +169,11 @@ class SavedReader:
             if position is None:
                 position = self.tensors.add(tensor, "saved")
         record = SavedRecord(
-            name, "stale", version=int(versions[1]), saved_version=int(versions[2])
+            name,
+            "stale",
+            version=int(versions[1]),
+            saved_version=int(versions[2]),
+            written_at=_find_writing_line(raw),
         )
         return FoundSaved(record, position)
 
@@ -202,10 +210,20 @@ def _find_watched_save(raw: Any) -> Any:
 
     The watch's pack hook put it in the tensor's place. Read of it: `tensor`, the tensor that was
     saved, or a detached alias of it; `has_changed`, True if its bytes are others than at the save,
-    None if that is not known.
+    None if that is not known; `is_stale`; `written_at`, the line to blame for either.
     """
     is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
     return getattr_or_none(raw, "data") if is_watched else None
+
+
+def _find_writing_line(raw: Any) -> str:
+    """Return the line that made stale what was saved, if a watch saw it; else nothing."""
+    # The tensors of a Function in Python are read as one, and the first stale one is refused.
+    for raw_part in raw if isinstance(raw, tuple) else (raw,):
+        watched = _find_watched_save(raw_part)
+        if watched is not None and watched.is_stale:
+            return str(watched.written_at)
+    return ""
 
 
 @cache

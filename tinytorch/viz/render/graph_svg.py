@@ -41,21 +41,39 @@ MOST_TOGETHER = 24
 them has: a layout that is much larger than a step would be mostly empty."""
 NOTE_WIDTH, NOTE_COLUMNS = 760, 90
 """A longer note makes no picture wider, and is cut."""
-SIGNS = {
-    "unchanged": "check",
-    "live": "dot",
-    "number": "dot",
-    "packed": "dot",
-    "once": "dot",
-    "stale": "cross",
-    "written unseen": "cross",
-    "maybe written": "warn",
-    "count maybe written": "warn",
-    "freed": "void",
-    "unreadable": "void",
-    "changed": "was",
+
+
+class RemarkLook(NamedTuple):
+    """How a card shows the remarks of one kind."""
+
+    sign: str
+    """One of `MARKS` in style.py; empty for a line that is centred, as it has none."""
+    columns: int | None = None
+    """How many columns a caption is cut to; None if it stays whole."""
+    style: str = "s"
+
+
+REMARK_LOOKS = {
+    "unchanged": RemarkLook("check"),
+    "live": RemarkLook("dot"),
+    "number": RemarkLook("dot"),
+    "packed": RemarkLook("dot"),
+    "once": RemarkLook("dot"),
+    "stale": RemarkLook("cross"),
+    "written unseen": RemarkLook("cross"),
+    "writing line": RemarkLook("dot", REMARK_COLUMNS),
+    "maybe written": RemarkLook("warn", REMARK_COLUMNS),
+    "count maybe written": RemarkLook("warn"),
+    "freed": RemarkLook("void"),
+    "unreadable": RemarkLook("void"),
+    "changed": RemarkLook("was", REMARK_COLUMNS),
+    "results": RemarkLook("", NAME_COLUMNS),
+    "node kind": RemarkLook("", LINE_COLUMNS, "mono s"),
 }
-"""The sign before a line of a card, by the kind of its remark."""
+"""How a card shows a remark, by its kind; all others have no sign and are whole.
+
+Captions with names have any length, and are cut; all others are short.
+"""
 _LOUD = ("cross", "warn", "was")
 Point = tuple[float, float]
 
@@ -113,7 +131,7 @@ class CardLine(NamedTuple):
     text: str
     style: str
     sign: str
-    """One of `MARKS` in style.py, or nothing."""
+    """One of `MARKS` in style.py; empty for a line without one, which is centred in the card."""
 
     @property
     def width(self) -> float:
@@ -216,17 +234,9 @@ def _make_group_card(group: NamedTensors) -> Card:
 
 
 def _make_remark_line(remark: Remark) -> CardLine:
-    sign = SIGNS.get(remark.kind, "")
-    style = "s b" if sign in _LOUD else "s"
-    match remark.kind:
-        # Captions with names have any length; all others are short, and stay whole.
-        case "node kind":
-            return CardLine(shorten_text(remark.caption, LINE_COLUMNS), "mono s", "")
-        case "results":
-            return CardLine(shorten_text(remark.caption, NAME_COLUMNS), style, sign)
-        case "maybe written" | "changed":
-            return CardLine(shorten_text(remark.caption, REMARK_COLUMNS), style, sign)
-    return CardLine(remark.caption, style, sign)
+    sign, columns, style = REMARK_LOOKS.get(remark.kind, RemarkLook(""))
+    text = remark.caption if columns is None else shorten_text(remark.caption, columns)
+    return CardLine(text, f"{style} b" if sign in _LOUD else style, sign)
 
 
 def _make_node_card(node: NodeEntry) -> Card:

@@ -144,8 +144,9 @@ class NodeEntry:
     is_found: bool
     has_wrong_gradient: bool
     remarks: tuple[Remark, ...]
-    """Kinds: gradient, gradient changed, edge; the states of what it saved; maybe written, changed,
-    more."""
+    """Kinds: gradient, gradient changed, edge; of each thing that it saved the state (live, number,
+    packed, once, stale, freed, unreadable; for live also unchanged, written unseen), then writing
+    line, maybe written, changed; more."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,8 @@ class FoldEntry:
     is_new: bool
     is_found: bool
     remarks: tuple[Remark, ...]
-    """Kinds: heading, node kind; stale, written unseen, maybe written, changed, edge, more."""
+    """Kinds: heading, node kind, more; stale, written unseen, count (of other states), count maybe
+    written; leaves, results, changed, edge."""
     leaf_labels: tuple[str, ...]
     open: Callable[[], GraphContents] | None
     """Makes the picture of what is in it; None for a fold of leaves."""

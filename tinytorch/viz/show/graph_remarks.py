@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
-from ..diagnose import Changes, find_possible_writers, find_stale_saved
+from ..diagnose import Changes, add_writing_lines, find_possible_writers, find_stale_saved
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
     cut_middle,
@@ -234,11 +234,16 @@ class _GraphDescriber:
 
     def _remarks_of_saved(self, node: NodeRecord) -> Iterator[Remark]:
         for position, saved in select_saved(node):
-            through = self.maybe_written.get((node.id, saved.tensor or ""))
-            if saved.state != "live":
-                through = None  # what is stale or freed says worse
+            through = None
+            # The key is the tensor: another entry of this node may have it live, this one stale.
+            if saved.state == "live":
+                through = self.maybe_written.get((node.id, saved.tensor or ""))
             before = self.changed.earlier_saved.get((node.id, position))
             yield self._remark_of_saved(saved, before, is_doubtful=through is not None)
+            if saved.written_at:
+                # The text has it in brackets behind the state.
+                place = escape_unseen(saved.written_at)
+                yield Remark("writing line", "", gettext("written by {place}", place=place))
             if through is not None:
                 yield Remark(
                     "maybe written",
@@ -438,26 +443,27 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
     value = snap.label(saved.tensor) if saved.tensor is not None else format_value(saved.value)
     match saved.state:
         case "live":
-            live = gettext("{what}, live", what=value)
-            if saved.version is not None:
-                live = gettext(
+            if saved.version is None:
+                sentence = gettext("{what}, live", what=value)
+            else:
+                sentence = gettext(
                     "{what}, live at version {version}", what=value, version=saved.version
                 )
             if saved.bytes_unchanged is False:
-                return gettext(
-                    "{what}, but WRITTEN UNSEEN: backward computes from the new values", what=live
+                sentence = gettext(
+                    "{what}, but WRITTEN UNSEEN: backward computes from the new values",
+                    what=sentence,
                 )
-            return (
-                gettext("{what}, unchanged", what=live)
-                if saved.bytes_unchanged and saved.tensor
-                else live
-            )
+            elif saved.bytes_unchanged and saved.tensor:
+                sentence = gettext("{what}, unchanged", what=sentence)
+            return add_writing_lines(sentence, saved)
         case "stale":
             sentence = gettext(
                 "STALE: saved at version {then}, now at {now}; backward will raise",
                 then=saved.saved_version,
                 now=saved.version,
             )
+            sentence = add_writing_lines(sentence, saved)
             return sentence if saved.tensor is None else f"{value}, {sentence}"
         case "freed":
             return gettext("freed by a backward; another backward will raise")

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..diagnose import all_saved, count_writes, find_stale_saved, find_unseen_writes
+from ..diagnose import (
+    add_writing_lines,
+    all_saved,
+    count_writes,
+    find_stale_saved,
+    find_unseen_writes,
+)
 from ..read import NodeRecord, SavedRecord, Snapshot
 from ..wording import gettext, short_node_name
 
@@ -31,7 +37,7 @@ def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
                 "{node} saved it, and it was written past its version counter",
                 node=short_node_name(node.name),
             )
-            yield saved.tensor, sentence
+            yield saved.tensor, add_writing_lines(sentence, saved)
     for tensor, writer, _ in find_unseen_writes(snap):
         sentence = gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
@@ -57,9 +63,10 @@ def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[
 
 
 def _describe_stale(node: NodeRecord, saved: SavedRecord) -> str:
-    return gettext(
+    sentence = gettext(
         "{node} saved it at version {then}, now at {now}: backward will raise",
         node=short_node_name(node.name),
         then=saved.saved_version,
         now=saved.version,
     )
+    return add_writing_lines(sentence, saved)

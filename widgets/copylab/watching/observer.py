@@ -46,7 +46,8 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     comparing bytes. When backward reads a tensor that was written since it was saved, and the engine raises, its own
     error has the line that saved and the line that wrote as a note; where the engine would be silent, a
     `GradientWarning` says so. With `silent="raise"` it is raised, with "record" it is not said: either way the findings
-    are in `.findings`, and the watch shows itself in a notebook.
+    are in `.findings`, and the watch shows itself in a notebook. While it lasts, `graph`, `memory` and `explain` name
+    the line that wrote to what a node had saved.
 
     Works over tinytorch, and over PyTorch whether it is imported before or while the watch lasts, in the thread that
     enters it and in the threads that are started from there. Gradients, random numbers and the versions of what
@@ -151,6 +152,11 @@ class Watch(Presentation):
         scope.unregister_watch(self)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
+        for siblings in list(self._records.values()):
+            for reference in list(siblings.values()):
+                record = reference()
+                if record is not None:
+                    record.note_end()
 
     # -- where it looks ----------------------------------------------------------------
 

@@ -35,6 +35,12 @@ class Place(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
     @property
+    def address(self) -> str:
+        """`train.py, line 12` or, of a cell, `In[3], line 12`."""
+        file = CELL_NUMBERS.name_of(self.file) or Path(self.file).name
+        return gettext("{file}, line {line}", file=file, line=self.line)
+
+    @property
     def file_for_warnings(self) -> str:
         """The file as a warning names it, a cell by its number.
 
@@ -47,11 +53,9 @@ class Place(NamedTuple):
         return f"<{self}>"
 
     def __str__(self) -> str:
-        cell = CELL_NUMBERS.name_of(self.file)
-        if cell:
-            address = gettext("{cell}, line {line}", cell=cell, line=self.line)
-        else:
-            address = f"{Path(self.file).name}:{self.line}"
+        # Editors make a link of `train.py:12`, and not of the words that pictures have.
+        is_cell = CELL_NUMBERS.name_of(self.file) is not None
+        address = self.address if is_cell else f"{Path(self.file).name}:{self.line}"
         return f"{address}  {shorten_text(self.code, 80)}" if self.code else address
 
 

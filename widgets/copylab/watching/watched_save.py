@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import zlib
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,12 +32,7 @@ class ObservedWrite(NamedTuple):
 
 
 class WatchedSave:
-    """A tensor as a node saved it. A pack hook hands the node this record in its place.
-
-    tensor: what the node gets back. place: the line that saved it. is_output: the node that saved
-    it also made it, as its result number `output_nr`. was_leaf: it was a leaf when it was saved.
-    sequence_nr: the number of the newest node at that time.
-    """
+    """A tensor as a node saved it. A pack hook hands the node this record in its place."""
 
     # One is made for each saved tensor of a training run.
     __slots__ = (
@@ -54,6 +50,7 @@ class WatchedSave:
         "span",
         "tensor",
         "version",
+        "version_at_end",
         "was_leaf",
         "writes",
     )
@@ -69,22 +66,36 @@ class WatchedSave:
         output_nr: int,
     ) -> None:
         self.tensor = tensor
+        """What the node gets back: the tensor, or of its own result a detached alias."""
         self.place = place
+        """The line that saved it."""
         self.sequence_nr = sequence_nr
+        """The number of the newest node at that time."""
         self.is_output = is_output
+        """True if the node that saved it also made it."""
         self.was_leaf = was_leaf
+        """True if it was a leaf when it was saved."""
         self.output_nr = output_nr
-        # A weak reference to the tensor that was saved, where `tensor` is a detached alias of it.
+        """Which result of the node it is, if it is one."""
         self.original: Any = None
+        """A weak reference to the tensor that was saved, where `tensor` is a detached alias of it."""
         self.version: int = tensor._version
+        """Its version when it was saved."""
+        self.version_at_end: int | None = None
+        """Its version when the watch ended; None as long as it is on."""
         self.span = memory_span(tensor)
         self.checksum = compute_checksum(tensor, self.span)
+        """The checksum of its bytes when it was saved; None if they cannot be compared."""
         self.writes: list[ObservedWrite] = []
-        self.is_harmless = False
-        self.is_reported = False
+        """The writes that may be to blame: see `record_write`."""
         self.first_write_changed_bytes = False
-        # The records of the same storage, from which this one takes itself when it is freed.
+        """True if the first of them changed its bytes; known only of tinytorch, see `record_write`."""
+        self.is_harmless = False
+        """True if the node does not need it as it was, or if it was saved after the watch."""
+        self.is_reported = False
+        """True if a backward has read it changed, and a finding says so: the next read says nothing."""
         self.siblings: dict[int, Any] = {}
+        """The records of the same storage, from which this one takes itself when it is freed."""
 
     def __del__(self) -> None:
         self.siblings.pop(id(self), None)
@@ -93,7 +104,10 @@ class WatchedSave:
         """Note a write to the storage, before the version counter counts it.
 
         Only two writes can be to blame, and no others are kept: the first that changed the bytes,
-        and the first that was counted.
+        and the first that was counted. Until one of both is known, the latest write is kept, which
+        the next one replaces: whether a write is counted is seen only when the next one comes.
+
+        `already_written` says that the engine calls after the write and not before it.
         """
         version = self.tensor._version
         if self.writes:
@@ -109,7 +123,8 @@ class WatchedSave:
     def _has_last_write_changed(self, already_written: bool) -> bool:
         """Return True if the only write so far has changed the saved bytes."""
         # PyTorch reports a write before it is done: what the last one changed can be seen only now.
-        # tinytorch reports it afterwards; now the next write has been done, too.
+        # tinytorch reports it afterwards; now the next write has been done, too, and only what was
+        # seen after the last one tells the two apart.
         return (
             self.first_write_changed_bytes
             if already_written
@@ -144,17 +159,35 @@ class WatchedSave:
         is_written = any(_spans_overlap(self.span, write.span) for write in self.writes)
         return None if is_written else False
 
+    def note_end(self) -> None:
+        """Note that the watch ends: no write that it saw is to blame for what is written later."""
+        self.version_at_end = self.tensor._version
+        if self.writes and not self.is_stale and self.has_changed is False:
+            self.writes = []
+
     def find_line_to_blame(self) -> Place | None:
-        """Return the line to blame: the first write that was counted, or the first to its memory."""
-        versions_after = [write.version_before for write in self.writes[1:]]
-        versions_after.append(self.tensor._version)
-        for write, version_after in zip(self.writes, versions_after, strict=False):
-            if version_after > write.version_before:
-                return write.place
-        for write in self.writes:
-            if _spans_overlap(self.span, write.span):
+        """Return the line that spoiled it; None if the watch did not see which one did.
+
+        Of a stale tensor, the first write that its version counter counted; of another one, the
+        first write to its memory.
+        """
+        if not self.is_stale:
+            overlapping = (w for w in self.writes if _spans_overlap(self.span, w.span))
+            first = next(overlapping, None)
+            return None if first is None else first.place
+        # The version after a write is the one before the next.
+        version_now = self.tensor._version if self.version_at_end is None else self.version_at_end
+        versions = [*(write.version_before for write in self.writes), version_now]
+        for write, (before, after) in zip(self.writes, pairwise(versions), strict=True):
+            if after > before:
                 return write.place
         return None
+
+    @property
+    def written_at(self) -> str:
+        """Where the line to blame is, as pictures say it; empty if it is not known."""
+        place = self.find_line_to_blame()
+        return "" if place is None else place.address
 
 
 def _spans_overlap(a: Span, b: Span) -> bool:
