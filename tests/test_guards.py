@@ -52,6 +52,7 @@ ROOMS = [
     "copylab.questions",
     "copylab.lab",
     "copylab.racing",
+    "copylab.slopes",
     "copylab",
     "copylab.lessons",  # which use what everybody may
     "copylab.course",

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .quiz import Question as Question
     from .racing import Race as Race, race as race
     from .sharing import Sharing as Sharing, shared as shared
+    from .slopes import GradientCheck as GradientCheck, Slope as Slope
+    from .slopes import check_gradients as check_gradients
     from .watching import Finding as Finding, GradientWarning as GradientWarning
     from .watching import Watch as Watch, watch as watch
 
@@ -48,6 +50,7 @@ _ROOMS = {
     ".quiz": "Exercise Misconception Prediction Question exercise misconception predict wrong",
     ".racing": "Race race",
     ".sharing": "Sharing shared",
+    ".slopes": "GradientCheck Slope check_gradients",
     ".watching": "Finding GradientWarning Watch watch",
 }
 _HOMES: dict[str, str] = {}

@@ -36,23 +36,33 @@ Pairs = list[tuple[str, Any]]
 
 
 def collect_tensors(
-    args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None
+    args: tuple[Any, ...],
+    named: Mapping[str, Any],
+    frame: FrameType | None,
+    preceding: tuple[Any, ...] = (),
 ) -> Pairs:
     """Return all tensors among the arguments, with their names, in order; `frame` is the caller's.
 
+    `preceding`: positional arguments of the call that come before these, and are not searched.
+
     Raises TypeError for an argument that is not a tensor and contains none.
     """
-    pairs, _ = collect_tensors_and_arrays(args, named, frame)
+    pairs, _ = collect_tensors_and_arrays(args, named, frame, preceding)
     return [(name, value) for name, value in pairs if is_tensor(value)]
 
 
 def collect_tensors_and_arrays(
-    args: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None
+    args: tuple[Any, ...],
+    named: Mapping[str, Any],
+    frame: FrameType | None,
+    preceding: tuple[Any, ...] = (),
 ) -> tuple[Pairs, list[str]]:
     """Return tensors and NumPy arrays with names, and the names of arguments that are arrays."""
     written = None
     if args and frame is not None:
-        written = argument_names(frame, args)
+        written = argument_names(frame, (*preceding, *args))
+    if written is not None:
+        written = written[len(preceding) :]
     arguments = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
     pairs: Pairs = []
     known_names: dict[int, str] = {}

@@ -8,6 +8,7 @@ from .program import FunctionChoice, Program, Site, SourceText, compile_program,
 from .recorder import Step
 from .run import LIMITS, Limits, RecordedRun, execute_program
 from .surroundings import (
+    RandomStates,
     Stop,
     Stopwatch,
     choose_engine,
@@ -28,6 +29,7 @@ __all__ = [
     "FunctionChoice",
     "Limits",
     "Program",
+    "RandomStates",
     "RecordedRun",
     "Site",
     "SourceText",

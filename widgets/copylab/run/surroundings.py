@@ -154,20 +154,38 @@ def default_settings(engine: ModuleType) -> Iterator[None]:
                 engine.set_default_dtype(default)
 
 
+class RandomStates:
+    """The states of the global random generators: the engine's, NumPy's and Python's."""
+
+    def __init__(self, engine: ModuleType) -> None:
+        self._engine = engine
+        self._of_engine = engine.get_rng_state()
+        self._of_numpy = np.random.get_state(legacy=False)  # noqa: NPY002  # the global state
+        self._of_python = random.getstate()
+        # Asking for the state of a GPU's generator would start CUDA in a program that uses none.
+        cuda: Any = getattr(engine, "cuda", None)
+        is_used = engine.__name__ == "torch" and cuda.is_initialized()
+        self._of_cuda = cuda.get_rng_state_all() if is_used else None
+
+    def restore(self) -> None:
+        """Put them back to where they were."""
+        self._engine.set_rng_state(self._of_engine)
+        np.random.set_state(self._of_numpy)  # noqa: NPY002  # the global state it is
+        random.setstate(self._of_python)
+        if self._of_cuda is not None:
+            self._engine.cuda.set_rng_state_all(self._of_cuda)
+
+
 @contextmanager
 def repeatable_session(engine: ModuleType) -> Iterator[None]:
     """The same, with random numbers as after `torch.manual_seed(0)`: what is done here can be repeated."""
-    state_of_engine = engine.get_rng_state()
-    state_of_numpy = np.random.get_state(legacy=False)  # noqa: NPY002  # the global state
-    state_of_python = random.getstate()
+    states = RandomStates(engine)
     with default_settings(engine):
         engine.set_rng_state(_initial_random_state(engine))
         try:
             yield
         finally:
-            engine.set_rng_state(state_of_engine)
-            np.random.set_state(state_of_numpy)  # noqa: NPY002  # the global state it is
-            random.setstate(state_of_python)
+            states.restore()
 
 
 @lru_cache(maxsize=4)
