@@ -27,6 +27,7 @@ class PastStep:
 
     line: int
     source: str
+    """The text of the line."""
     snapshot: Snapshot
     function: str = ""
     """The function that its line is in, where there are several."""
@@ -56,7 +57,9 @@ class _Versions(NamedTuple):
     """The versions in the error that backward raised."""
 
     now: int
+    """That of the tensor when backward read it."""
     saved: int
+    """That at which it was saved."""
 
 
 def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after: Snapshot) -> Blame:

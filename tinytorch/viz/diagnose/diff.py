@@ -230,8 +230,11 @@ class _GraphChanges(NamedTuple):
     """The part of `Changes` that is about nodes."""
 
     new_nodes: frozenset[str]
+    """Ids of nodes that were not there."""
     lost_node_count: int
+    """Number of earlier nodes that are no longer reached."""
     earlier_saved: dict[tuple[str, int], SavedRecord]
+    """(node id, position in its `saved`) -> the earlier record, where the state changed."""
 
 
 def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:

@@ -42,6 +42,8 @@ class Explanation:
     verdict: str
     findings: tuple[BackwardFinding, ...]
     text: str
+    """The verdict on each tensor that backward could be called on, with its findings, in
+    sentences."""
 
     def __str__(self) -> str:
         return self.text

@@ -51,6 +51,7 @@ class RemarkLook(NamedTuple):
     columns: int | None = None
     """How many columns a caption is cut to; None if it stays whole."""
     style: str = "s"
+    """Classes of the stylesheet for its text: monospaced, small."""
 
 
 REMARK_LOOKS = {
@@ -129,7 +130,9 @@ class CardLine(NamedTuple):
     """A line of a card."""
 
     text: str
+    """As it is drawn, cut where it is too long."""
     style: str
+    """Classes of the stylesheet: monospaced, bold, small."""
     sign: str
     """One of `MARKS` in style.py; empty for a line without one, which is centred in the card."""
 
@@ -145,9 +148,11 @@ class Card:
     """One box of the graph picture."""
 
     name: str
+    """Its name in DOT: the id of a node, a fold or a tensor."""
     kind: str
     """ "node", "fold", "name", "leaf", or "off" for what is not in this graph."""
     lines: tuple[CardLine, ...]
+    """The first is its title."""
     title: str = ""
     """The first line before it was cut."""
     flag: str = ""
@@ -176,8 +181,11 @@ class GraphSheet(NamedTuple):
     """What one picture draws, before anything in it has a place."""
 
     contents: GraphContents
+    """The records that it is made from, which the text is written from as well."""
     cards: list[Card]
+    """In the order of the records: Graphviz keeps it where it can."""
     edges: list[GraphEdge]
+    """The lines between the cards, by their names."""
 
     @property
     def has_changes(self) -> bool:
@@ -289,8 +297,11 @@ class Route(NamedTuple):
     """The course of a line: cubic curves, from its tail to its head."""
 
     tail: str
+    """The card that it starts at."""
     head: str
+    """The card that it goes to."""
     points: list[Point]
+    """The end of one curve is the beginning of the next: 3n + 1 points."""
 
 
 class GraphLayout(NamedTuple):
@@ -299,18 +310,26 @@ class GraphLayout(NamedTuple):
     places: dict[str, Point]
     """The middles of cards."""
     routes: list[Route]
+    """The courses of the lines."""
     width: float
+    """Of all of it."""
     height: float
+    """Of all of it."""
 
 
 class GraphStage(NamedTuple):
     """The layout of a whole run: how large its cards are, where they and its lines are."""
 
     sizes: Mapping[str, tuple[float, float]]
+    """Width and height of each card, as large as it ever is."""
     places: Mapping[str, Point]
+    """The middles of cards, with y downwards."""
     routes: list[Route]
+    """The courses of the lines."""
     foot: float
+    """How far down the notes begin."""
     size: tuple[float, float]
+    """Width and height of the pictures."""
 
 
 def _rename_all(sheets: list[GraphSheet]) -> list[GraphSheet] | None:

@@ -36,15 +36,20 @@ class Columns(NamedTuple):
     """Places of the columns of a picture, in px; they are as wide as the widest of all rows."""
 
     strip_x: float
+    """Where cells and the words below them begin; names are to the left."""
     counter_x: float
+    """Where lines to version counters begin."""
     right: float
+    """The width of the bands."""
 
 
 class WordLine(NamedTuple):
     """A line of words below a row."""
 
     text: str
+    """As it is drawn."""
     ink: str
+    """Classes of the stylesheet: colour, size, weight."""
     whole: str
     """The sentence that it is a part of: shown as a tooltip where the line is cut."""
 
@@ -54,6 +59,7 @@ class Pill(NamedTuple):
 
     name: str
     flag: str
+    """As `NameEntry.flag` has it."""
 
     @property
     def width(self) -> float:
@@ -69,10 +75,15 @@ class Row:
     """One tensor: its names, its lane below the cells, and below that what there is to say of it."""
 
     id: str
+    """The tensor's id, which decides its hue."""
     pills: tuple[Pill, ...]
+    """Its names."""
     has_names: bool
+    """False if its pill is a label that the picture made up."""
     lines: tuple[WordLine, ...]
+    """The words below its lane."""
     lane: ViewLane | None
+    """Its indices under the cells; None for a tensor without a storage."""
     grid: tuple[int, int]
     """The sizes of a matrix; (0, 0) for anything else, and for one without elements."""
 
@@ -230,8 +241,10 @@ class CounterBox(NamedTuple):
     """A version counter, or words in place of one, with the rows of the tensors that share it."""
 
     id: str | None
+    """None for an inference tensor, which has no counter."""
     version: int | None
     version_before: int | None
+    """Its version in the earlier snapshot, if it has changed."""
     rows: tuple[int, ...]
 
     @property
@@ -298,11 +311,17 @@ class BandDrawing:
     """A storage and its tensors, in words and numbers: two that are equal look the same."""
 
     id: str
+    """The storage's id, in its upper left corner."""
     title: str
+    """Whose storage it is."""
     note: str
+    """What is unusual in it, in one line below the title; may be empty."""
     strip: Strip
+    """Its cells."""
     rows: tuple[Row, ...]
+    """Its tensors."""
     counters: tuple[CounterBox, ...]
+    """Their version counters."""
 
     def head_height(self, columns: Columns) -> float:
         """Return the height of what is above its rows: title, note and cells."""

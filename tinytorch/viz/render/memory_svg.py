@@ -114,9 +114,11 @@ class SheetLine(NamedTuple):
     """A line of a sheet: for a pack of storages, or a note at the foot."""
 
     text: str
+    """The part of it that fits in the line."""
     whole: str
     """The sentence that it is a part of."""
     has_hazard: bool = False
+    """True for a pack with a hazard in it, which is drawn in red."""
 
 
 class MemorySheet(NamedTuple):
@@ -125,8 +127,11 @@ class MemorySheet(NamedTuple):
     entries: dict[str, BandDrawing | Row | SheetLine]
     """By the name under which an entry keeps its place from step to step."""
     notes: list[SheetLine]
+    """The lines at the foot."""
     summary: str
+    """The label for screen readers."""
     is_whole: bool
+    """True if the picture was asked for as a whole, however large."""
 
     @property
     def bands(self) -> list[BandDrawing]:
@@ -177,10 +182,13 @@ class Stage(NamedTuple):
     """Places of things in all pictures of a run, and the size of these."""
 
     columns: Columns
+    """As wide as they are in any picture."""
     places: Mapping[str, float]
     """The upper edge of each entry; for a tensor in a storage, how far below that of the storage."""
     foot: float
+    """How far down the notes begin."""
     size: tuple[float, float]
+    """Width and height of the pictures."""
 
 
 class PlacedRun(NamedTuple):
@@ -318,7 +326,9 @@ class DrawnBand(NamedTuple):
     """The SVG elements of a band, and the classes in them."""
 
     parts: str
+    """The elements, joined."""
     kinds: frozenset[str]
+    """The classes, for the stylesheet."""
 
 
 @lru_cache(maxsize=1024)

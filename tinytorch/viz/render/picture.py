@@ -54,6 +54,7 @@ class Folded(NamedTuple):
     """Something that a picture has folded: a line that stands for it, and what opening it shows."""
 
     summary: str
+    """The line that stands for it."""
     open: Callable[[], tuple[str, str, Sequence[Folded]]]
     """Makes an SVG (or ""), its text, and the folds in it."""
 

@@ -26,8 +26,11 @@ class Column(NamedTuple):
     """A cell with its value and what this was before; with `cell` None, a gap."""
 
     cell: int | None
+    """The number of the cell."""
     value: str
+    """Its value as it is written."""
     value_before: str
+    """What the earlier snapshot had there, if it was another; else empty."""
 
 
 class ViewLane(NamedTuple):
@@ -48,8 +51,11 @@ class Strip:
     """The columns of one storage."""
 
     columns: tuple[Column, ...]
+    """The cells that are drawn, with gaps where others are left out."""
     cell_width: float
+    """The width of each, in px."""
     height: int
+    """The height of cells and numbers, in px."""
 
     @property
     def edges(self) -> list[float]:

@@ -115,9 +115,13 @@ class Sign(NamedTuple):
     """A small sign: a path that starts to the left of its middle and above it."""
 
     left: int
+    """How far left of its middle the path starts, in px."""
     above: int
+    """How far above it."""
     path: str
+    """What follows the M of an SVG path, in relative steps."""
     kind: str
+    """The class that colours it."""
 
 
 MARKS = {

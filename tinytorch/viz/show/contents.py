@@ -43,6 +43,8 @@ class NameEntry(NamedTuple):
 
     name: str
     flag: str
+    """ "new" for a name that the earlier snapshot did not have for this tensor, "found" for
+    what `find` names, or ""."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,11 @@ class TensorEntry:
 
     tensor: TensorRecord
     label: str
+    """What sentences call it: its names joined, or words where it has none."""
     names: tuple[NameEntry, ...]
+    """One for each of its names; the label alone where it has none."""
     is_new: bool
+    """True if the earlier snapshot did not have the tensor."""
     cells: str
     """Which cells it covers, for where none of these is among the cells that are drawn."""
     remarks: tuple[Remark, ...]
@@ -64,11 +69,14 @@ class CounterEntry:
     """A version counter, or a tensor without one, and the tensors of one storage that share it."""
 
     id: str | None
+    """None for an inference tensor, which has no counter."""
     version: int | None
     version_before: int | None
+    """Its version in the earlier snapshot; None if it is the same or not known."""
     rows: tuple[int, ...]
     """Positions among the tensors of the storage."""
     sentence: str
+    """What the text says of it; the drawing has a box with the number."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +85,16 @@ class StorageEntry:
 
     storage: StorageRecord
     title: Remark
+    """Whose storage it is."""
     size: Remark
+    """How many cells of which dtype; its caption has only what is unusual."""
     remarks: tuple[Remark, ...]
     """Kinds: objects, cells, note, changed cells."""
     old_values: Mapping[int, object]
     """Cell -> the value that it had before."""
     tensors: tuple[TensorEntry, ...]
     more: Remark | None
+    """How many of its tensors are not shown; None if all are."""
     counters: tuple[CounterEntry, ...]
 
 
@@ -92,7 +103,9 @@ class PackEntry:
     """Several storages in one line."""
 
     summary: str
+    """The line that stands for them."""
     has_hazard: bool
+    """True if a tensor in it has a hazard."""
     open: Callable[[], tuple[StorageEntry | PackEntry, ...]]
     """Makes the entries in it: only if it is opened, since there may be thousands."""
 
@@ -102,11 +115,17 @@ class MemoryContents:
     """Everything that a memory picture says."""
 
     title: str
+    """What the picture shows, in half a sentence."""
     heading: Remark
+    """The first line of the text."""
     entries: tuple[StorageEntry | PackEntry, ...]
+    """The storages in order, folded where there are many."""
     without_storage: tuple[TensorEntry, ...]
+    """The tensors that have no memory to be drawn: sparse, nested, not filled yet."""
     notes: tuple[str, ...]
+    """Half sentences, below the storages."""
     is_whole: bool
+    """True if the picture was asked for as a whole, however large."""
 
 
 # -- graphs ------------------------------------------------------------------------
@@ -117,12 +136,19 @@ class NamedTensor:
     """A tensor in a graph picture: a name that leads to its node, or a leaf."""
 
     id: str
+    """The id of its record: cards and edges are named by it."""
     label: str
+    """Its names joined, or words where it has none."""
     sentence: str
+    """Where it is in the graph, for the text: made by a node, a leaf, or neither."""
     caption: str
+    """What its card has below the label."""
     is_grad_leaf: bool
+    """True for a leaf that requires grad."""
     is_new: bool
+    """True if the earlier snapshot did not have it."""
     changes: tuple[str, ...]
+    """What changed in it, a sentence each."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +156,9 @@ class NamedTensors:
     """Several tensors of a graph picture that share a card."""
 
     id: str
+    """The name of its card."""
     headings: tuple[str, ...]
+    """The lines above the tensors."""
     tensors: tuple[NamedTensor, ...]
 
 
@@ -139,10 +167,16 @@ class NodeEntry:
     """A node of the graph."""
 
     id: str
+    """N1, N2: of its record."""
     name: str
+    """Its kind without the namespace: MulBackward0."""
     is_new: bool
+    """True if the earlier snapshot did not have it."""
     is_found: bool
+    """True if `find` names it."""
     has_wrong_gradient: bool
+    """True if the step player knows that a backward computed a wrong gradient from what it
+    saved."""
     remarks: tuple[Remark, ...]
     """Kinds: gradient, gradient changed, edge; of each thing that it saved the state (live, number,
     packed, once, stale, freed, unreadable; for live also unchanged, written unseen), then writing
@@ -154,15 +188,20 @@ class FoldEntry:
     """Several nodes of the graph in one entry."""
 
     id: str
+    """F1, F2; F1.2 for one in an opened fold."""
     title: str
+    """The modules that it stands for, and how many times it repeats; may be empty."""
     summary: str
     """The line below the picture that opens it."""
     is_new: bool
+    """True if the earlier snapshot had none of its nodes."""
     is_found: bool
+    """True if `find` names one of its nodes."""
     remarks: tuple[Remark, ...]
     """Kinds: heading, node kind, more; stale, written unseen, count (of other states), count maybe
     written; leaves, results, changed, edge."""
     leaf_labels: tuple[str, ...]
+    """What a fold of leaves shows when it is opened."""
     open: Callable[[], GraphContents] | None
     """Makes the picture of what is in it; None for a fold of leaves."""
 
@@ -171,17 +210,22 @@ class OutsideEntry(NamedTuple):
     """An entry outside of an opened fold, to which an edge leads or from which one comes."""
 
     id: str
+    """The name of its card: `to_` or `from_`, and the id of the entry."""
     caption: str
+    """Where it leads to or comes from."""
 
 
 class GraphEdge(NamedTuple):
     """A line of a graph picture from entry to entry."""
 
     tail: str
+    """The id of the entry, tensor or outside entry that it starts at."""
     head: str
+    """The id of that which it goes to."""
     kind: str
     """ "name" from a tensor to its node, "next" along next_functions, "leaf" to an accumulated leaf."""
     label: str = ""
+    """The index in next_functions where there are several, or `.grad`."""
 
 
 @dataclass(frozen=True)
@@ -189,22 +233,35 @@ class GraphContents:
     """Everything that a graph picture says."""
 
     title: str
+    """What the picture shows, in half a sentence."""
     heading: Remark
+    """The first line of the text, and what is above the drawing."""
     summary: str
     """The label for screen readers."""
     listed: tuple[NamedTensor, ...]
     """The tensors of the text, which has a line for each of them."""
     not_listed: str
+    """How many tensors have no line in the text; empty if all have."""
     results: tuple[NamedTensor, ...]
+    """The named tensors that nodes here made."""
     entries: tuple[NodeEntry | FoldEntry, ...]
+    """The nodes and folds in order."""
     leaves: tuple[NamedTensor, ...]
+    """The leaves that nodes here accumulate into."""
     without_graph: tuple[NamedTensor, ...]
     """Leaves that require grad and from which no node here was computed."""
     groups: tuple[NamedTensors, ...]
+    """Cards of several tensors: those off the graph, and leaves without a graph where they
+    are many."""
     outside: tuple[OutsideEntry, ...]
+    """Of an opened fold: what is around it."""
     edges: tuple[GraphEdge, ...]
+    """The lines between all of these."""
     notes: tuple[str, ...]
+    """Half sentences, below the nodes."""
     is_whole: bool
+    """True if the picture was asked for as a whole, however large."""
     keys: Mapping[str, object]
     """Node id -> the key under which the next snapshot knows the node again."""
     has_folded_tensors: bool
+    """True if a fold has leaves or named results in it, which then have no card."""

@@ -25,9 +25,13 @@ class Stretch:
     """Neighbours in a line: one place, or several that are folded."""
 
     start: int
+    """The first place in the line."""
     stop: int
+    """The place after the last."""
     label: str = ""
+    """The module, or modules, that it stands for; empty where there is none."""
     times: int = 1
+    """How many equal rounds it is made of."""
 
     @property
     def is_single(self) -> bool:

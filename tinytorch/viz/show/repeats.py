@@ -17,9 +17,11 @@ class Repeat(NamedTuple):
     saving: int
     """How many entries are saved if one round is shown in place of all."""
     start: int
+    """The place of the first thing."""
     length: int
     """How many things a round has."""
     times: int
+    """How many rounds there are."""
 
     @property
     def stop(self) -> int:

@@ -43,12 +43,14 @@ class NodeFold:
     """Several nodes in one entry."""
 
     id: str
+    """F1, F2; F1.2 for one in an opened fold."""
     nodes: tuple[str, ...]
     kinds: tuple[tuple[str, int], ...]
     """The names of its nodes, counted."""
     states: tuple[tuple[str, int], ...]
     """The states of what its nodes saved, counted."""
     leaves: tuple[str, ...]
+    """The tensors that its accumulators add to, by id."""
     ends: tuple[str, ...]
     """The nodes that its edges go to."""
     results: tuple[str, ...] = ()
@@ -73,6 +75,7 @@ class NodeSelection:
     is_whole: bool = False
     """True if the picture was asked for as a whole, however large."""
     find: str = ""
+    """What the user looks for: a module, a tensor or a kind of node; empty for nothing."""
     found: frozenset[str] = frozenset()
     """The nodes that `find` names."""
 

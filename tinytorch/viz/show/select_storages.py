@@ -23,6 +23,7 @@ class Band:
 
     storage: StorageRecord
     members: list[TensorRecord]
+    """The tensors that are shown, those that share a version counter together."""
     hidden: int = 0
 
     @property
@@ -41,9 +42,13 @@ class StoragePack:
     """Several storages in one entry, which may contain such entries again."""
 
     label: str
+    """The module, or modules, that it stands for; empty where there is none."""
     times: int
+    """How many equal rounds it is made of."""
     bands: tuple[Band, ...]
+    """All of its storages."""
     inside: tuple[Band | StoragePack, ...]
+    """What is shown when it is opened."""
 
     @property
     def tensors(self) -> list[TensorRecord]:
@@ -59,6 +64,7 @@ class MemorySelection:
     is_whole: bool
     """True if the picture was asked for as a whole, however large."""
     find: str
+    """What the user looks for: a module or a tensor; empty for nothing."""
     found: frozenset[str]
     """The tensors whose names have `find` in them."""
     hazards: Mapping[str, tuple[str, ...]]
