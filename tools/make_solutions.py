@@ -80,7 +80,7 @@ def _defined(sources: list[str]) -> tuple[str, dict[str, Any]]:
 def _prediction(name: str, prediction: Prediction) -> list[dict[str, Any]]:
     run = prediction.run(tinytorch)
     answers = [
-        question.parse(format_answer(question.right_answer(run)))
+        question.normalize_answer(format_answer(question.right_answer(run)))
         for question in prediction.questions
     ]
     listed = "\n".join(

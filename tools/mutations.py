@@ -148,7 +148,7 @@ MUTATIONS = (
         "a prediction tells no answer before it is committed",
         "widgets/copylab/quiz/prediction.py",
         'Cell(f"{question.answer_format}: …", part=field, **left)',
-        'Cell(f"{question.right(self.run())}: …", part=field, **left)',
+        'Cell(f"{question.right_answer(self.run())}: …", part=field, **left)',
         "tests/widgets/quiz/test_predict.py::test_the_twins_are_whole_and_tell_no_answer",
     ),
     Mutation(

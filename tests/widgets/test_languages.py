@@ -93,7 +93,7 @@ def predicted() -> str:
     made = copylab.predict(CODE, engine=tinytorch)
     asked = made.html
     rows = len(made.questions)
-    told = made.commit([question.options[0] for question in made.questions[:rows]])
+    told = made.commit([question.bound_choices[0] for question in made.questions[:rows]])
     return asked + told.html
 
 
@@ -177,7 +177,7 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
             told = [question.text, question.answer_format]
             for wrong in question.wrong:
                 refuted = question.refute(run, str(wrong))
-                told += [refuted.facts, refuted.against, *refuted.sentences(set())]
+                told += [refuted.facts, refuted.objection, *refuted.sentences(set())]
             assert english(re.sub("`[^`]*`", "§", " ".join(told))) == set()
 
 

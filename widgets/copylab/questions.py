@@ -9,10 +9,10 @@ what speaks against particular answers (see `Question`). Answers are found by ru
 facts that speak against a wrong one.
 """
 
-from .quiz.questions import (
+from .quiz import Question
+from .quiz.ready_questions import (
     ENDLESS,
     ENDS,
-    Question,
     count,
     gets_gradient,
     gradient,

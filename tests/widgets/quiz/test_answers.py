@@ -9,7 +9,7 @@ import pytest
 from copylab.quiz.answers import (
     format_answer,
     format_number,
-    is_readable,
+    is_of_same_kind,
     is_same_answer,
     parse_names,
 )
@@ -29,7 +29,7 @@ def test_what_an_answer_means(given: Any, right: Any, fits: bool) -> None:
     READ,
 )
 def test_what_can_be_an_answer(given: str, right: Any, can: bool) -> None:
-    assert is_readable(given, right, KNOWN) is can
+    assert is_of_same_kind(given, right, KNOWN) is can
 
 
 def test_how_answers_are_shown() -> None:

@@ -83,7 +83,7 @@ def test_it_has_what_a_lesson_needs(lesson: str, name: str) -> None:
         assert thing.code.strip()
     else:
         assert len(thing.questions) >= 2
-        assert any(question.wrong or question.suspect for question in thing.questions)
+        assert any(question.wrong or question.find_misconception for question in thing.questions)
 
 
 @pytest.mark.torch
@@ -108,11 +108,13 @@ def reveal(prediction: Prediction, engine: ModuleType) -> str:
         right = question.right_answer(run)
         listed = [*map(str, question.wrong), *(question.choices or ())]  # type: ignore[misc]
         if question.choices is None:
-            said = ["something else", "-77", "none", *run.at().values]
+            said = ["something else", "-77", "none", *run.moment().values]
             listed += [one for one in said if question.is_readable(one, right, run)]
         answers.append(
             next(
-                answer for answer in listed if not question.is_right(question.parse(answer), right)
+                answer
+                for answer in listed
+                if not question.is_right(question.normalize_answer(answer), right)
             )
         )
     return fresh.commit(answers).text

@@ -30,10 +30,15 @@ def told(html: str) -> dict[str, Any]:
 
 def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     asked = predict(
-        CODE, [same_storage("x", "y"), value("y", wrong={"[1, 2]": "a copy shares memory"})]
+        CODE,
+        [
+            same_storage("x", "y"),
+            value("y", wrong={"[1, 2]": "a copy shares memory"}),
+            value("x"),
+        ],
     )
     html = render_standalone(asked, tinytorch)
-    first, second = told(html)["rows"]
+    first, second, third = told(html)["rows"]
     texts = told(html)["sentences"]
     assert ([*first["choices"]], first["right"], [given for given, _ in first["refutations"]]) == (
         ["yes", "no"],
@@ -45,6 +50,9 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
         texts[one] for one in second["refutations"][0][1]
     )
     assert second["facts"]
+    # Not listed, and foreseen: `x` would show the numbers of `y` if the two shared memory.
+    ((answer, against),) = third["refutations"]
+    assert (answer, against[1:]) == ("[2, 3]", second["refutations"][0][1][1:])
     assert len(texts) == len(set(texts))
     shown = re.sub(r'data-prediction="[^"]+"', "", html)
     for secret in ("What is written into the one", "[2.0, 3.0]"):
@@ -77,7 +85,9 @@ def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
         assert page_told["revealed"].count('class="cl-wrong cl-number"') == len(rows)
         assert [row["name"] for row in rows] == [question.name for question in asked.questions]
         for row, question in zip(rows, asked.questions, strict=True):
-            assert len(row["refutations"]) + 1 >= len(question.options)  # each choice has its words
+            assert len(row["refutations"]) + 1 >= len(
+                question.bound_choices
+            )  # each choice has its words
             assert all(against for _, against in row["refutations"])
 
 

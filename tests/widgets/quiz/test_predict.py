@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import importlib
 import inspect
@@ -33,10 +34,12 @@ from copylab.questions import (
     value,
     version,
 )
+from copylab.quiz import ready_questions, wrong_answers
 from copylab.quiz.answers import format_answer
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconception
 from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.runs import QuizRun
+from copylab.quiz.wrong_answers import choose_by_answer
 
 CLONE = """
 a = torch.tensor(1.0, requires_grad=True)
@@ -145,7 +148,14 @@ def test_a_question_is_called_as_its_help_says() -> None:
     assert same_storage(a="x", b="y").text == same_storage("x", "y").text  # type: ignore[call-arg]
     assert same_storage("x", "y", at=2).text == "After line 2: do `x` and `y` share a storage?"
     assert same_storage("x", "y", prompt="One memory?").text == "One memory?"
-    assert {"same_storage", "outcome", "names_showing", "state_table"} <= set(questions.__all__)
+    declared = {
+        name
+        for name, item in vars(ready_questions).items()
+        if "QuizRun"
+        in str(getattr(item, "__wrapped__", None) and inspect.signature(item.__wrapped__))
+    }
+    assert len(declared) > 15
+    assert declared | {"state_table"} <= set(questions.__all__), "each is public"
     with pytest.raises(TypeError, match="missing a required argument: 'b'"):
         same_storage("x")
     with pytest.raises(TypeError, match="unexpected keyword argument 'at'"):
@@ -299,7 +309,7 @@ def test_a_wrong_answer_meets_its_misconception_and_facts(
     assert row.refutation.misconception.name == name
     assert facts in row.refutation.facts
     assert row.refutation.facts in reveal.text
-    assert MISCONCEPTIONS[name].against(
+    assert MISCONCEPTIONS[name].refute(
         predict(code, [question], engine=engine).run()
     ) in reveal.text.replace("**", "")
     assert reveal.misconceptions == (name,)
@@ -353,11 +363,77 @@ def test_a_lesson_brings_its_own() -> None:
         (row,) = predict(VIEW, [question]).commit([given]).rows
         assert row.refutation is not None
         known = row.refutation.misconception
-        said[given] = (known.name if known else None, row.refutation.against)
+        said[given] = (known.name if known else None, row.refutation.objection)
     assert said["2, 4, 6"] == ("fifty", "It is 100.")
     assert said[1][0] == "a tensor is a formula"
     assert said["2"] == (None, "Two is what n was once.")
     assert said["3"] == (None, "")
+
+
+def test_a_misspelt_misconception_is_no_sentence(engine: ModuleType) -> None:
+    for misspelt in ("view is a copy", "detach copyes"):
+        with pytest.raises(ValueError, match=f"no misconception is called '{misspelt}': did you"):
+            value("x", wrong={1: misspelt})
+    value("x", wrong={1: "A view is not a copy.", 2: "a view is no copy!", 3: "no copy"})
+    with pytest.raises(KeyError, match="did you mean 'a view is a copy'"):
+        choose_by_answer(yes="view is a copy", no="detach copies")
+
+    asked = Question(
+        "What is `x`?",
+        None,
+        lambda run: run.value("x"),
+        find_misconception=lambda _run, answer: "view is a copy" if answer == "7" else None,
+    )
+    p = predict("x = torch.tensor(1.0)", [asked], engine=engine)
+    with pytest.raises(KeyError, match="no misconception is called 'view is a copy'"):
+        p.commit([7])
+    assert p.reveal is None
+    assert "cannot refute an answer: KeyError" in str(p.verify())
+    assert p.commit([8]).misconceptions == ()
+
+
+def test_every_misconception_that_is_found_is_in_the_catalogue() -> None:
+    found = set()
+    for statement in ast.walk(ast.parse(inspect.getsource(wrong_answers))):
+        waiting = [statement.value] if isinstance(statement, ast.Return) else []
+        for expression in waiting:
+            if isinstance(expression, ast.IfExp):
+                waiting += [expression.body, expression.orelse]
+            elif isinstance(expression, ast.Constant) and expression.value is not None:
+                found.add(expression.value)
+    assert len(found) > 15
+    assert found <= MISCONCEPTIONS.keys()
+
+
+def test_a_misconception_behind_a_free_answer_is_foreseen_and_settled(
+    progress_file: Path,
+) -> None:
+    asked = [gradient("a"), gradient("b"), version("z")]
+    run = predict(CLONE, asked).run()
+    gradient_of_a, gradient_of_b, version_of_z = (q.foresee_refutations(run) for q in asked)
+    for refutations in (gradient_of_a, gradient_of_b, version_of_z):
+        assert all(refutation.misconception for refutation in refutations.values())
+    assert gradient_of_a.keys() == {"3"}, "what the last backward added; not 5, which is right"
+    assert {"0", "10", "2"} <= gradient_of_b.keys()
+    assert "0" not in version_of_z
+
+    def find_states() -> dict[str, str]:
+        notes = json.loads(progress_file.read_text("utf-8"))["misconceptions"]
+        return {name: note["state"] for name, note in notes.items()}
+
+    assert predict(CLONE, asked, key="k").commit([3, None, 1]).right == 1
+    assert find_states() == {"backward overwrites": "met", "computing is writing": "met"}
+    predict(CLONE, asked, key="l").commit([5, None, 1])
+    assert find_states() == {"backward overwrites": "settled", "computing is writing": "met"}
+
+
+def test_a_name_may_be_bound_to_a_tensor_of_another_shape(engine: ModuleType) -> None:
+    code = (
+        "x = torch.ones(2, requires_grad=True)\n(x * 1).sum().backward()\n"
+        "x = torch.ones((), requires_grad=True)\n(x * 2).backward()\n(x * 3).backward()"
+    )
+    reveal = predict(code, [gradient("x")], engine=engine).commit([3])
+    assert reveal.misconceptions == ("backward overwrites",)
 
 
 def test_the_catalogue() -> None:

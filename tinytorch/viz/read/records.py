@@ -40,6 +40,9 @@ class TensorRecord:
     """None for a nested tensor, whose rows differ in size."""
     stride: tuple[int, ...] | None
     offset: int | None
+    """Its `storage_offset()`, in elements, from where its own storage object begins; None without a
+    storage. In a storage record with several `objects` that is not where the record begins: there
+    `start_byte` says where the tensor is."""
     dtype: str
     itemsize: int
     device: str

@@ -91,25 +91,25 @@ class Snapshot:
         records = (*self.tensors, *self.storages, *self.counters, *self.nodes)
         return {record.id: record for record in records}
 
-    def tensor(self, which: str) -> TensorRecord:
+    def tensor(self, id_or_name: str) -> TensorRecord:
         """Return the tensor with this id, or else this name; KeyError if there is none."""
-        record = self._record_by_id.get(which)
+        record = self._record_by_id.get(id_or_name)
         # A variable may be called S1, which is also the id of a storage.
         if not isinstance(record, TensorRecord):
-            record = self._record_by_id[dict(self.names)[which]]
+            record = self._record_by_id[dict(self.names)[id_or_name]]
         return cast("TensorRecord", record)
 
-    def storage(self, which: str) -> StorageRecord:
+    def storage(self, storage_id: str) -> StorageRecord:
         """Return the storage with this id; KeyError if there is none."""
-        return cast("StorageRecord", self._record_by_id[which])
+        return cast("StorageRecord", self._record_by_id[storage_id])
 
-    def counter(self, which: str) -> Counter:
+    def counter(self, counter_id: str) -> Counter:
         """Return the version counter with this id; KeyError if there is none."""
-        return cast("Counter", self._record_by_id[which])
+        return cast("Counter", self._record_by_id[counter_id])
 
-    def node(self, which: str) -> NodeRecord:
+    def node(self, node_id: str) -> NodeRecord:
         """Return the graph node with this id; KeyError if there is none."""
-        return cast("NodeRecord", self._record_by_id[which])
+        return cast("NodeRecord", self._record_by_id[node_id])
 
     # -- questions about two tensors: each takes their records, ids or names ---------------
 
@@ -212,13 +212,13 @@ class Snapshot:
         names = () if tensor.grad_of is None else self.tensor(tensor.grad_of).names
         return f"{names[0]}.grad" if names else ""
 
-    def label(self, which: str) -> str:
+    def label(self, id_or_name: str) -> str:
         """Return what to call a tensor.
 
         Its names (`a = b`), `x.grad`, its relation to a named one (`w transposed`), or
         `T7 (no name)`.
         """
-        tensor = self.tensor(which)
+        tensor = self.tensor(id_or_name)
         if tensor.names:
             return " = ".join(escape_name(name) for name in tensor.names)
         if tensor.grad_of is not None:
@@ -251,14 +251,14 @@ class Snapshot:
             return gettext("the memory of {name}", name=name)
         return describe_view(tensor, whole, name)
 
-    def grad_label(self, which: str) -> str:
+    def grad_label(self, id_or_name: str) -> str:
         """Return what to call the gradient of a tensor: by the first of its names."""
-        tensor = self.tensor(which)
+        tensor = self.tensor(id_or_name)
         if tensor.names:
             return f"{escape_name(tensor.names[0])}.grad"
         if self._label_by_sharer(tensor):
-            return gettext("the .grad of {tensor}", tensor=self.label(which))
-        return f"{self.label(which)}.grad"
+            return gettext("the .grad of {tensor}", tensor=self.label(id_or_name))
+        return f"{self.label(id_or_name)}.grad"
 
     def grad_labels(self, leaves: Sequence[str]) -> list[str]:
         """Return what to call the gradients of leaves; many without a name are counted."""

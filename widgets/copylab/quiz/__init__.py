@@ -4,7 +4,6 @@ May import `run`, `player`, `ui`, `doc`, `tinytorch.viz`. The ready-made questio
 `copylab.questions`.
 """
 
-from . import beliefs, evidence
 from .answers import format_number
 from .exercises import Exercise, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
@@ -42,9 +41,7 @@ __all__ = [
     "QuizRun",
     "Wrong",
     "apart",
-    "beliefs",
     "each",
-    "evidence",
     "exercise",
     "format_number",
     "has_grad",

@@ -65,8 +65,8 @@ def is_same_answer(answer: Any, right: Any) -> bool:
     return _equal_values(parse_value(answer), right)
 
 
-def is_readable(answer: Any, right: Any, known_names: Collection[str]) -> bool:
-    """Return True if `answer` is of the sort of `right`: names that exist, a value, or any text."""
+def is_of_same_kind(answer: Any, right: Any, known_names: Collection[str]) -> bool:
+    """Return True if `answer` is of the kind of `right`: names that exist, a value, or any text."""
     if isinstance(right, frozenset | set):
         accepted = {name.casefold() for name in known_names} | {name.casefold() for name in right}
         return parse_names(answer) <= accepted

@@ -1,6 +1,6 @@
 """The facts of a run that decide a question, in sentences. Everything here is read off the run.
 
-A declaration in `questions.py` names one of these functions as its `because`. What can only be
+A declaration in `ready_questions.py` names one of these functions as its `because`. What can only be
 found by doing (does a write show, does a gradient arrive) is tried, each in a run of its own.
 """
 
@@ -28,11 +28,11 @@ _MAX_NODES = 8
 _UNINITIALIZED = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
 
 
-def _sentence_of(read_fact: Callable[..., TensorFact]) -> Callable[..., str]:
+def _sentence_of(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
     """Return a function that says the sentence of a fact of `tensor_facts.py`."""
 
     def describe_fact(run: QuizRun, *names: str, at: int | None) -> str:
-        return run.read_fact(read_fact, *names, at=at).sentence
+        return run.read_fact(find_fact, *names, at=at).sentence
 
     return describe_fact
 

@@ -2,8 +2,8 @@
 
     misconception("clone cuts the graph")
 
-The names are short statements, all of them wrong; most can be found in print. `beliefs.py` finds
-the one behind a wrong answer, and a lesson may make its own with `Misconception(name, says,
+The names are short statements, all of them wrong; most can be found in print. `wrong_answers.py`
+finds the one behind a wrong answer, and a lesson may make its own with `Misconception(name, says,
 refutation)`.
 """
 
@@ -27,6 +27,7 @@ class Misconception:
     says: the belief in a whole sentence, as its owner would say it.
     refutation: what speaks against it: a text, or a function that makes one from the run. Facts of
         a run (which storage, which value) belong into a function, which reads them off that run.
+        Those of the catalogue are texts: there the `because` of the question says the facts.
     """
 
     name: str
@@ -36,13 +37,15 @@ class Misconception:
     def __repr__(self) -> str:
         return summarize_text(f"Misconception({self.name!r})")
 
-    def against(self, run: QuizRun) -> str:
+    def refute(self, run: QuizRun) -> str:
         """Return the refutation, with the facts of this run."""
         return (
             gettext(self.refutation) if isinstance(self.refutation, str) else self.refutation(run)
         )
 
 
+# What each misconception says, and what speaks against it. Texts alone, and no functions or calls:
+# tools/make_catalogue.py takes every text of this table for translators.
 _BELIEFS_AND_REFUTATIONS = {
     "a name is a copy": (
         "`y = x` gives me a second tensor.",
@@ -229,3 +232,20 @@ def misconception(name: str) -> Misconception:
             hint = f"did you mean {' or '.join(map(repr, similar))}?"
         raise KeyError(f"no misconception is called {name!r}: {hint}")
     return MISCONCEPTIONS[name]
+
+
+def require_name_or_sentence(text: str) -> None:
+    """Raise ValueError for a text that is neither a name of the catalogue nor a sentence.
+
+    A name begins with a small letter and ends without a full stop; a text like that which is close
+    to a name is a misspelt one, and would be shown to learners as a sentence.
+    """
+    is_sentence = text[:1].isupper() or text.rstrip().endswith((".", "!", "?", "。"))
+    if text in MISCONCEPTIONS or is_sentence:
+        return
+    similar = difflib.get_close_matches(text, MISCONCEPTIONS, 1, 0.75)
+    if similar:
+        raise ValueError(
+            f"no misconception is called {text!r}: did you mean {similar[0]!r}? "
+            "A sentence of your own ends with a full stop"
+        )

@@ -30,7 +30,7 @@ from ..wording import gettext, gettext_noop, ngettext
 from .answers import translate_choice
 from .progress import add_note, find_note, load_notes
 from .question import Question
-from .questions import state_table
+from .ready_questions import state_table
 from .reveal import Reveal, UnreadableAnswerError, judge_answers, render_result
 from .runs import QuizRun
 from .standalone import render_standalone
@@ -41,11 +41,14 @@ from .view import Task, TaskView
 class Prediction(Task, traitlets.HasTraits):
     """Questions about a program, all answered and committed before anything of the run is shown.
 
-        p = predict( "x = torch.tensor([1.0, 2.0]); y = x.clone(); x += 1", [same_storage("x", "y"),
-            value("y", wrong={"[2, 3]": "a tensor is a formula"})], key="my-course/clone", ) p
-            # in a notebook: the table to fill in p.commit(["no", [1, 2]])   # without its buttons:
-            one answer for each row p.verify()                 # is every question answerable, every
-            listed wrong answer really wrong?
+        p = predict(
+            "x = torch.tensor([1.0, 2.0]); y = x.clone(); x += 1",
+            [same_storage("x", "y"), value("y", wrong={"[2, 3]": "a tensor is a formula"})],
+            key="my-course/clone",
+        )
+        p                          # in a notebook: the table to fill in
+        p.commit(["no", [1, 2]])   # without its buttons: one answer for each row
+        p.verify()                 # can every question be answered, is each answer in `wrong` wrong?
 
     code: the program, which knows its engine as `torch`. It runs in a namespace of its own, out of
         sight.
@@ -141,7 +144,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                 "these answers were committed already; p.reset() clears them, p.reveal shows them again"
             )
         texts = self._parse_answers(answers)
-        reveal = self._judge(texts, choose_engine(engine, self._engine))
+        reveal = self._judge_and_reveal(texts, choose_engine(engine, self._engine))
         note = {
             "answers": texts,
             "right": reveal.right,
@@ -155,7 +158,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def _note_misconceptions(self, reveal: Reveal) -> None:
         """Note which misconceptions were met, and which of those met before are settled now.
 
-        One is settled by a right answer to a question where it could have come again.
+        One is settled by a right answer to a question where it could have come again: where it is
+        behind an answer that can be foreseen (`Question.foresee_refutations`).
         """
         if self.key is None:
             return
@@ -169,7 +173,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             for name in met_before & reveal.avoided_misconceptions:
                 add_note("misconceptions", name, {"state": "settled"})
 
-    def _judge(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
+    def _judge_and_reveal(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
+        """Compare the answers with the run, set `reveal` and then the traits; return the reveal."""
         run = self.run(engine)
         answers = [texts[question.name] for question in self.questions]
         rows = judge_answers(self.questions, answers, run)
@@ -189,7 +194,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                     f"no row is called {key!r}: use its number, 1 to {len(self.questions)}, or its name"
                 )
             question = questions[key]
-            by_name[question.name] = question.parse(answer)
+            by_name[question.name] = question.normalize_answer(answer)
         missing = []
         for number, question in enumerate(self.questions, 1):
             if question.name not in by_name:
@@ -256,15 +261,17 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         if self.reveal is None and isinstance(stored, dict):
             # An earlier edition of the lesson may have had other questions.
             with contextlib.suppress(KeyError, ValueError, TypeError):
-                self._judge(self._parse_answers(stored), choose_engine(engine, self._engine))
+                self._judge_and_reveal(
+                    self._parse_answers(stored), choose_engine(engine, self._engine)
+                )
                 return True
         return False
 
     def verify(self, engine: ModuleType | None = None) -> Verification:
         """Test that every question has an answer, and every wrong answer a refutation.
 
-        Returns a Verification: make_printable, `.faults` empty if all is well. Nothing is raised or
-        noted.
+        Returns a Verification, which can be printed; its `.faults` are empty if all is well.
+        Nothing is raised or noted.
         """
         run = QuizRun(self.code, choose_engine(engine, self._engine))
         faults = []
@@ -369,11 +376,11 @@ def _names_bound(tree: ast.Module) -> Iterator[str]:
 def _render_field(question: Question, field_id: str) -> tuple[str, str]:
     """Return the HTML of a label and its field: a menu for choices, else room for a text."""
     label = html_element("label", inline_html(question.text), for_=field_id)
-    if question.options:
-        options = html_element("option", escape(gettext("choose …")), value="")
-        for choice in question.options:
-            options += html_element("option", escape(translate_choice(choice)), value=choice)
-        field = html_element("select", options, id=field_id, name=question.name)
+    if question.bound_choices:
+        choices = html_element("option", escape(gettext("choose …")), value="")
+        for choice in question.bound_choices:
+            choices += html_element("option", escape(translate_choice(choice)), value=choice)
+        field = html_element("select", choices, id=field_id, name=question.name)
     else:
         hint_id = f"{field_id}-hint"
         field = html_element(
@@ -458,6 +465,8 @@ class PredictionView(TaskView):
     def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
             case {"do": "commit", "answers": dict(answers)} if not self._prediction.committed:
+                # `_take_answers`, which observes the form, hands them to the prediction, whose
+                # commit reads them there.
                 self.form.answers = answers
                 self.commit()
             case {"do": "reset"}:

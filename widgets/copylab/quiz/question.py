@@ -12,18 +12,24 @@ from tinytorch.viz import short_node_name, summarize_text
 from ..wording import gettext
 from .answers import (
     format_answer,
-    is_readable,
+    is_of_same_kind,
     is_same_answer,
     matches_pattern,
     parse_names,
     parse_value,
     translate_choice,
 )
-from .misconceptions import MISCONCEPTIONS, Misconception
+from .misconceptions import (
+    MISCONCEPTIONS,
+    Misconception,
+    misconception,
+    require_name_or_sentence,
+)
 from .runs import QuizRun
+from .wrong_answers import foresee_answers
 
 Wrong = Misconception | str | Callable[[QuizRun], str]
-"""What speaks against an answer: a misconception or its name, a sentence, or its function."""
+"""What speaks against an answer: a misconception or its name, or a sentence or its function."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +38,18 @@ class Refutation:
 
     facts: the facts of the run, in sentences; empty if there are none.
     misconception: the one behind the answer, if it is known.
-    against: what speaks against the misconception, or else against this answer alone.
+    objection: what speaks against the misconception, or else against this answer alone.
     """
 
     facts: str
     misconception: Misconception | None
-    against: str
+    objection: str
 
     def sentences(self, explained: set[str]) -> list[str]:
-        """Return what to say.
+        """Return what to say, a sentence or several in each text.
 
-        A misconception is explained once: `explained` are names, and gets this one.
+        A misconception is explained once on a page, and only named where it comes again.
+        `explained` has the names of those that were explained before; this one is added to it.
         """
         sentences = [self.facts] if self.facts else []
         if self.misconception is not None:
@@ -53,7 +60,7 @@ class Refutation:
             explained.add(self.misconception.name)
             headline = gettext("A common misconception: {name}.", name=name)
             sentences.append(f"**{headline}** “{gettext(self.misconception.says)}”")
-        return [*sentences, *([self.against] if self.against else [])]
+        return [*sentences, *([self.objection] if self.objection else [])]
 
 
 @dataclass(frozen=True)
@@ -69,14 +76,16 @@ class Question:
     answer: returns the right answer from a QuizRun: True or False (yes, no), a number, a list, a
         text, a set of names.
     wrong: what speaks against particular wrong answers. A text that is the name of a misconception
-        of the catalogue means that one, any other is a sentence of its own.
+        of the catalogue means that one, any other is a sentence of its own. ValueError for what
+        looks like a misspelt name.
     because: the facts of the run that decide the question, shown after every wrong answer.
     name: its name in `commit({name: answer})`; by default its prompt.
     hint: how to write a free answer.
-    suspect: finds the misconception behind any wrong answer that `wrong` does not list, from the
-        run and the answer.
-    pattern: a regular expression that a free answer has to match, in small letters, unless it is
-        the name of a node of the run; any other answer is asked for again.
+    find_misconception: finds the misconception behind any wrong answer that `wrong` does not list,
+        from the run and the answer: returns it, its name in the catalogue, or None.
+    pattern: only for the question `node`, whose answers are names of nodes. A regular expression in
+        small letters; a free answer has to match it, or to be the name of a node of the run or a
+        key of `wrong`. Any other answer is asked for again.
     """
 
     prompt: str | Callable[[], str]
@@ -86,8 +95,13 @@ class Question:
     because: str | Callable[[QuizRun], str] = ""
     name: str = ""
     hint: str = ""
-    suspect: Callable[[QuizRun, Any], str | None] | None = None
+    find_misconception: Callable[[QuizRun, str], Misconception | str | None] | None = None
     pattern: str = ""
+
+    def __post_init__(self) -> None:
+        for objection in self.wrong.values():
+            if isinstance(objection, str):
+                require_name_or_sentence(objection)
 
     def __repr__(self) -> str:
         return summarize_text(f"Question({self.name or self.text!r})")
@@ -98,44 +112,46 @@ class Question:
         return self.prompt() if callable(self.prompt) else gettext(self.prompt)
 
     @property
-    def options(self) -> tuple[str, ...]:
+    def bound_choices(self) -> tuple[str, ...]:
         """The answers to choose from, once it is bound to a code; none for a free answer."""
         return () if callable(self.choices) or self.choices is None else tuple(self.choices)
 
     @property
     def answer_format(self) -> str:
         """The choices or, for a free answer, how to write it."""
-        if self.options:
-            return " / ".join(map(translate_choice, self.options))
+        if self.bound_choices:
+            return " / ".join(map(translate_choice, self.bound_choices))
         return gettext(self.hint) if self.hint else gettext("in your words")
 
     def bind(self, code: str) -> Question:
         """Return the question for this code, with its choices and its name.
 
-        TypeError for what cannot be a question.
+        Raises TypeError for choices that are no list and an answer that is no function, ValueError
+        for less than two choices and for two that are the same.
         """
         choices = self.choices(code) if callable(self.choices) else self.choices
         if isinstance(choices, str) or not callable(self.answer):
             raise TypeError(
                 f"the question {self.text!r} needs choices in a list and an answer that is a function"
             )
-        options = None if choices is None else tuple(str(choice) for choice in choices)
-        if options is not None:
-            different = {choice.casefold() for choice in options}
-            if len(options) < 2 or len(different) < len(options):
+        choices = None if choices is None else tuple(str(choice) for choice in choices)
+        if choices is not None:
+            different = {choice.casefold() for choice in choices}
+            if len(choices) < 2 or len(different) < len(choices):
                 raise ValueError(
-                    f"the question {self.text!r} needs at least two choices, all different, not {list(options)}"
+                    f"the question {self.text!r} needs at least two choices, all different, not {list(choices)}"
                 )
         prompt = self.text if callable(self.prompt) else self.prompt
-        return replace(self, choices=options, name=self.name or prompt)
+        return replace(self, choices=choices, name=self.name or prompt)
 
     # -- answers
 
-    def parse(self, answer: Any) -> str:
-        """Return an answer as it is stored: the choice that it means, or its text.
+    def normalize_answer(self, answer: Any) -> str:
+        """Return an answer as it is stored and judged: the choice that it means, or its text.
 
-        Raises ValueError for an empty answer and for a choice that there is not. If a free answer
-        can be read is only known once the code has run: see `is_readable`.
+        A free answer stays a text, with single spaces: what value it means depends on the right
+        answer, and whether it can be read is only known once the code has run (`is_readable`).
+        Raises ValueError for an empty answer and for a choice that there is not.
         """
         if isinstance(answer, bool):
             answer = format_answer(answer)
@@ -145,12 +161,12 @@ class Question:
             raise ValueError(f"the row {self.text!r} is empty")
         if self.choices is None:
             return text
-        for option in self.options:
-            if text.casefold() in (option.casefold(), translate_choice(option).casefold()):
-                return option
-        similar = difflib.get_close_matches(text, self.options, 1)
+        for choice in self.bound_choices:
+            if text.casefold() in (choice.casefold(), translate_choice(choice).casefold()):
+                return choice
+        similar = difflib.get_close_matches(text, self.bound_choices, 1)
         hint = f" (did you mean {similar[0]!r}?)" if similar else ""
-        listed = ", ".join(map(repr, self.options))
+        listed = ", ".join(map(repr, self.bound_choices))
         raise ValueError(f"{text!r} is no choice for {self.text!r}{hint}: choose one of {listed}")
 
     def right_answer(self, run: QuizRun) -> Any:
@@ -159,17 +175,17 @@ class Question:
         ValueError if it is not among the choices, or cannot be found.
         """
         right = _to_plain(self.answer(run))
-        if self.choices is not None and format_answer(right) not in self.options:
+        if self.choices is not None and format_answer(right) not in self.bound_choices:
             raise ValueError(
                 f"the run answers {self.text!r} with {format_answer(right)!r}, which is not among its choices"
             )
         return right
 
     def is_readable(self, answer: str, right: Any, run: QuizRun) -> bool:
-        """Return True if `answer`, from `parse`, can be read as an answer, right or wrong."""
+        """Return True if a normalized answer can be read as an answer, right or wrong."""
         if self.pattern:
             return matches_pattern(answer, self.pattern, self.node_names(right, run))
-        return self.choices is not None or is_readable(answer, right, run.at().values)
+        return self.choices is not None or is_of_same_kind(answer, right, run.moment().values)
 
     def node_names(self, right: str, run: QuizRun) -> list[str]:
         """Return the names of nodes that can be an answer: the right one, those in `wrong`, in the run."""
@@ -181,7 +197,7 @@ class Question:
         ]
 
     def is_right(self, answer: str, right: Any) -> bool:
-        """Return True if `answer`, as `parse` returns it, is the right answer."""
+        """Return True if a normalized answer is the right answer."""
         if self.choices is not None:
             return answer == format_answer(right)
         return is_same_answer(answer, right)
@@ -193,32 +209,53 @@ class Question:
         return self.because(run) if callable(self.because) else gettext(self.because)
 
     def refute(self, run: QuizRun, answer: str) -> Refutation:
-        """Return what speaks against a wrong answer: that in `wrong`, or else from `suspect`."""
-        right, facts = self.right_answer(run), self.describe_facts(run)
-        listed: Wrong | None = None
-        for key, against in self.wrong.items():
-            if self._matches_key(answer, key, right):
-                listed = against
-                break
-        if listed is None and self.suspect is not None:
-            listed = self.suspect(run, answer)
-        if callable(listed):
-            listed = listed(run)
-        misconception = MISCONCEPTIONS.get(listed) if isinstance(listed, str) else listed
-        if misconception is not None:
-            return Refutation(facts, misconception, misconception.against(run))
-        return Refutation(facts, None, gettext(listed) if isinstance(listed, str) else "")
+        """Return what speaks against a wrong answer, as `normalize_answer` returns it.
 
-    def foreseen_misconceptions(self, run: QuizRun) -> set[str]:
-        """Return the names of the misconceptions behind wrong choices and answers listed in `wrong`."""
+        That is what `wrong` has for it, or else the misconception that `find_misconception` finds.
+        Raises KeyError if there is no misconception of the name that it returns.
+        """
+        facts = self.describe_facts(run)
+        objection = self._find_listed(answer, self.right_answer(run))
+        if objection is None and self.find_misconception is not None:
+            found = self.find_misconception(run, answer)
+            # Looked up here: below, a name that does not exist would be said as a sentence.
+            objection = misconception(found) if isinstance(found, str) else found
+        if callable(objection):
+            objection = objection(run)
+        known = MISCONCEPTIONS.get(objection) if isinstance(objection, str) else objection
+        if known is not None:
+            return Refutation(facts, known, known.refute(run))
+        return Refutation(facts, None, gettext(objection) if isinstance(objection, str) else "")
+
+    def foresee_refutations(self, run: QuizRun) -> dict[str, Refutation]:
+        """Return what speaks against each wrong answer that can be foreseen.
+
+        Those are the choices; for a free answer those in `wrong`, and of `foresee_answers` those
+        behind which a misconception is found.
+        """
         right = self.right_answer(run)
-        names = set()
-        for answer in [*self.options, *map(format_answer, self.wrong)]:
-            if not self.is_right(answer, right):
-                misconception = self.refute(run, answer).misconception
-                if misconception is not None:
-                    names.add(misconception.name)
-        return names
+        answers = self.bound_choices or tuple(map(format_answer, self.wrong))
+        refutations = {
+            answer: self.refute(run, answer)
+            for answer in answers
+            if not self.is_right(answer, right)
+        }
+        if self.choices is not None or self.find_misconception is None:
+            return refutations
+        for answer in foresee_answers(run):
+            is_wrong = self.is_readable(answer, right, run) and not self.is_right(answer, right)
+            if is_wrong and self._find_listed(answer, right) is None:
+                refutation = self.refute(run, answer)
+                if refutation.misconception is not None:
+                    refutations[answer] = refutation
+        return refutations
+
+    def _find_listed(self, answer: str, right: Any) -> Wrong | None:
+        """Return what `wrong` has against an answer; None if it does not list the answer."""
+        for key, objection in self.wrong.items():
+            if self._matches_key(answer, key, right):
+                return objection
+        return None
 
     def _matches_key(self, answer: str, key: Any, right: Any) -> bool:
         """Return True if an answer is the one that `wrong` lists under a key."""
@@ -243,23 +280,33 @@ class Question:
             faults.append(f"{self.text!r} does not take its own right answer {answer!r}")
         keys = [format_answer(key) for key in self.wrong]
         if self.choices is not None:
-            options = {choice.casefold() for choice in self.options}
+            options = {choice.casefold() for choice in self.bound_choices}
             unknown = [key for key in keys if key.casefold() not in options]
             faults += [f"{self.text!r} refutes {key!r}, which is no choice" for key in unknown]
         right_keys = [key for key in keys if self.is_right(key, right)]
         faults += [f"{self.text!r} refutes its right answer {key!r}" for key in right_keys]
-        wrong_choices = [choice for choice in self.options if not self.is_right(choice, right)]
+        wrong_choices = [
+            choice for choice in self.bound_choices if not self.is_right(choice, right)
+        ]
         for wrong_answer in dict.fromkeys([*keys, *wrong_choices]):
             faults += self._find_faults_of_refutation(run, wrong_answer)
-        return faults
+        return faults or self._find_faults_of_finder(run)
 
     def _find_faults_of_refutation(self, run: QuizRun, answer: str) -> list[str]:
         try:
             refutation = self.refute(run, answer)
         except Exception as error:  # noqa: BLE001  # as above
             return [f"{self.text!r} cannot refute {answer!r}: {type(error).__name__}: {error}"]
-        if not (refutation.facts or refutation.against):
+        if not (refutation.facts or refutation.objection):
             return [f"{self.text!r} has nothing to say against {answer!r}"]
+        return []
+
+    def _find_faults_of_finder(self, run: QuizRun) -> list[str]:
+        """Return the fault of `find_misconception` with free answers, such as an unknown name."""
+        try:
+            self.foresee_refutations(run)
+        except Exception as error:  # noqa: BLE001  # as above
+            return [f"{self.text!r} cannot refute an answer: {type(error).__name__}: {error}"]
         return []
 
 

@@ -39,8 +39,8 @@ class UnreadableAnswerError(ValueError):
 class JudgedRow:
     """One answered question: the answer, the right one, and what speaks against a wrong one.
 
-    against: the sentences of the refutation; a misconception that comes again is named and not
-        explained again.
+    sentences: those of the refutation; a misconception that comes again is named and not explained
+        again.
     """
 
     number: int
@@ -48,7 +48,7 @@ class JudgedRow:
     given: str
     right: str
     refutation: Refutation | None
-    against: Sequence[str]
+    sentences: Sequence[str]
 
     def __repr__(self) -> str:
         return summarize_text(f"JudgedRow({self.number}, {self.given!r}, right: {self.right!r})")
@@ -68,7 +68,7 @@ class JudgedRow:
             verdict = gettext(
                 "not so: you wrote {given}, the run says {right}", given=answer, right=right
             )
-            lines += map(plain_text, (verdict, *self.against))
+            lines += map(plain_text, (verdict, *self.sentences))
         return "\n   ".join(lines)
 
     def table_rows(self) -> list[list[Cell]]:
@@ -86,7 +86,7 @@ class JudgedRow:
         if self.is_right:
             return [row]
         # A row of its own over all columns: in a cell the sentences would be a narrow column.
-        sentences = Box(*map(Paragraph, self.against))
+        sentences = Box(*map(Paragraph, self.sentences))
         return [row, [Cell("", part=sentences, class_="cl-against", colspan=len(row))]]
 
 
@@ -134,7 +134,7 @@ def render_result(headline: str, content: Part, **buttons: str) -> str:
 def judge_answers(
     questions: Sequence[Question], answers: Sequence[str], run: QuizRun
 ) -> tuple[JudgedRow, ...]:
-    """Compare answers, as `Question.parse` returns them, with the run.
+    """Compare answers, as `Question.normalize_answer` returns them, with the run.
 
     Raises UnreadableAnswerError before any is judged: nothing of the run is shown until all can be
     read.
@@ -152,11 +152,11 @@ def judge_answers(
             raise UnreadableAnswerError(message)
     rows, explained = [], set[str]()
     for number, (question, answer, right) in enumerate(triples, 1):
-        refutation, against = None, list[str]()
+        refutation, sentences = None, list[str]()
         if not question.is_right(answer, right):
             refutation = question.refute(run, answer)
-            against = refutation.sentences(explained)
-        row = JudgedRow(number, question, answer, format_answer(right), refutation, against)
+            sentences = refutation.sentences(explained)
+        row = JudgedRow(number, question, answer, format_answer(right), refutation, sentences)
         rows.append(row)
     return tuple(rows)
 
@@ -193,16 +193,18 @@ class Reveal(Presentation):
         """The names of the misconceptions behind the wrong rows, each once."""
         refutations = [row.refutation for row in self.rows if row.refutation is not None]
         found = [refutation.misconception for refutation in refutations]
-        return tuple(dict.fromkeys(belief.name for belief in found if belief is not None))
+        return tuple(dict.fromkeys(known.name for known in found if known is not None))
 
     @property
     def avoided_misconceptions(self) -> set[str]:
         """The names of the misconceptions that a right row could have shown, and no row did."""
-        foreseen = set()
+        avoided = set()
         for row in self.rows:
             if row.is_right:
-                foreseen |= row.question.foreseen_misconceptions(self._run)
-        return foreseen - set(self.misconceptions)
+                for refutation in row.question.foresee_refutations(self._run).values():
+                    if refutation.misconception is not None:
+                        avoided.add(refutation.misconception.name)
+        return avoided - set(self.misconceptions)
 
     @property
     def headline(self) -> str:

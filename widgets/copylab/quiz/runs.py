@@ -78,9 +78,11 @@ def _values_of(tensor: Any) -> Any:
 class QuizRun:
     """The run of a program under one engine, computed when it is first asked for.
 
-    What a question calls: `value`, `gradient`, `tensor`, `snapshot`, `at`, `printed`, `history`;
-    `error_line` and `endless` say how it ended, `trace` has each step, `fresh` makes live
-    variables.
+    What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
+    `printed`, `history`; `error_line` and `endless` say how it ended, `trace` has each step,
+    `fresh` makes live variables. Names are those of the program's variables. `at` is a line of it,
+    counted from 1: what is returned is of the moment after that line ran last, by default of the
+    end.
     """
 
     def __init__(self, code: str, engine: ModuleType) -> None:
@@ -119,23 +121,23 @@ class QuizRun:
         """The line whose error ended the run."""
         return self.trace.steps[-1].site.line if self.trace.error is not None else None
 
-    def at(self, line: int | None = None) -> Moment:
-        """Return what could be seen after `line` ran last; None is the end.
+    def moment(self, at: int | None = None) -> Moment:
+        """Return what could be seen after line `at` ran last; None is the end.
 
         ValueError if it never ran.
         """
         moments: list[Moment] = [
-            step.seen for step in self.trace.steps if line is None or step.site.line == line
+            step.seen for step in self.trace.steps if at is None or step.site.line == at
         ]
         if not moments:
-            if line is None:
+            if at is None:
                 raise ValueError("nothing of this code ran, so there is nothing to ask about")
-            raise ValueError(f"line {line} of the code did not run")
+            raise ValueError(f"line {at} of the code did not run")
         return moments[-1]
 
     def snapshot(self, at: int | None = None) -> Snapshot:
         """Return the snapshot after line `at`, or at the end."""
-        return self.at(at).snapshot
+        return self.moment(at).snapshot
 
     def tensor(self, name: str, at: int | None = None) -> TensorRecord:
         """Return the record of the tensor called `name` after line `at`.
@@ -152,22 +154,22 @@ class QuizRun:
             ) from None
 
     def read_fact(
-        self, read_fact: Callable[..., TensorFact], *names: str, at: int | None = None
+        self, find_fact: Callable[..., TensorFact], *names: str, at: int | None = None
     ) -> TensorFact:
-        """Return a fact of `tensor_facts.py` about some tensors after line `at`.
+        """Return what a function of `tensor_facts.py` finds about some tensors after line `at`.
 
         ValueError if one does not exist.
         """
         for name in names:
             self.tensor(name, at)
-        return read_fact(self.snapshot(at), *names)
+        return find_fact(self.snapshot(at), *names)
 
     def value(self, name: str, at: int | None = None) -> Any:
         """Return the value of the tensor (as lists) or plain variable `name` after line `at`.
 
         ValueError if none.
         """
-        values = self.at(at).values
+        values = self.moment(at).values
         if name not in values:
             raise ValueError(
                 f"the code has no value called {name!r} then; it has {', '.join(values) or 'none'}"
@@ -177,7 +179,7 @@ class QuizRun:
     def gradient(self, name: str, at: int | None = None) -> Any:
         """Return the value of `name.grad` after line `at`, as lists; None if there is none."""
         self.tensor(name, at)  # raises if there is no such tensor
-        return self.at(at).grads.get(name)
+        return self.moment(at).grads.get(name)
 
     def printed(self, line: int) -> str:
         """Return what `line` printed, in all its runs, without the last line break."""

@@ -1,9 +1,10 @@
 """A prediction on a page without a kernel: filled in, committed and judged by the page itself.
 
 The right answers and what speaks against wrong ones travel in the page, encoded so that they are
-not in plain sight. A refutation is computed when the page is made, for each choice and each answer
-that a question lists; against any other answer the page has the facts of the run.
-`read_web_files/standalone.js` reads answers by the rules of `answers.py`.
+not in plain sight. The answers that can be foreseen are refuted when the page is made: each choice,
+each answer in `wrong`, and of free answers small numbers and those of the run (see
+`Question.foresee_refutations`). Against any other answer the page has the facts of the run.
+`web/standalone.js` reads answers by the rules of `answers.py`.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]
     kind: how it is compared, as "names", "text" or "value".
     isDecimal: true if numbers are compared with a tolerance.
     pattern, names: see `Question.is_readable`.
-    facts: the indices of the sentences against an answer that is not listed.
+    facts: the indices of the sentences against an answer that is not in `refutations`.
     format: how to write an answer.
     """
     right = question.right_answer(run)
@@ -93,18 +94,17 @@ def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]
         sentences = map(inline_html, refutation.sentences(set()))
         return [sentence_numbers.setdefault(text, len(sentence_numbers)) for text in sentences]
 
-    listed = [key if isinstance(key, str) else format_answer(key) for key in question.wrong]
-    wrong = [key for key in question.options or listed if not question.is_right(key, right)]
-    refutations = [[key, number_sentences(question.refute(run, key))] for key in wrong]
+    foreseen = question.foresee_refutations(run).items()
+    refutations = [[answer, number_sentences(refutation)] for answer, refutation in foreseen]
     row: dict[str, Any] = {"name": question.name, "refutations": refutations}
-    if question.options:
-        choices = {choice: translate_choice(choice) for choice in question.options}
+    if question.bound_choices:
+        choices = {choice: translate_choice(choice) for choice in question.bound_choices}
         return row | {"right": format_answer(right), "choices": choices}
 
     kind, names = "value", set[str]()
     if isinstance(right, frozenset):
         kind = "names"
-        names = parse_names(list(run.at().values)) | parse_names(right)
+        names = parse_names(list(run.moment().values)) | parse_names(right)
     elif isinstance(right, str):
         kind = "text"
     if question.pattern:

@@ -1,22 +1,20 @@
-"""Ready-made questions about names, tensors, storages, version counters, nodes and gradients.
+"""How a ready-made question is declared, and all of them. `copylab/questions.py` is where users find them.
 
-    from copylab.questions import same_storage, value
-    predict(code, [same_storage("x", "y"), value("x", at=4)])
+A question is one declaration, `@_question(...)` on the function that answers it. The function takes
+a QuizRun and what the question is about, and returns the right answer: True and False for yes and
+no, a number, a list, a text, or a set of names. It asks the run: `run.read_fact` where
+`tensor_facts.py` has the fact and the sentence that proves it, otherwise `run.tensor`, `run.value`
+and the like. The arguments of `_question`:
 
-All but `outcome` and `printed` take `at`, a line of the code: the question is then about the moment
-after that line, otherwise about the end. All take `prompt`, to ask in other words, and `wrong`,
-what speaks against particular answers (see `Question`). Answers are found by running; so are the
-facts that speak against a wrong one.
-
-A question is one declaration, `@_question(...)` on the function that answers it:
-
-- the function takes a QuizRun and what the question is about, and returns the right answer;
 - `prompt` asks, with the function's arguments as `{x}`;
-- `because`, a function in `evidence.py`, says in a sentence what decides it;
-- `suspect`, a function in `beliefs.py`, finds the misconception behind a wrong answer.
+- `because`, a function in `evidence.py`, says in sentences what decides it;
+- `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer;
+- `choices` are the answers to choose from; with neither `choices` nor `hint` they are yes and no;
+- `hint` says how to write a free answer, such as "a number";
+- `pattern` is there for `node` alone, whose answers look like names of nodes.
 
-`because` and `suspect` are called with the function's arguments (`suspect` with the wrong answer
-after the run).
+`because` is called as the function is, `find_misconception` with the wrong answer after the run.
+The last three are said in full in `Question`, of which a declaration makes one.
 """
 
 from __future__ import annotations
@@ -32,14 +30,12 @@ from tinytorch.viz import short_node_name
 
 from .. import tensor_facts
 from ..wording import gettext, gettext_noop
-from . import beliefs, evidence
+from . import evidence, wrong_answers
 from .question import Question, Wrong
 from .runs import QuizRun
 
 ENDS = gettext_noop("it runs to its end")
 ENDLESS = gettext_noop("it goes on without an end")
-
-__all__ = ["ENDLESS", "ENDS", "Question", "state_table"]  # `_question` adds each question below
 
 _COMMON_PARAMETERS = {"prompt": "str | None", "wrong": "Mapping[Any, Wrong] | None"}
 """What every question takes, with its type."""
@@ -54,7 +50,9 @@ class QuestionMaker(Protocol):
         at: int | None = None,
         prompt: str | None = None,
         wrong: Mapping[Any, Wrong] | None = None,
-    ) -> Question: ...
+    ) -> Question:
+        """Return the question about these names or values."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Declaration:
     find_answer: Callable[..., Any]
     prompt: str | Callable[..., str]
     because: Callable[..., str]
-    suspect: Callable[..., str | None] | None
+    find_misconception: Callable[..., str | None] | None
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     hint: str
     pattern: str
@@ -74,29 +72,31 @@ class Declaration:
         name = self.find_answer.__name__
         own_prompt = arguments.arguments.pop("prompt", None)
         wrong = arguments.arguments.pop("wrong", None)
-        line = arguments.arguments.pop("at", None)
-        # `outcome` and `printed` take no line; their functions are not given one either.
-        moment = {"at": line} if "at" in arguments.signature.parameters else {}
+        at = arguments.arguments.pop("at", None)
+        # What remains is what the question is about; it also fills the prompt.
         subject = arguments.args
+        # `outcome` and `printed` have no `at`, and their functions are called without one.
+        moment = {"at": at} if "at" in arguments.signature.parameters else {}
         template = self.prompt(*subject) if callable(self.prompt) else self.prompt
         if not (own_prompt or template):
             raise ValueError(
                 f"{name}() with a function needs a prompt, for it cannot know what is asked"
             )
 
-        def find_belief(run: QuizRun, answer: Any) -> str | None:
-            return None if self.suspect is None else self.suspect(run, answer, *subject, **moment)
+        def find_misconception(run: QuizRun, answer: str) -> str | None:
+            assert self.find_misconception is not None
+            return self.find_misconception(run, answer, *subject, **moment)
 
         return Question(
             # Formatted when it is shown: the language may change in between.
-            prompt=own_prompt or (lambda: _format_prompt(template, arguments.arguments, line)),
+            prompt=own_prompt or (lambda: _format_prompt(template, arguments.arguments, at)),
             choices=self.choices,
             answer=lambda run: self.find_answer(run, *subject, **moment),
             wrong=dict(wrong or {}),
             because=lambda run: self.because(run, *subject, **moment),
-            name=_name_question(name, subject, line),
+            name=_name_question(name, subject, at),
             hint=self.hint,
-            suspect=find_belief,
+            find_misconception=find_misconception if self.find_misconception else None,
             pattern=self.pattern,
         )
 
@@ -105,31 +105,32 @@ def _question(
     prompt: str | Callable[..., str],
     *,
     because: Callable[..., str],
-    suspect: Callable[..., str | None] | None = None,
+    find_misconception: Callable[..., str | None] | None = None,
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None = None,
     hint: str = "",
     pattern: str = "",
 ) -> Callable[[Callable[..., Any]], QuestionMaker]:
     """Turn a function that answers a question into one that makes the question.
 
-    prompt: a text, or a function of the arguments that returns one and may refuse them. The others:
-    see `Question`. Without choices and without a hint the question is answered by yes or no.
+    prompt: a text, or a function of the question's arguments that returns one, or raises ValueError
+    for arguments that cannot be asked about. The others: see the head of this file.
     """
     if choices is None and not hint:
         choices = ("yes", "no")
 
     def declare(find_answer: Callable[..., Any]) -> QuestionMaker:
-        declaration = Declaration(find_answer, prompt, because, suspect, choices, hint, pattern)
+        declaration = Declaration(
+            find_answer, prompt, because, find_misconception, choices, hint, pattern
+        )
         signature = _signature_of_maker(find_answer)
 
         @functools.wraps(find_answer)
-        def make_question(*args: Any, **keywords: Any) -> Question:
+        def ask_about(*args: Any, **keywords: Any) -> Question:
             return declaration.make_question(signature.bind(*args, **keywords))
 
         # `help` shows the parameters of the question: those of its function without the run.
-        make_question.__signature__ = signature  # type: ignore[attr-defined]
-        __all__.append(find_answer.__name__)  # noqa: PYI056  # it is filled while the declarations are read
-        return make_question
+        ask_about.__signature__ = signature  # type: ignore[attr-defined]
+        return ask_about
 
     return declare
 
@@ -146,23 +147,23 @@ def _signature_of_maker(find_answer: Callable[..., Any]) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation="Question")
 
 
-def _format_prompt(template: str, arguments: Mapping[str, Any], line: int | None) -> str:
+def _format_prompt(template: str, arguments: Mapping[str, Any], at: int | None) -> str:
     """Return a prompt in the language in use, with its arguments and the line that it is about."""
     values = dict(arguments)
     if "names" in values:
         values["names"] = ", ".join(f"`{name}`" for name in values["names"])
     text = gettext(template, **values)
-    if line is None:
+    if at is None:
         return text
     question = text[0].lower() + text[1:]
-    return gettext("After line {line}: {question}", line=line, question=question)
+    return gettext("After line {line}: {question}", line=at, question=question)
 
 
-def _name_question(function: str, subject: Sequence[Any], line: int | None) -> str:
+def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str:
     """Return the name under which an answer is stored: `same_storage(x, y) at 4`."""
     listed = ", ".join(getattr(item, "__name__", str(item)) for item in subject)
     name = f"{function}({listed})" if subject else function
-    return name if line is None else f"{name} at {line}"
+    return name if at is None else f"{name} at {at}"
 
 
 # -- the questions ----------------------------------------------------------------------
@@ -171,7 +172,9 @@ def _name_question(function: str, subject: Sequence[Any], line: int | None) -> s
 @_question(
     gettext_noop("Are `{a}` and `{b}` the same tensor?"),
     because=evidence.describe_identity,
-    suspect=beliefs.by_answer(yes="equal numbers are one tensor", no="a name is a copy"),
+    find_misconception=wrong_answers.choose_by_answer(
+        yes="equal numbers are one tensor", no="a name is a copy"
+    ),
 )
 def same_tensor(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two names mean one tensor object (`b is a`)."""
@@ -181,7 +184,7 @@ def same_tensor(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
 @_question(
     gettext_noop("Do `{a}` and `{b}` share a storage?"),
     because=evidence.describe_storages,
-    suspect=beliefs.find_memory_belief,
+    find_misconception=wrong_answers.find_memory_misconception,
 )
 def same_storage(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors look at one storage."""
@@ -191,7 +194,7 @@ def same_storage(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool
 @_question(
     gettext_noop("Do `{a}` and `{b}` share a version counter?"),
     because=evidence.describe_counters,
-    suspect=beliefs.find_counter_belief,
+    find_misconception=wrong_answers.find_counter_misconception,
 )
 def same_counter(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors share a version counter."""
@@ -201,7 +204,7 @@ def same_counter(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool
 @_question(
     gettext_noop("Does `{y}` have a node (`grad_fn`)?"),
     because=evidence.describe_node,
-    suspect=beliefs.find_node_belief,
+    find_misconception=wrong_answers.find_node_misconception,
 )
 def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     """Ask whether a tensor has a node (`grad_fn`), as results of recorded operations do."""
@@ -222,7 +225,9 @@ def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
 @_question(
     gettext_noop("Does `{y}` require grad?"),
     because=evidence.describe_requires_grad,
-    suspect=beliefs.by_answer(yes="requires_grad is copied", no="grad is not inherited"),
+    find_misconception=wrong_answers.choose_by_answer(
+        yes="requires_grad is copied", no="grad is not inherited"
+    ),
 )
 def requires_grad(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     """Ask whether a tensor requires grad."""
@@ -231,8 +236,9 @@ def requires_grad(run: QuizRun, y: str, *, at: int | None = None) -> bool:
 
 @_question(
     gettext_noop("Is `{y}` a leaf?"),
+    # What it says of the node ends with "So it is a leaf" or "So it is no leaf".
     because=evidence.describe_node,
-    suspect=beliefs.find_leaf_belief,
+    find_misconception=wrong_answers.find_leaf_misconception,
 )
 def is_leaf(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     """Ask whether a tensor is a leaf."""
@@ -242,7 +248,7 @@ def is_leaf(run: QuizRun, y: str, *, at: int | None = None) -> bool:
 @_question(
     gettext_noop("What is `{x}._version`?"),
     because=evidence.describe_versions,
-    suspect=beliefs.find_version_belief,
+    find_misconception=wrong_answers.find_version_misconception,
     hint=gettext_noop("a number"),
 )
 def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -253,7 +259,7 @@ def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
 @_question(
     gettext_noop("What is `{x}`?"),
     because=evidence.describe_values,
-    suspect=beliefs.find_value_belief,
+    find_misconception=wrong_answers.find_value_misconception,
     hint=gettext_noop("a number, or numbers such as [1, 2]"),
 )
 def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -264,7 +270,7 @@ def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
 @_question(
     gettext_noop("What is `{x}.grad`?"),
     because=evidence.describe_gradients,
-    suspect=beliefs.find_gradient_belief,
+    find_misconception=wrong_answers.find_gradient_misconception,
     hint=gettext_noop("a number, numbers such as [1, 2], or None"),
 )
 def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -275,7 +281,7 @@ def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
 @_question(
     gettext_noop("If something were written into `{through}` in place, would `{x}` show it?"),
     because=lambda run, x, through, at: evidence.try_write(run, x, through, at).sentence,
-    suspect=beliefs.find_memory_belief,
+    find_misconception=wrong_answers.find_memory_misconception,
 )
 def sees_write(run: QuizRun, x: str, through: str, *, at: int | None = None) -> bool:
     """Ask whether `x` would show what is written into `through`.
@@ -288,7 +294,7 @@ def sees_write(run: QuizRun, x: str, through: str, *, at: int | None = None) -> 
 @_question(
     gettext_noop("If `{of}.sum().backward()` were called, would a gradient reach `{x}`?"),
     because=lambda run, x, of, at: evidence.try_backward(run, x, of, at).sentence,
-    suspect=beliefs.find_path_belief,
+    find_misconception=wrong_answers.find_path_misconception,
 )
 def gets_gradient(run: QuizRun, x: str, of: str, *, at: int | None = None) -> bool:
     """Ask whether a gradient would get from `of` back to `x`.

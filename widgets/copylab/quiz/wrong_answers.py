@@ -1,8 +1,11 @@
 """The misconception behind a wrong answer, found from what the run did.
 
-Each function takes the run, the wrong answer as text, and what the question is about. It returns
-the name of a misconception in `misconceptions.py`, or None where the answer points to none. A
-declaration in `questions.py` names the function as its `suspect`.
+Each function takes the run, the wrong answer, and what the question is about. It returns the name
+of a misconception in `misconceptions.py`, or None where the answer points to none. A declaration in
+`ready_questions.py` names the function as its `find_misconception`.
+
+The answer is a text, as `Question.normalize_answer` returns it: "yes", "[1, 2]". Where it stands
+for a value, `parse_value` returns that.
 """
 
 from __future__ import annotations
@@ -11,28 +14,64 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from .answers import is_same_answer, parse_value
+from .answers import format_number, is_same_answer, parse_value
+from .misconceptions import misconception
 from .runs import QuizRun
 
+_MAX_FORESEEN = 100
+"""Answers that are foreseen for a question: a misconception is looked for behind each."""
+_MAX_LENGTH = 80
+"""Characters of a foreseen answer: nobody types more numbers than that."""
 
-def by_answer(*, yes: str, no: str) -> Callable[..., str]:
-    """Return a function that finds `yes` behind a wrong yes, and `no` behind a wrong no."""
+
+def foresee_answers(run: QuizRun) -> list[str]:
+    """Return free answers that can be foreseen: None, small numbers, and the numbers of the run.
+
+    Those are the values and gradients after each line, and what each `backward` added to one. A
+    page without a kernel can refute these, and a misconception that would be found behind one of
+    them counts as avoided by a right answer.
+    """
+    answers = dict.fromkeys(["None", *map(str, range(11))])
+    gradients: dict[str, Any] = {}
+    for step in run.trace.steps:
+        added = []
+        for name, gradient in step.seen.grads.items():
+            if gradients.get(name, gradient) != gradient:
+                added.append(_subtract(gradient, gradients[name]))
+            gradients[name] = gradient
+        for value in (*step.seen.values.values(), *step.seen.grads.values(), *added):
+            text = format_number(value)
+            if len(text) <= _MAX_LENGTH:
+                answers.setdefault(text)
+        if len(answers) >= _MAX_FORESEEN:
+            break
+    return list(answers)[:_MAX_FORESEEN]
+
+
+def choose_by_answer(*, yes: str, no: str) -> Callable[..., str]:
+    """Return a function that finds `yes` behind a wrong yes, and `no` behind a wrong no.
+
+    KeyError if one of the two is no name of the catalogue.
+    """
+    misconception(yes), misconception(no)
     return lambda _run, answer, *_names, **_moment: yes if answer == "yes" else no
 
 
-def find_memory_belief(run: QuizRun, answer: str, a: str, b: str, *, at: int | None) -> str | None:
-    """Find the belief behind a wrong answer about shared memory."""
+def find_memory_misconception(
+    run: QuizRun, answer: str, a: str, b: str, *, at: int | None
+) -> str | None:
+    """Find the misconception behind a wrong answer about shared memory."""
     if answer == "no":
-        return _belief_against_sharing(run, a, b, at)
-    # A clone is on the graph as well, but its belief is about copies and not about the graph.
+        return _find_misconception_of_sharing(run, a, b, at)
+    # A clone is on the graph as well, but who expects it to share memory errs about copies.
     is_on_graph = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
     if is_on_graph and not _was_cloned(run, b, at):
         return "the graph joins memories"
     return "a copy shares memory"
 
 
-def _belief_against_sharing(run: QuizRun, a: str, b: str, at: int | None) -> str:
-    """Find the belief behind a no where two tensors do share memory."""
+def _find_misconception_of_sharing(run: QuizRun, a: str, b: str, at: int | None) -> str:
+    """Find the misconception behind a no where two tensors do share memory."""
     snapshot = run.snapshot(at)
     if snapshot.is_same_tensor(a, b):
         return "a name is a copy"
@@ -43,8 +82,10 @@ def _belief_against_sharing(run: QuizRun, a: str, b: str, at: int | None) -> str
     return "detach copies" if is_detached else "a view is a copy"
 
 
-def find_counter_belief(run: QuizRun, answer: str, a: str, b: str, *, at: int | None) -> str | None:
-    """Find the belief behind a wrong answer about a shared version counter."""
+def find_counter_misconception(
+    run: QuizRun, answer: str, a: str, b: str, *, at: int | None
+) -> str | None:
+    """Find the misconception behind a wrong answer about a shared version counter."""
     snapshot = run.snapshot(at)
     if answer == "yes":
         shares_storage = snapshot.shares_storage(a, b)
@@ -55,22 +96,24 @@ def find_counter_belief(run: QuizRun, answer: str, a: str, b: str, *, at: int | 
     return "detach has its own counter" if is_detached else "a counter for each tensor"
 
 
-def find_node_belief(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
-    """Find the belief behind a wrong answer about a node."""
+def find_node_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
+    """Find the misconception behind a wrong answer about a node."""
     if answer == "yes":
         return "a plain copy has a node"
     return "clone cuts the graph" if _was_cloned(run, y, at) else "grad is not inherited"
 
 
-def find_leaf_belief(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
-    """Find the belief behind a wrong answer about a leaf."""
+def find_leaf_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
+    """Find the misconception behind a wrong answer about a leaf."""
     if answer == "yes":
         return "a clone is a leaf" if _was_cloned(run, y, at) else "grad is not inherited"
     return "a plain copy has a node"
 
 
-def find_path_belief(run: QuizRun, answer: str, x: str, of: str, *, at: int | None) -> str | None:
-    """Find the belief behind a wrong answer about a gradient's path from `of` to `x`."""
+def find_path_misconception(
+    run: QuizRun, answer: str, x: str, of: str, *, at: int | None
+) -> str | None:
+    """Find the misconception behind a wrong answer about a gradient's path from `of` to `x`."""
     if answer == "no":
         return "clone cuts the graph" if _was_cloned(run, of, at) else None
     snapshot = run.snapshot(at)
@@ -80,8 +123,8 @@ def find_path_belief(run: QuizRun, answer: str, x: str, of: str, *, at: int | No
     return "detach keeps the graph" if snapshot.shares_counter(x, of) else "memory joins graphs"
 
 
-def find_version_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
-    """Find the belief behind a wrong version of a tensor."""
+def find_version_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Find the misconception behind a wrong version of a tensor."""
     version, tensor = parse_value(answer), run.tensor(x, at)
     if not isinstance(version, int) or tensor.version is None or tensor.counter is None:
         return None
@@ -93,9 +136,9 @@ def find_version_belief(run: QuizRun, answer: str, x: str, *, at: int | None) ->
     return "a counter for each tensor" if shares_counter else None
 
 
-def find_value_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
-    """Find the belief behind wrong values: those before a write, or of another tensor."""
-    moment = run.at(at)
+def find_value_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Find the misconception behind wrong values: those before a write, or of another tensor."""
+    moment = run.moment(at)
     snapshot = moment.snapshot
     if x not in {name for name, _ in snapshot.names}:
         return None
@@ -109,7 +152,7 @@ def find_value_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> s
     # An earlier value of `x` itself: a write through another tensor was overlooked.
     past_values = [past for past in _values_in_time(run, x, at) if past != value]
     if any(is_same_answer(answer, past) for past in past_values):
-        return _belief_against_sharing(run, same_memory[0], x, at) if same_memory else None
+        return _find_misconception_of_sharing(run, same_memory[0], x, at) if same_memory else None
     for name in other_memory:
         # It showed the numbers of `x` once, so it is a copy, and it was changed since.
         answers_its_value = is_same_answer(answer, moment.values.get(name))
@@ -123,8 +166,8 @@ def _values_in_time(run: QuizRun, name: str, at: int | None) -> list[Any]:
     return [change.value for change in changes]
 
 
-def find_gradient_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
-    """Find the belief behind a wrong gradient: too early, at the wrong tensor, or overwritten."""
+def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Find the misconception behind a wrong gradient: too early, at the wrong tensor, or overwritten."""
     right, tensor = run.gradient(x, at), run.tensor(x, at)
     gradient = parse_value(answer)
     if right is None:
@@ -132,20 +175,23 @@ def find_gradient_belief(run: QuizRun, answer: str, x: str, *, at: int | None) -
             return None
         if not tensor.is_leaf:
             return "the copy has the gradient"
-        return "the graph has the gradient" if not run.at(at).grads else None
+        return "the graph has the gradient" if not run.moment(at).grads else None
     if gradient is None:
         return None if tensor.is_leaf else "a result never has a grad"
     changes = run.history(lambda moment: moment.grads[x], at)
-    # Each `backward` adds. A belief that it overwrites answers with what the last one added.
+    # Each `backward` adds. If you believe that it overwrites, you answer with what the last one added.
     added = [_subtract(new.value, old.value) for old, new in pairwise(changes)]
     is_last_part_alone = any(is_same_answer(answer, part) for part in added)
     return "backward overwrites" if is_last_part_alone else None
 
 
 def _subtract(value: Any, other: Any) -> Any:
-    """Subtract (nested) lists of numbers element by element."""
-    if isinstance(value, list):
-        return [_subtract(a, b) for a, b in zip(value, other, strict=False)]
+    """Subtract (nested) lists of numbers element by element; None where they differ in shape."""
+    if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
+        return [_subtract(a, b) for a, b in zip(value, other, strict=True)]
+    # A name can be bound to a tensor of another shape; the values of a large one are None.
+    if isinstance(value, list | None) or isinstance(other, list | None):
+        return None
     return value - other
 
 
