@@ -112,6 +112,21 @@ def test_what_the_watch_did_not_see_is_blamed_on_no_line(engine: Any) -> None:
     assert text.count("STALE") == 1
     assert text.count("WRITTEN UNSEEN") == 2
     assert "written by" not in text, "all three were written where no watch looked"
+    with watch:
+        b.add_(1)
+        assert "written by" not in copylab.graph(named).text, "a later write is not to blame"
     with pytest.raises(RuntimeError):
         out.sum().backward()
     assert watch.findings[-1].written is None
+
+
+def test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved(engine: Any) -> None:
+    watch = copylab.watch()
+    with watch:
+        y = engine.ones(3, requires_grad=True).exp()
+        y.data.mul_(1)
+    with watch:
+        y.mul_(2)
+        text = copylab.graph(y).text
+    here = test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved
+    assert f"backward will raise (written by {place_in(here, 'y.mul_(2)')})" in text

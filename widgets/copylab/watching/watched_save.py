@@ -16,14 +16,16 @@ WHOLE_BYTES = 1 << 24
 _PIECES, _PIECE_BYTES = 256, 1 << 14
 
 Span = tuple[int, int]
-"""The addresses at which a tensor's memory starts and stops; (0, 0) without memory to look at."""
+"""The addresses at which a tensor's memory starts and stops."""
+NO_MEMORY: Span = (0, 0)
+"""That of a tensor without memory to look at."""
 
 
 class ObservedWrite(NamedTuple):
     """A write to the storage of a saved tensor.
 
-    place: the line that wrote. span: the memory that may have been written. version_before: the
-    saved tensor's version counter before the write was counted.
+    place: the line that wrote; None if it is not known. span: the memory that may have been
+    written. version_before: the saved tensor's version counter before the write was counted.
     """
 
     place: Place | None
@@ -50,7 +52,6 @@ class WatchedSave:
         "span",
         "tensor",
         "version",
-        "version_at_end",
         "was_leaf",
         "writes",
     )
@@ -81,8 +82,6 @@ class WatchedSave:
         """A weak reference to the tensor that was saved, where `tensor` is a detached alias of it."""
         self.version: int = tensor._version
         """Its version when it was saved."""
-        self.version_at_end: int | None = None
-        """Its version when the watch ended; None as long as it is on."""
         self.span = memory_span(tensor)
         self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved; None if they cannot be compared."""
@@ -161,9 +160,9 @@ class WatchedSave:
 
     def note_end(self) -> None:
         """Note that the watch ends: no write that it saw is to blame for what is written later."""
-        self.version_at_end = self.tensor._version
-        if self.writes and not self.is_stale and self.has_changed is False:
-            self.writes = []
+        # As a write by nobody, to no memory: it tells from its version whether the last one was
+        # counted, and takes the place of one that changed nothing.
+        self.record_write(None, NO_MEMORY, already_written=False)
 
     def find_line_to_blame(self) -> Place | None:
         """Return the line that spoiled it; None if the watch did not see which one did.
@@ -176,8 +175,7 @@ class WatchedSave:
             first = next(overlapping, None)
             return None if first is None else first.place
         # The version after a write is the one before the next.
-        version_now = self.tensor._version if self.version_at_end is None else self.version_at_end
-        versions = [*(write.version_before for write in self.writes), version_now]
+        versions = [*(write.version_before for write in self.writes), self.tensor._version]
         for write, (before, after) in zip(self.writes, pairwise(versions), strict=True):
             if after > before:
                 return write.place
@@ -199,7 +197,7 @@ def memory_span(tensor: Any) -> Span:
     try:
         start = tensor.data_ptr()
         if not start:  # of meta tensors, which would all overlap
-            return 0, 0
+            return NO_MEMORY
         if tensor.is_contiguous():
             return start, start + tensor.nbytes
         last_element = 0
@@ -208,7 +206,7 @@ def memory_span(tensor: Any) -> Span:
         return start, start + (last_element + 1) * tensor.element_size()
     except (RuntimeError, NotImplementedError, AttributeError):
         # Sparse and nested tensors, and subclasses without a storage.
-        return 0, 0
+        return NO_MEMORY
 
 
 def compute_checksum(tensor: Any, span: Span) -> int | None:
