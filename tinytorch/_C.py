@@ -7,11 +7,14 @@ from types import SimpleNamespace
 from .autograd import unsafe_set_version_counter
 from .graph import (
     AccumulateGrad,
+    CreationMeta,
     SavedTensor,
     TensorBase,
+    get_creation_meta,
     is_grad_enabled,
     is_inference_mode_enabled,
     next_number,
+    set_creation_meta,
     set_grad_enabled,
 )
 
@@ -23,8 +26,11 @@ def _set_grad_enabled(enabled: bool, /) -> None:
 
 _functions = SimpleNamespace(AccumulateGrad=AccumulateGrad)
 _autograd = SimpleNamespace(
+    CreationMeta=CreationMeta,
     SavedTensor=SavedTensor,
+    _get_creation_meta=get_creation_meta,
     _get_sequence_nr=next_number,  # it takes a number, and the order of the others stays
+    _set_creation_meta=set_creation_meta,
     _unsafe_set_version_counter=unsafe_set_version_counter,
 )
 

@@ -374,6 +374,13 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """Return True if this tensor is a view of another one."""
         return self._view is not None
 
+    def _view_func(self, new_base: Tensor) -> Tensor:
+        """Return a view of another base, over the cells that this one has of its own.
+
+        Source: `Tensor._view_func`.
+        """
+        return new_base.as_strided(self.shape, self.stride(), self.storage_offset())
+
     # autograd -----------------------------------------------------------------------------------
 
     @readonly

@@ -4,6 +4,7 @@ import gc
 import os
 import random
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from types import ModuleType
@@ -163,3 +164,99 @@ def test_snapshots_of_random_programs_keep_nothing_alive(engine: ModuleType) -> 
         gc.collect()
         assert all(reference() is None for reference in watch)
         assert kept[0].names
+
+
+def test_a_view_gets_its_new_history_no_earlier_than_without_a_look(engine: ModuleType) -> None:
+    def train(look: Callable[..., Any] | None) -> Any:
+        weight = engine.ones(3, requires_grad=True)
+        base = engine.ones(3)
+        view = base.view(3)
+        base.mul_(weight)  # from here on reading view.grad_fn would give the view a history
+        if look is not None:
+            look(view=view, base=base)
+        base.detach_()
+        assert view.requires_grad is (look is read)
+        (view * engine.ones(3, requires_grad=True)).sum().backward()
+        return weight.grad
+
+    def read(view: Any, base: Any) -> Any:
+        return view.grad_fn, base
+
+    assert train(read) is not None, "the program that a look must not become"
+    for look in (None, snapshot, explain, memory, graph):
+        assert train(look) is None, look
+
+
+def test_a_history_that_is_not_there_yet_is_shown_as_it_would_be_read(engine: ModuleType) -> None:
+    leaf = engine.ones(3, requires_grad=True)
+    base = leaf * 2
+    view, part = base.view(3), base[1:]
+    base.mul_(3)
+    first = snapshot(view=view, part=part, base=base)
+    later = snapshot(view=view, part=part, base=base, since=first)
+    assert "Changed" not in graph(later, since=first).text
+    assert "new" not in graph(later, since=first).text
+    said = explain(view=view.sum()).text, graph(first).text
+    for tensor in (view, part):
+        assert tensor.grad_fn.name() == "AsStridedBackward0"
+    assert graph(view=view, part=part, base=base).text == said[1]
+    assert first.tensor("view").is_leaf is False
+    base.mul_(3)
+    assert snapshot(view=view, since=first).nodes[0].key != first.nodes[0].key
+
+
+@pytest.mark.torch
+def test_tensors_can_be_swapped_after_a_look() -> None:
+    import torch
+
+    net, x, y = torch.nn.Linear(2, 1), torch.ones(3), torch.zeros(3)
+    looks: list[Any] = [
+        memory(net, x=x, since=snapshot(net, x=x)),
+        graph(net(torch.ones(1, 2)).sum(), net),
+        explain(x=x),
+        snapshot(net).without_identities(),
+    ]
+    torch.utils.swap_tensors(x, y)
+    earlier = torch.__future__.get_swap_module_params_on_conversion()
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        net.double()
+        net.load_state_dict(torch.nn.Linear(2, 1).state_dict())
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(earlier)
+    assert net.weight.dtype == torch.float64
+    assert all(looks)
+
+
+@pytest.mark.torch
+def test_a_search_for_hooks_does_not_disturb_what_other_threads_are_filling() -> None:
+    import torch
+
+    errors: list[SystemError] = []
+    has_ended = threading.Event()
+
+    def fill() -> None:
+        while not has_ended.is_set():
+            try:
+                tuple(number for number in range(1000))
+            except SystemError as error:
+                errors.append(error)
+
+    threads = [threading.Thread(target=fill) for _ in range(3)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(3):
+            x = torch.ones(2, requires_grad=True)
+            handle = x.register_hook(lambda grad: grad)
+            (doubt,) = snapshot(y=x * 2).doubts
+            assert "hook" in doubt
+            handle.remove()
+    finally:
+        has_ended.set()
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(interval)
+    assert not errors

@@ -85,6 +85,16 @@ def mark_as_view(view: Any, source: Any, creation: int | None = None) -> None:
     view._view = (base, counter.version, creation)
 
 
+def get_creation_meta(view: Any) -> CreationMeta:
+    """Return how a view came about. Source: `torch._C._autograd._get_creation_meta`."""
+    return CreationMeta(view._view[2])
+
+
+def set_creation_meta(view: Any, creation: int) -> None:
+    """Set how a view came about. Source: `torch._C._autograd._set_creation_meta`."""
+    view._view = (*view._view[:2], creation)
+
+
 def check_view(view: Any, is_regenerated: bool = False) -> None:
     """Raise torch's error if this view may not be written to or regenerated."""
     creation = view._view[2]

@@ -46,5 +46,6 @@ def grad(tensor: Any) -> Any:
 
 def node_of(tensor: Any) -> str | None:
     """Return the name of a tensor's node, None if it has none."""
-    node = getattr_or_none(tensor, "grad_fn")
-    return None if node is None else str(node.name())
+    if not is_tensor(tensor):
+        return None
+    return snapshot(tensor=tensor, values=False).tensor("tensor").grad_fn_name

@@ -73,9 +73,14 @@ class Changes:
 
 
 def compare_snapshots(now: Snapshot, since: Snapshot | None) -> Changes:
-    """Find what changed; without an earlier snapshot nothing counts as changed."""
+    """Find what changed; without an earlier snapshot nothing counts as changed.
+
+    What is found may be kept as long as a picture is: it has no weak reference to a tensor.
+    """
+    now = now.without_identities()
     if since is None:
         return Changes(now)
+    since = since.without_identities()
     earlier_by_key = {tensor.key: tensor for tensor in since.tensors}
     # What is only known as saved is a new object in each snapshot: that it is there is no change.
     lasting = [tensor for tensor in now.tensors if tensor.role != "saved"]

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from numpy.lib.array_utils import byte_bounds
 
 from ..wording import gettext, gettext_noop, join_names
-from .probe import getattr_or_none, identity_key, inner_tensors
+from .identity import identity_key
+from .probe import getattr_or_none, inner_tensors
 from .records import CellRun, StorageRecord
 
 MAX_CELLS = 24

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..wording import gettext
 from .blocks import PLAIN_CLASSES, address_of
+from .history import read_history
 
 MAX_BYTES = 1 << 30
 """Bytes that are compared for one snapshot, in 0.2 to 1 s. Tensors beyond are not compared."""
@@ -44,7 +45,8 @@ class Checksums:
         if str(tensor.device) != "cpu":
             return gettext("it is on {device}", device=str(tensor.device))
         # is_leaf, because backward treats a tensor that was detached in place as another one.
-        geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype} {tensor.is_leaf}"
+        is_leaf = read_history(tensor).is_leaf
+        geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype} {is_leaf}"
         if not tensor.numel():
             return geometry, 0
         # Each cell once, forwards: expanded or transposed, a tensor is often one stretch of memory.

@@ -8,10 +8,12 @@ any in the process can be found.
 from __future__ import annotations
 
 import gc
+import operator
 import re
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, compress, repeat
 from typing import Any, NamedTuple
 
 from ...graph import AutogradMeta, NodeHooks
@@ -158,11 +160,10 @@ def _count_hooks_on_graphs(engine: Any, next_number: int) -> int:
     torch registers a hook in an OrderedDict: those that no known owner refers to are on graphs.
     """
     if next_number != HookSearch.searched_up_to:
-        objects = gc.get_objects()
-        owned = _ids_of_owned_dicts(engine, objects)
+        owned = _ids_of_owned_dicts(engine)
         found = list(HookSearch.found)
-        for candidate in objects:
-            if type(candidate) is OrderedDict and id(candidate) not in owned:
+        for candidate in _find_objects([OrderedDict]):
+            if id(candidate) not in owned:
                 found += _new_hooks_in(candidate, next_number)
         HookSearch.found = tuple(found)
         HookSearch.searched_up_to = next_number
@@ -170,16 +171,41 @@ def _count_hooks_on_graphs(engine: Any, next_number: int) -> int:
     return len(HookSearch.found)
 
 
-def _ids_of_owned_dicts(engine: Any, objects: list[Any]) -> set[int]:
+def _ids_of_owned_dicts(engine: Any) -> set[int]:
     owners = (engine.nn.Module, engine.optim.Optimizer, Module, AutogradMeta, NodeHooks)
+    kinds = [kind for kind in _find_classes() if issubclass(kind, owners)]
     owned: set[int] = set()
-    for candidate in objects:
-        if issubclass(type(candidate), owners):
-            # Python 3.13 keeps attributes inside of the object, where `get_referents` of its dict
-            # does not see them.
-            attributes = getattr(candidate, "__dict__", {}).values()
-            owned.update(map(id, (*attributes, *gc.get_referents(candidate))))
+    for candidate in _find_objects(kinds):
+        # Python 3.13 keeps attributes inside of the object, where `get_referents` of its dict
+        # does not see them.
+        attributes = getattr(candidate, "__dict__", {}).values()
+        owned.update(map(id, (*attributes, *gc.get_referents(candidate))))
     return owned
+
+
+def _find_objects(kinds: Iterable[type]) -> list[Any]:
+    """Return the objects of the process that are of one of these classes.
+
+    Of all others no reference is held while another thread may run: a tuple that one is still
+    filling raises SystemError there if somebody else has it. So this is one call of C, in which no
+    other thread gets a turn.
+    """
+    # Each object twice in a row: `compress` takes one, the question for its class the other.
+    objects = chain.from_iterable(map(repeat, _iterate_objects(), repeat(2)))
+    # By `id`: a metaclass may have a hash in Python, and there another thread would get its turn.
+    wanted = frozenset(map(id, kinds))
+    return list(compress(objects, map(wanted.__contains__, map(id, map(type, objects)))))
+
+
+def _find_classes() -> Iterable[type]:
+    """Return the classes of all objects of the process, in the same way."""
+    classes = chain.from_iterable(map(repeat, map(type, _iterate_objects()), repeat(2)))
+    return dict(zip(map(id, classes), classes, strict=False)).values()
+
+
+def _iterate_objects() -> Iterator[Any]:
+    """Return an iterator that asks for the objects of the process when it is asked for the first."""
+    return chain.from_iterable(map(operator.call, [gc.get_objects]))
 
 
 def _new_hooks_in(hooks: OrderedDict, next_number: int) -> Iterator[_GraphHook]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .blocks import address_of, lasting_address
-from .probe import identity_key
+from .identity import identity_key
 
 
 @dataclass(slots=True)

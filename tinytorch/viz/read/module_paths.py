@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
+from .history import grad_fn_or_none
 from .naming import tensors_in
 from .probe import engine_name, getattr_or_none
 
@@ -160,7 +161,7 @@ class modules:
 
 def _attach_to_results(result: Any, notes: _NotesOfCall) -> None:
     for _, tensor in tensors_in("", result):
-        metadata = getattr_or_none(getattr_or_none(tensor, "grad_fn"), "metadata")
+        metadata = getattr_or_none(grad_fn_or_none(tensor), "metadata")
         if metadata is not None:
             metadata.setdefault(_METADATA_KEY, []).append(notes)
 

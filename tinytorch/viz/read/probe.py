@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
-import weakref
 from contextlib import ExitStack
 from typing import Any
 
@@ -98,47 +96,3 @@ def getattr_or_none(owner: Any, attribute: str) -> Any:
         return getattr(owner, attribute, None)
     except Exception:  # noqa: BLE001 - what one attribute raises hides no other
         return None
-
-
-def grad_or_none(tensor: Any) -> Any:
-    """Return the `.grad` of a leaf, or of a result that retains it; None for all others.
-
-    torch warns where that of another result is read.
-    """
-    if getattr_or_none(tensor, "is_leaf") or getattr_or_none(tensor, "retains_grad"):
-        grad = getattr_or_none(tensor, "grad")
-        return grad if is_tensor(grad) else None
-    return None
-
-
-# -- identity ----------------------------------------------------------------------------
-
-_known_objects: dict[int, tuple[weakref.ref, int]] = {}
-"""Address -> the object there, and the number that it got."""
-_next_number = itertools.count(1)
-
-
-def identity_key(thing: object) -> tuple[str, int]:
-    """Return a key that is equal for two looks at one living object, and for nothing else.
-
-    `id()` is not enough: a new object may get the address of one that is gone.
-    """
-    address = id(thing)
-    known = _known_objects.get(address)
-    if known is not None and known[0]() is thing:
-        return ("object", known[1])
-    try:
-        reference = weakref.ref(thing, lambda dead: _forget(address, dead))
-    except TypeError:
-        # No weak references: the address is the best there is.
-        return ("address", address)
-    number = next(_next_number)
-    _known_objects[address] = (reference, number)
-    return ("object", number)
-
-
-def _forget(address: int, reference: weakref.ref) -> None:
-    # A new object may have taken the address before this callback ran.
-    known = _known_objects.get(address)
-    if known is not None and known[0] is reference:
-        del _known_objects[address]

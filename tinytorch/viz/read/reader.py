@@ -6,7 +6,8 @@ own use: `_version` and `_base` of tensors, `_saved_*`, `_raw_saved_*`, `_sequen
 `torch._C._autograd` (see `counter_sharing`). tinytorch has all of them under the same names.
 
 Looking changes nothing: gradients of non-leaves are not asked for (torch would warn), saved-tensor
-hooks are not called, and versions are put back.
+hooks are not called, versions are put back, and histories that torch would make anew when they are
+read are not read (see `history`).
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from .blocks import PLAIN_CLASSES, BlockPlace, Blocks, IdSequence
 from .counter_sharing import find_counter_sharers
 from .doubts import doubts_of_node, doubts_of_process
 from .found_tensors import FoundTensor, FoundTensors
+from .history import grad_or_none, read_history
+from .identity import hold_identities, number_of_twin
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, collect_tensors_and_arrays
 from .probe import (
     disable_overrides,
     engine_name,
     getattr_or_none,
-    grad_or_none,
     is_tensor,
     version_of,
 )
@@ -94,13 +96,14 @@ def read_snapshot(
         named, values = {**named, "values": values}, True
     pairs, own_arrays = collect_tensors_and_arrays(args, named, frame)
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
-    with disable_overrides():
+    with disable_overrides(), hold_identities() as identities:
         reader = _Reader(values)
         for name, tensor in pairs:
             if is_tensor(tensor):
                 reader.add_name(reader.tensors.add(tensor, "named"), name)
         arrays = [(name, array) for name, array in pairs if not is_tensor(array)]
         snap = reader.read(since or Snapshot((), (), (), (), ()), arrays, own_arrays)
+        snap = replace(snap, identities=tuple(identities.values()))
     if len(pairs) == MAX_NAMES:
         note = gettext(
             "there may be more tensors: only the first {number} were read", number=f"{MAX_NAMES:,}"
@@ -160,6 +163,8 @@ class _Reader:
         """What each node saved; as long as `nodes` when the walk has ended."""
         self.leaf_positions: dict[int, int] = {}
         """Position of an AccumulateGrad node -> position of its leaf."""
+        self.views_of_twins: dict[int, Any] = {}
+        """Identity of a node -> the view whose own node torch would make anew when it is read."""
         self.is_cut = False
 
     def add_name(self, position: int, name: str) -> None:
@@ -227,8 +232,7 @@ class _Reader:
         """Read what a tensor leads to: its grad_fn and its gradient."""
         tensor = found.tensor
         try:
-            found.is_leaf = bool(tensor.is_leaf)
-            found.grad_fn = tensor.grad_fn
+            found.is_leaf, found.grad_fn, is_of_twin = read_history(tensor)
         except Exception:  # noqa: BLE001 - a subclass may refuse as well
             # A view made under no_grad whose base was written since: torch prints
             # grad_fn=<Invalid> and refuses to answer.
@@ -240,6 +244,8 @@ class _Reader:
             return
         if found.grad_fn is not None:
             self._add_node(found.grad_fn)
+            if is_of_twin:
+                self.views_of_twins[id(found.grad_fn)] = tensor
         grad = grad_or_none(tensor)
         if grad is not None:
             found.grad_position = self.tensors.add(grad, "grad")
@@ -377,10 +383,19 @@ class _Reader:
                 ),
                 module=paths[position],
                 doubts=tuple(doubts_of_node(node)),
-                key=_node_key(node) if leaf is None else ("leaf", keys[leaf]),
+                key=self._node_key(node) if leaf is None else ("leaf", keys[leaf]),
             )
             records.append(record)
         return tuple(records)
+
+    def _node_key(self, node: Any) -> tuple[str, str, int]:
+        # Each thread numbers its nodes for itself; two threads seldom meet in one graph, and with
+        # the same name even less so.
+        number = node._sequence_nr()
+        view = self.views_of_twins.get(id(node))
+        if view is not None:
+            number = number_of_twin(view, version_of(view) or 0, number)
+        return ("node", node.name(), number)
 
     def _describe_limit(self) -> tuple[str, ...]:
         if not self.is_cut:
@@ -420,9 +435,3 @@ def _with_id(found: FoundSaved, ids: list[str]) -> SavedRecord:
     if found.position is None:
         return found.record
     return replace(found.record, tensor=ids[found.position])
-
-
-def _node_key(node: Any) -> tuple[str, str, int]:
-    # Each thread numbers its nodes for itself; two threads seldom meet in one graph, and with the
-    # same name even less so.
-    return ("node", node.name(), node._sequence_nr())

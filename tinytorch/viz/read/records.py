@@ -20,7 +20,7 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 IdentityKey = Any
-"""Equal in two snapshots for the same object (see `probe.identity_key`). Never shown."""
+"""Equal in two snapshots for the same object (see `identity.identity_key`). Never shown."""
 
 
 class Axis(NamedTuple):

@@ -20,6 +20,7 @@ from ..wording import gettext, join_names
 from .array_views import ArrayView
 from .blocks import BlockPlace, Blocks, IdSequence
 from .call_source import argument_names
+from .history import grad_or_none
 from .naming import (
     CONTAINERS,
     MAX_NAMES,
@@ -40,7 +41,7 @@ from .overlaps import (
     normalize_geometry,
     share_bytes,
 )
-from .probe import disable_overrides, grad_or_none, is_tensor
+from .probe import disable_overrides, is_tensor
 
 _MOST_COMPARED = 20_000
 """Pairs of views of one storage that are compared: a tenth of a second."""

@@ -7,7 +7,7 @@ and a prediction cannot differ in the answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
@@ -20,6 +20,7 @@ from ..wording import (
     join_few_names,
     ngettext,
 )
+from .identity import ObjectIdentity
 from .overlaps import share_bytes
 from .records import Counter, NodeRecord, StorageRecord, TensorRecord
 from .view_labels import describe_view
@@ -55,6 +56,8 @@ class Snapshot:
     doubts: tuple[str, ...] = ()
     """Why no backward can be foretold, whatever its graph: hooks, and modes that are on."""
     last_ids: LastIds = field(default=LastIds(), compare=False, repr=False)
+    identities: tuple[ObjectIdentity, ...] = field(default=(), compare=False, repr=False)
+    """What makes the keys of its records mean the same objects in a later snapshot."""
 
     def __repr__(self) -> str:
         if not self.names:
@@ -67,6 +70,14 @@ class Snapshot:
             storages=storages,
         )
         return format_repr(sentence)
+
+    def without_identities(self) -> Snapshot:
+        """Return this snapshot without weak references, which can be drawn but not compared again.
+
+        torch refuses to swap tensors that have one, so a picture, which a notebook may keep for
+        ever, holds none.
+        """
+        return replace(self, identities=())
 
     @property
     def title(self) -> str:

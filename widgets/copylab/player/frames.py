@@ -55,14 +55,14 @@ class NameObserver:
         values = {
             name: value for name, value in names.items() if not issubclass(type(value), _NOT_SHOWN)
         }
-        self._last = viz.snapshot(values, since=self._last)
-        tensors = {name for name, _ in self._last.names}
+        seen = self._last = viz.snapshot(values, since=self._last)
+        tensors = {name for name, _ in seen.names}
         plain: dict[str, str] = {}
         for name, value in values.items():
             text = None if name in tensors else _describe_value(value)
             if text is not None:
                 plain[name] = text
-        return Observation(self._last, plain)
+        return Observation(seen.without_identities(), plain)
 
 
 def _describe_value(value: object) -> str | None:

@@ -26,9 +26,6 @@ from .on_torch import TorchHooks
 from .places import Caller, Place, place_of
 from .watched_save import WatchedSave, memory_span
 
-_SNAPSHOT_LOCK = threading.RLock()
-"""Held while a snapshot is taken: that lists all objects of the process, and if two threads did
-so at once, one could find a tuple that the other is still building; Python raises SystemError."""
 _SMALLEST_PRUNING = 1_000
 """Number of storages from which the records are searched for storages that are gone."""
 
@@ -336,9 +333,8 @@ class Watch(Presentation):
                     earlier.more += 1
                     return earlier, False
             # Without the lock: a snapshot may run code of a tensor subclass of the program's own.
-            with _SNAPSHOT_LOCK:
-                aliases = find_aliases(record.tensor, frame)
-                picture = memory(snapshot(**aliases)) if aliases else None
+            aliases = find_aliases(record.tensor, frame)
+            picture = memory(snapshot(**aliases)) if aliases else None
             finding = Finding(
                 silent=silent,
                 node=node_name,
