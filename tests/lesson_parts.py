@@ -10,14 +10,14 @@ from typing import Any
 
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
-from execute_notebooks import read
+from project_files import read_notebook
 
 
 def cells(path: Path, kind: str) -> list[SimpleNamespace]:
     """Give the cells of one kind, sources and texts joined."""
     return [
         SimpleNamespace(**cell | {"source": "".join(cell["source"])})
-        for cell in read(path)["cells"]
+        for cell in read_notebook(path)["cells"]
         if cell["cell_type"] == kind
     ]
 

@@ -1,7 +1,14 @@
 """The patterns that are kept out of the English are found where they are, and nowhere else."""
 
 import pytest
-from english import code_texts, docstring_faults, faults, first_line_faults, found, texts
+from english import (
+    code_texts,
+    docstring_faults,
+    find_faults,
+    find_patterns,
+    first_line_faults,
+    list_texts,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +35,7 @@ from english import code_texts, docstring_faults, faults, first_line_faults, fou
     ],
 )
 def test_a_pattern_is_found(sentence: str) -> None:
-    assert list(found(f"All is well.\n\n{sentence}\n"))
+    assert list(find_patterns(f"All is well.\n\n{sentence}\n"))
 
 
 @pytest.mark.parametrize(
@@ -45,15 +52,15 @@ def test_a_pattern_is_found(sentence: str) -> None:
     ],
 )
 def test_good_english_and_code_are_left_alone(sentence: str) -> None:
-    assert list(found(sentence)) == []
+    assert list(find_patterns(sentence)) == []
 
 
 def test_what_people_read_has_none_of_them() -> None:
-    assert faults(texts()) == []
+    assert find_faults(list_texts()) == []
 
 
 def test_docstrings_and_comments_have_none_of_them() -> None:
-    assert faults(code_texts()) == []
+    assert find_faults(code_texts()) == []
     assert docstring_faults() == []
     assert len(list(code_texts())) > 3000
 
@@ -65,7 +72,7 @@ def test_a_docstring_begins_with_a_noun_or_an_imperative() -> None:
 
 
 def test_lessons_widgets_and_docs_are_read() -> None:
-    places = {place for place, _ in texts()}
+    places = {place for place, _ in list_texts()}
     assert places >= {
         "notebooks/14_clinic.ipynb",
         "tinytorch/locale/tinytorch.pot",
@@ -76,5 +83,5 @@ def test_lessons_widgets_and_docs_are_read() -> None:
 
 
 def test_a_place_is_named_with_its_fault() -> None:
-    (fault,) = faults([("README.md", "It shall be."), ("other.md", "It should be.")])
+    (fault,) = find_faults([("README.md", "It shall be."), ("other.md", "It should be.")])
     assert fault.startswith("README.md: ... It shall be.")

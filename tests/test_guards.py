@@ -11,7 +11,7 @@ from types import ModuleType
 
 import guards
 import pytest
-from project_files import ROOT, project_files, prose, read_notebook
+from project_files import ROOT, project_files, read_notebook, read_prose
 
 from tinytorch.ops.define import op
 
@@ -402,7 +402,7 @@ def test_every_link_of_a_page_leads_somewhere() -> None:
         translated = (
             page.parents[1].name == "translations"
         )  # what they hold is shown beside the others
-        text = prose(page) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
+        text = read_prose(page) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
         folder = page.parents[2] if translated else page.parent
         if broken := guards.broken_links(
             text, folder, notebook=translated or page.suffix == ".ipynb"

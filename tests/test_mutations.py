@@ -4,14 +4,14 @@ import ast
 from pathlib import Path
 
 import pytest
-from mutations import MUTATIONS, Mutation, failing, mutated, noticed
+from mutations import MUTATIONS, Mutation, apply_mutation, find_failures, is_noticed
 from project_files import ROOT
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.breaks)
 def test_each_can_be_made_and_has_its_test(mutation: Mutation) -> None:
     text = (ROOT / mutation.file).read_text(encoding="utf-8")
-    ast.parse(mutated(text, mutation))
+    ast.parse(apply_mutation(text, mutation))
     file, _, name = mutation.test.partition("::")
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     assert name.partition("[")[0] in [
@@ -28,16 +28,16 @@ def project(folder: Path) -> Path:
 
 def test_what_is_noticed_and_what_is_not(tmp_path: Path) -> None:
     tree = project(tmp_path)
-    assert noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_it"))
-    assert not noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_more"))
-    assert not failing(tree, ["test_rule.py"]), "the file is put back"
+    assert is_noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_it"))
+    assert not is_noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_more"))
+    assert not find_failures(tree, ["test_rule.py"]), "the file is put back"
 
 
 def test_what_proves_nothing_is_an_error(tmp_path: Path) -> None:
     tree = project(tmp_path)
     with pytest.raises(ValueError, match="stands there 0 times"):
-        noticed(tree, Mutation("", "rule.py", "* 5", "* 3", "test_rule.py"))
+        is_noticed(tree, Mutation("", "rule.py", "* 5", "* 3", "test_rule.py"))
     with pytest.raises(ValueError, match="stands there 2 times"):
-        noticed(tree, Mutation("", "rule.py", "t", "m", "test_rule.py"))
+        is_noticed(tree, Mutation("", "rule.py", "t", "m", "test_rule.py"))
     with pytest.raises(RuntimeError, match="not found"):
-        noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_gone"))
+        is_noticed(tree, Mutation("", "rule.py", "* 2", "* 3", "test_rule.py::test_gone"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from browser.books import write
-from execute_notebooks import execute
+from execute_notebooks import execute_notebook
 from project_files import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def test_a_notebook_can_be_checked_as_it_says(engine: str, tmp_path: Path) -> No
         folder.mkdir()
     cells = CELLS.replace("import torch", engine).split("\n\n")
     write(folders[0], NOTEBOOK, *cells)
-    stored = execute(folders[0] / NOTEBOOK)
+    stored = execute_notebook(folders[0] / NOTEBOOK)
     (folders[0] / NOTEBOOK).write_text(json.dumps(stored), "utf-8")
     shutil.copy(folders[0] / NOTEBOOK, folders[1])
     text = json.dumps([cell["outputs"] for cell in stored["cells"]])

@@ -7,7 +7,7 @@ from pathlib import Path
 import needs
 import pytest
 import run_all
-from run_all import Result, summary
+from run_all import Result, summarize_results
 
 REPORT = """<testsuites><testsuite name="pytest">
 <testcase name="a"/><testcase name="b"><failure message="no"/></testcase>
@@ -29,7 +29,7 @@ def test_a_file_that_is_skipped_says_why(tmp_path: Path) -> None:
         'import pytest\npytest.skip("no torch", allow_module_level=True)\n'
     )
     (tmp_path / "test_two.py").write_text("def test(): pass\n")
-    assert run_all.pytest(str(tmp_path)) == Result(passed=1, skipped=Counter({"no torch": 1}))
+    assert run_all.run_pytest(str(tmp_path)) == Result(passed=1, skipped=Counter({"no torch": 1}))
 
 
 def test_summary_says_what_was_not_checked() -> None:
@@ -37,7 +37,7 @@ def test_summary_says_what_was_not_checked() -> None:
         "unit": (Result(passed=3, skipped=Counter({"no torch": 2})), 1.0),
         "lint": (Result(passed=1), 0.1),
     }
-    text, status = summary(results, require_all=False)
+    text, status = summarize_results(results, require_all=False)
     assert status == 0
     assert text.splitlines()[-1] == "4 passed, 0 failed, 2 skipped"
     assert "unit, 2 of them: no torch" in text
@@ -45,7 +45,7 @@ def test_summary_says_what_was_not_checked() -> None:
 
 def test_where_all_is_required_a_skip_is_a_failure() -> None:
     results = {"unit": (Result(passed=3, skipped=Counter({"no torch": 2})), 1.0)}
-    text, status = summary(results, require_all=True)
+    text, status = summarize_results(results, require_all=True)
     assert status == 1
     assert text.splitlines()[-1] == "3 passed, 2 failed, 0 skipped"
 
@@ -54,18 +54,18 @@ def test_where_all_is_required_a_skip_is_a_failure() -> None:
     "results", [{"unit": (Result(passed=3, failed=1), 1.0)}, {"unit": (Result(), 1.0)}]
 )
 def test_failures_and_nothing_at_all_fail(results: dict) -> None:
-    assert summary(results, require_all=False)[1] == 1
+    assert summarize_results(results, require_all=False)[1] == 1
 
 
 def test_a_stage_without_tests_fails(tmp_path: Path) -> None:
-    result = run_all.pytest(str(tmp_path))
+    result = run_all.run_pytest(str(tmp_path))
     assert (result.passed, result.failed) == (0, 1)
     assert "no tests were found" in result.remarks[0]
 
 
 def test_a_failing_tool_fails() -> None:
-    assert run_all.check("this").passed == 1
-    assert run_all.check("no_such_module_anywhere").failed == 1
+    assert run_all.run_check("this").passed == 1
+    assert run_all.run_check("no_such_module_anywhere").failed == 1
 
 
 @pytest.mark.parametrize("arguments", [["no-such-stage"], ["--help"]])

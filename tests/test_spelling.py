@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from spelling import misspelt
+from spelling import find_misspellings
 
 MISSPELT = "teh"  # codespell:ignore teh
 
@@ -18,7 +18,7 @@ def test_misspelt_words_are_noticed(tmp_path: Path) -> None:
     write(tmp_path, "README.md", f"All is well.\nHere is {MISSPELT} word.\n")
     write(tmp_path, "docs/page.md", f"{MISSPELT}\n")
     write(tmp_path, "box/code.py", f'def f():\n    """Give {MISSPELT} number."""\n')
-    found = misspelt(tmp_path)
+    found = find_misspellings(tmp_path)
     assert [line.partition(" ")[0] for line in found] == [
         "README.md:2:",
         "box/code.py:2:",
@@ -37,7 +37,7 @@ def test_of_notebooks_the_cells_are_read_and_not_the_outputs(tmp_path: Path) -> 
         },
     ]
     write(tmp_path, "notebooks/00_one.ipynb", json.dumps({"cells": cells}))
-    found = misspelt(tmp_path)
+    found = find_misspellings(tmp_path)
     assert found == [
         f"notebooks/00_one.ipynb.txt:2: {MISSPELT} ==> the",
         f"notebooks/00_one.ipynb.txt:4: {MISSPELT} ==> the",
@@ -47,7 +47,7 @@ def test_of_notebooks_the_cells_are_read_and_not_the_outputs(tmp_path: Path) -> 
 def test_names_of_torch_and_programs_as_written_are_left_alone(tmp_path: Path) -> None:
     write(tmp_path, "README.md", 'The norm is called "fro".\n')
     write(tmp_path, "tests/programs/one.py", f"# {MISSPELT}\n")
-    assert misspelt(tmp_path) == []
+    assert find_misspellings(tmp_path) == []
 
 
 def test_a_codespell_that_does_not_run_is_no_good_spelling(
@@ -56,4 +56,4 @@ def test_a_codespell_that_does_not_run_is_no_good_spelling(
     write(tmp_path, "README.md", "All is well.\n")
     monkeypatch.setattr("sys.executable", "false")
     with pytest.raises(RuntimeError, match="codespell did not run"):
-        misspelt(tmp_path)
+        find_misspellings(tmp_path)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from swap_engine import LEFT_OUT, Swapped, swap_folder, swap_notebook
+from swap_engine import LEFT_OUT, SwappedLesson, swap_folder, swap_notebook
 
 
 def notebook(*sources: str | list[str], tags: dict[int, str] | None = None) -> dict:
@@ -65,7 +65,7 @@ def test_a_folder_is_copied_with_all_that_lies_in_it(tmp_path: Path) -> None:
     (source / "one.ipynb").write_text(json.dumps(lesson), encoding="utf-8")
     (source / "picture.svg").write_text("<svg/>", encoding="utf-8")
     target = tmp_path / "copy"
-    assert swap_folder(source, target) == [Swapped("one.ipynb", cells=1, left_out=1)]
+    assert swap_folder(source, target) == [SwappedLesson("one.ipynb", cells=1, left_out=1)]
     assert (target / "picture.svg").read_text(encoding="utf-8") == "<svg/>"
     assert "import torch" in (target / "one.ipynb").read_text(encoding="utf-8")
 

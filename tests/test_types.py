@@ -104,7 +104,7 @@ if shutil.which("pyright"):
 
 def test_stub_is_made_of_the_declarations() -> None:
     stored = make_stubs.TARGET.read_text(encoding="utf-8")
-    assert make_stubs.stub() == stored, "run `python tools/make_stubs.py`"
+    assert make_stubs.render_stub() == stored, "run `python tools/make_stubs.py`"
 
 
 def test_stub_declares_nothing_that_is_not_there() -> None:

@@ -2,10 +2,10 @@
 
     python tools/english.py             says where one is, and ends with 1 if there is any
 
-They are correct words in an order that no good technical author would choose: `shall`, `for` in place
-of `because`, `stands` in place of `is`. What is read: the lessons, the catalogues (texts of pictures,
-of widgets, tasks of lessons), README, CONTRIBUTING and docs, and of the packages, tests and tools the docstrings and
-comments. Other code is left out.
+They are correct words in an order that no good technical author would choose: `shall`, `for` in
+place of `because`, `stands` in place of `is`. What is read: the lessons, the catalogues (texts of
+pictures, of widgets, tasks of lessons), README, CONTRIBUTING and docs, and of the packages, tests
+and tools the docstrings and comments. Other code is left out.
 """
 
 import ast
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from babel.messages.pofile import read_po
-from project_files import ROOT, prose
+from project_files import ROOT, read_prose
 
 VERBS = "is|are|was|were|has|have|had|does|do|did|can|cannot|could|may|might|must|will|would|shares?|needs?|stays?"
 PLACES = "in(?! for)|on|at|there|here|beside|between|below|above|behind|under|around|outside|inside|with|for itself"
@@ -55,10 +55,10 @@ CODE = ("tinytorch", "widgets", "tests", "tools")
 TEMPLATES = ("tinytorch/locale/tinytorch.pot", "widgets/copylab/locale/copylab.pot")
 
 
-def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+def list_texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Yield what people read, with the name of its place."""
     for path in sorted((root / "notebooks").glob("*.ipynb")):
-        yield path.relative_to(root).as_posix(), prose(path)
+        yield path.relative_to(root).as_posix(), read_prose(path)
     for path in sorted(
         [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("notebooks/*.md")]
     ):
@@ -75,14 +75,14 @@ def _catalogue_texts(template: Path) -> Iterator[str]:
 
 def code_texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Yield each docstring and each block of comments of the code, with its file and line."""
-    yield from docstrings(root)
+    yield from list_docstrings(root)
     for path in _code_files(root):
         place = path.relative_to(root).as_posix()
         for line, text in comments_in(path.read_text("utf-8")):
             yield f"{place}:{line}", text
 
 
-def docstrings(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+def list_docstrings(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Yield each docstring of the code, with its file and line."""
     for path in _code_files(root):
         place = path.relative_to(root).as_posix()
@@ -131,7 +131,7 @@ def without_code(text: str) -> str:
     return re.sub(r"`[^`\n]*`|<code>.*?</code>|\]\([^)]*\)", "X", text)
 
 
-def found(text: str) -> Iterator[str]:
+def find_patterns(text: str) -> Iterator[str]:
     """Yield the patterns in a text, each with words around it and what to write instead."""
     for paragraph in re.split(r"\n\s*\n|\n(?=[|#>*\-\d])", without_code(text)):
         line = " ".join(paragraph.split()).lstrip("|#>*- ")
@@ -141,19 +141,21 @@ def found(text: str) -> Iterator[str]:
                 yield f"... {around} ...  (write: {instead})"
 
 
-def faults(places: Iterable[tuple[str, str]]) -> list[str]:
+def find_faults(places: Iterable[tuple[str, str]]) -> list[str]:
     """Return a line for each pattern in these places."""
-    return [f"{place}: {fault}" for place, text in places for fault in found(text)]
+    return [f"{place}: {fault}" for place, text in places for fault in find_patterns(text)]
 
 
 def docstring_faults(root: Path = ROOT) -> list[str]:
     """Return a line for each docstring whose first line begins as none should."""
     return [
-        f"{place}: {fault}" for place, text in docstrings(root) for fault in first_line_faults(text)
+        f"{place}: {fault}"
+        for place, text in list_docstrings(root)
+        for fault in first_line_faults(text)
     ]
 
 
 if __name__ == "__main__":
-    said = [*faults(texts()), *faults(code_texts()), *docstring_faults()]
+    said = [*find_faults(list_texts()), *find_faults(code_texts()), *docstring_faults()]
     print("\n".join(said) or "no such pattern")
     sys.exit(bool(said))

@@ -4,8 +4,8 @@
     python tools/execute_notebooks.py 02_clone      those whose name holds this
     python tools/execute_notebooks.py --check       say which are not in the stored form; change nothing
 
-Times, the kernel's version and other people's metadata are left out; cell ids stay as they are. A lesson in which a
-cell raises an error (without the tag ``raises-exception``) is not written.
+Times, the kernel's version and other people's metadata are left out; cell ids stay as they are. A
+lesson in which a cell raises an error (without the tag ``raises-exception``) is not written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+from project_files import ROOT, read_notebook
+
+NOTEBOOKS = ROOT / "notebooks"
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -28,18 +30,12 @@ SECONDS = 60
 VIEW = "application/vnd.jupyter.widget-view+json"  # a random id of a live view; its static twin is stored, too
 
 
-def lessons(pattern: str = "", folder: Path = NOTEBOOKS) -> list[Path]:
+def list_lessons(pattern: str = "", folder: Path = NOTEBOOKS) -> list[Path]:
     """List the lessons of a folder in order of their names, with `pattern` those that have it in their name."""
     return [p for p in sorted(folder.glob("*.ipynb")) if pattern in p.stem]
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Return a notebook as the plain data of its file."""
-    notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return notebook
-
-
-def normalise(notebook: dict[str, Any]) -> str:
+def normalise_notebook(notebook: dict[str, Any]) -> str:
     """Return the notebook's text in the stored form, whichever program saved it; the argument is changed too."""
     count = 0
     for cell in notebook["cells"]:
@@ -70,10 +66,11 @@ def normalise(notebook: dict[str, Any]) -> str:
     return json.dumps(whole, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def execute(path: Path) -> dict[str, Any]:
+def execute_notebook(path: Path) -> dict[str, Any]:
     """Run all cells of a lesson in a fresh kernel of this Python and return it with its outputs.
 
-    Raises nbclient's CellExecutionError for an error, CellTimeoutError for a cell that takes a minute.
+    Raises nbclient's CellExecutionError for an error, CellTimeoutError for a cell that takes a
+    minute.
     """
     import nbformat
     from nbclient import NotebookClient
@@ -104,9 +101,9 @@ def main(argv: list[str] | None = None) -> int:
     )
     options = parser.parse_args(argv)
     status = 0
-    for path in lessons(options.pattern):
+    for path in list_lessons(options.pattern):
         old = path.read_text(encoding="utf-8")
-        new = normalise(read(path) if options.check else execute(path))
+        new = normalise_notebook(read_notebook(path) if options.check else execute_notebook(path))
         if new == old:
             continue
         if options.check:

@@ -3,7 +3,8 @@
     python tools/fresh_environments.py                     in environments of this Python
     python tools/fresh_environments.py PYTHON [PYTHON...]  in environments of others, given by their paths
 
-The source distribution is built, and the wheel from it. Each of both is installed into an environment of its own, and
+The source distribution is built, and the wheel from it. Each of both is installed into an
+environment of its own, and
 used in an empty folder: pictures, a graph, every widget, the lessons, the command.
 """
 
@@ -32,7 +33,7 @@ print("Python", sys.version.split()[0], "works with", lessons_folder().parent)
 """
 
 
-def run(*command: str | Path, folder: Path) -> str:
+def run_command(*command: str | Path, folder: Path) -> str:
     """Run a command in a folder and return what it prints; what went wrong ends this program."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -40,17 +41,17 @@ def run(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
-def environment(python: str, folder: Path) -> Path:
+def make_environment(python: str, folder: Path) -> Path:
     """Make an environment of a Python in a folder and return its interpreter."""
-    run(python, "-m", "venv", folder, folder=folder.parent)
+    run_command(python, "-m", "venv", folder, folder=folder.parent)
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
-def build(folder: Path) -> list[Path]:
+def build_packages(folder: Path) -> list[Path]:
     """Build the source distribution, and the wheel from what is in it; return both."""
-    python = environment(sys.executable, folder / "builder")
-    run(python, "-m", "pip", "install", "--quiet", "build", folder=folder)
-    run(python, "-m", "build", "--outdir", folder / "dist", ROOT, folder=folder)
+    python = make_environment(sys.executable, folder / "builder")
+    run_command(python, "-m", "pip", "install", "--quiet", "build", folder=folder)
+    run_command(python, "-m", "build", "--outdir", folder / "dist", ROOT, folder=folder)
     return sorted((folder / "dist").iterdir())
 
 
@@ -58,14 +59,18 @@ def main(pythons: list[str]) -> None:
     """Build, install, use; the first thing that fails ends it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        packages = build(folder)
+        packages = build_packages(folder)
         for number, python in enumerate(pythons):
             for package in packages:
                 own = folder / f"{number}{package.suffix}"
-                fresh = environment(python, own)
-                run(fresh, "-m", "pip", "install", "--quiet", package, folder=folder)
-                print(package.name, run(fresh, "-I", "-c", USE, folder=own).strip(), flush=True)
-                run(fresh, "-I", "-m", "copylab.course", "--help", folder=own)
+                fresh = make_environment(python, own)
+                run_command(fresh, "-m", "pip", "install", "--quiet", package, folder=folder)
+                print(
+                    package.name,
+                    run_command(fresh, "-I", "-c", USE, folder=own).strip(),
+                    flush=True,
+                )
+                run_command(fresh, "-I", "-m", "copylab.course", "--help", folder=own)
 
 
 if __name__ == "__main__":

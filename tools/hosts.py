@@ -4,9 +4,12 @@
     python tools/hosts.py voila marimo         some of them
     python tools/hosts.py --dark marimo        in a dark browser
 
-Each host gets an environment of its own in a temporary folder, with what a user would download. A line says for each
-column what came out: `live` asks Python, `page` works without, `static` is there to be read. After it stands what is
-wrong: what is missing or cut, is there twice, or says that it failed. That ends this program with 1.
+Each host gets an environment of its own in a temporary folder, with what a user would download. A
+line says for each
+column what came out: `live` asks Python, `page` works without, `static` is there to be read. After
+it stands what is
+wrong: what is missing or cut, is there twice, or says that it failed. That ends this program with
+1.
 """
 
 import argparse
@@ -60,7 +63,8 @@ nbsphinx_execute = "never"
 class Host:
     """A program that shows notebooks: what is installed, how it is started, what its page needs to run all cells.
 
-    starts: the words of a server, which gets a port; or of a program that makes `page` of a notebook that has run.
+    starts: the words of a server, which gets a port; or of a program that makes `page` of a
+    notebook that has run.
     """
 
     packages: tuple[str, ...]
@@ -159,17 +163,19 @@ HOSTS = {
 # -- the host ---------------------------------------------------------------------------
 
 
-def environment(folder: Path, packages: tuple[str, ...]) -> Path:
+def make_environment(folder: Path, packages: tuple[str, ...]) -> Path:
     """Make an environment with these packages and copylab in it, once in a folder, and return its interpreter."""
     own = folder / str(abs(hash(packages)))
     python = own / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not own.exists():
-        run(folder, sys.executable, "-m", "venv", str(own))
-        run(folder, python, "-m", "pip", "install", "ipykernel", "nbconvert", *packages, str(ROOT))
+        run_command(folder, sys.executable, "-m", "venv", str(own))
+        run_command(
+            folder, python, "-m", "pip", "install", "ipykernel", "nbconvert", *packages, str(ROOT)
+        )
     return python
 
 
-def run(folder: Path, *words: str | Path, env: dict[str, str] | None = None) -> str:
+def run_command(folder: Path, *words: str | Path, env: dict[str, str] | None = None) -> str:
     """Run a command in a folder and return what it prints; RuntimeError if it fails."""
     done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -177,7 +183,7 @@ def run(folder: Path, *words: str | Path, env: dict[str, str] | None = None) -> 
     return done.stdout
 
 
-def alone(folder: Path, python: Path) -> dict[str, str]:
+def isolated_variables(folder: Path, python: Path) -> dict[str, str]:
     """The variables of a host that is not to find what is the user's, or another environment's."""
     homes = ("HOME", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
@@ -188,7 +194,7 @@ def alone(folder: Path, python: Path) -> dict[str, str]:
     )
 
 
-def app() -> str:
+def write_marimo_app() -> str:
     """The notebook as marimo has it: a function for each cell."""
     own = (
         source.replace("steps(code).live()", "steps(code)") for source in CELLS
@@ -201,22 +207,22 @@ def app() -> str:
     return "import marimo\napp = marimo.App()\n" + "".join(f"@app.cell\n{cell}" for cell in cells)
 
 
-def prepare(host: Host, folder: Path, python: Path, *, dark: bool) -> None:
+def prepare_files(host: Host, folder: Path, python: Path, *, dark: bool) -> None:
     """Write the notebook, which has run for a host that only shows it, and what else the host asks for."""
-    files = {"app.py": app(), **host.files}
+    files = {"app.py": write_marimo_app(), **host.files}
     files["pyproject.toml"] = f'[tool.marimo.display]\ntheme = "{"dark" if dark else "light"}"\n'
     write(folder, "book.ipynb", *CELLS)  # with text in it, nbsphinx wants Pandoc
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
     if not host.serves:
-        own = alone(folder, python)
+        own = isolated_variables(folder, python)
         options = ("--execute", "--inplace", "--ExecutePreprocessor.store_widget_state=False")
-        run(folder, python, "-m", "nbconvert", *options, "book.ipynb", env=own)
-        run(folder, python, *host.words, env=own)
+        run_command(folder, python, "-m", "nbconvert", *options, "book.ipynb", env=own)
+        run_command(folder, python, *host.words, env=own)
 
 
 @contextlib.contextmanager
-def shown(host: Host, folder: Path, python: Path) -> Iterator[str]:
+def serve_page(host: Host, folder: Path, python: Path) -> Iterator[str]:
     """Start the host, if it is a server, and give the address of the page."""
     if not host.serves:
         yield (folder / host.page).as_uri()
@@ -227,7 +233,7 @@ def shown(host: Host, folder: Path, python: Path) -> Iterator[str]:
     command = [str(python), *(word.format(port=port) for word in host.words)]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(
-            command, cwd=folder, env=alone(folder, python), stdout=log, stderr=log
+            command, cwd=folder, env=isolated_variables(folder, python), stdout=log, stderr=log
         )
     try:
         address = f"http://127.0.0.1:{port}/{host.page}"
@@ -249,37 +255,37 @@ def shown(host: Host, folder: Path, python: Path) -> Iterator[str]:
 # -- what is looked at ------------------------------------------------------------------------
 
 
-def pictures(page: Page) -> str:
+def check_pictures(page: Page) -> str:
     """Both pictures are there, as images."""
     images = page.locator("img[src^='data:image/svg']")
     images.nth(1).wait_for(state="attached")
     return "yes" if images.nth(0).is_visible() else "hidden"
 
 
-def live_with(page: Page, kind: str) -> Locator:
+def find_live_views(page: Page, kind: str) -> Locator:
     """The live views that have such a part."""
     return page.locator(".cl-live, marimo-anywidget").filter(has=page.locator(kind))
 
 
-def place(page: Page, kind: str) -> tuple[Locator, str]:
+def find_widget(page: Page, kind: str) -> tuple[Locator, str]:
     """The place where a widget is used: its live view, or on the page."""
-    live = live_with(page, kind)
+    live = find_live_views(page, kind)
     return (live.first, "live") if live.count() else (page.locator("body"), "page")
 
 
-def player(page: Page) -> str:
+def use_player(page: Page) -> str:
     """The player steps, and the table of `compare` is there."""
     page.locator(".copylab-steps, .cl-player").locator(
         "visible=true"
     ).first.scroll_into_view_if_needed()
-    here, how = place(page, ".cl-player")
+    here, how = find_widget(page, ".cl-player")
     here.get_by_role("button", name="Next step").first.click()
     here.get_by_text(re.compile("Step 2( |,)")).first.wait_for()
     page.get_by_text("All 2 ways").first.wait_for()
     return how
 
 
-def others(page: Page) -> str:
+def use_lab_and_exercise(page: Page) -> str:
     """The lab and the exercise are used where they are live, and told where they are not."""
     live = page.get_by_role("button", name="Loss from x", exact=True)
     for told in ("gradients flow back to x", "Make y."):
@@ -293,9 +299,9 @@ def others(page: Page) -> str:
     return "live"
 
 
-def prediction(page: Page) -> str:
+def use_prediction(page: Page) -> str:
     """A prediction is filled in, committed and judged."""
-    here, how = place(page, "form")
+    here, how = find_widget(page, "form")
     page.get_by_text("Fill in every row").locator("visible=true").first.scroll_into_view_if_needed()
     form = here.locator("form:has(.cl-commit)").locator("visible=true").first
     form.wait_for()
@@ -311,12 +317,13 @@ def prediction(page: Page) -> str:
 
 
 COLUMNS: dict[str, Callable[[Page], str]] = {
-    "pictures": pictures,
-    "steps, compare": player,
-    "CopyLab, exercise": others,
-    "predict": prediction,
+    "pictures": check_pictures,
+    "steps, compare": use_player,
+    "CopyLab, exercise": use_lab_and_exercise,
+    "predict": use_prediction,
 }
-# Pictures that are cut at an edge behind which nothing scrolls; players whose picture has less room than there is.
+# Pictures that are cut at an edge behind which nothing scrolls; players whose picture has less room
+# than there is.
 CUT = """() => [...document.querySelectorAll(".cl-holder, img[src^='data:image/svg']")].filter((one) => {
     const box = one.getBoundingClientRect();
     if (!box.width) return false;
@@ -335,7 +342,7 @@ FAILED = re.compile(
 )
 
 
-def look(page: Page) -> tuple[list[str], list[str]]:
+def look_at_page(page: Page) -> tuple[list[str], list[str]]:
     """What came out for each column, and what is wrong."""
     words, wrong = [], []
     for name, attempt in COLUMNS.items():
@@ -366,10 +373,10 @@ def look(page: Page) -> tuple[list[str], list[str]]:
 def try_out(name: str, page: Page, work: Path, *, dark: bool) -> bool:
     """Install and start a host, look at it, print its line; says whether all is well."""
     host, folder = HOSTS[name], work / name
-    python = environment(work, host.packages)
+    python = make_environment(work, host.packages)
     folder.mkdir()
-    prepare(host, folder, python, dark=dark)
-    with shown(host, folder, python) as address:
+    prepare_files(host, folder, python, dark=dark)
+    with serve_page(host, folder, python) as address:
         page.goto(address)
         if host.runs:
             page.evaluate(IN_TIME.format(host.runs))
@@ -378,11 +385,11 @@ def try_out(name: str, page: Page, work: Path, *, dark: bool) -> bool:
                 page.get_by_role("button", name="Commit").locator("visible=true").wait_for(
                     timeout=120_000
                 )
-                live_with(page, "form").first.wait_for(state="attached", timeout=20_000)
-        words, wrong = look(page)
+                find_live_views(page, "form").first.wait_for(state="attached", timeout=20_000)
+        words, wrong = look_at_page(page)
         if wrong and (kept := os.environ.get("COPYLAB_SHOTS")):
             page.screenshot(path=Path(kept, f"{name}.png"), full_page=True)
-    known = json.loads(run(folder, python, "-m", "pip", "list", "--format=json"))
+    known = json.loads(run_command(folder, python, "-m", "pip", "list", "--format=json"))
     versions = {one["name"].lower().replace("_", "-"): one["version"] for one in known}
     packages = [re.split("[<>=]", one)[0] for one in host.packages if "setuptools" not in one]
     said = ", ".join(f"{one} {versions[one]}" for one in packages)

@@ -3,10 +3,11 @@
     python tools/make_catalogue.py             write the templates, the languages and what is read at run time
     python tools/make_catalogue.py --check     say what is wrong or not translated; exit with 1 if anything is
 
-There are two domains: `tinytorch` has the texts of pictures, `copylab` those of widgets, questions and lessons. The
-template of a domain is locale/DOMAIN.pot in its package. A translator copies it to LANGUAGE/LC_MESSAGES/DOMAIN.po
-beside it; from then on this script brings that file up to date, and makes DOMAIN.mo of it, which is read at run time.
-A text that has changed is marked `fuzzy` and keeps its old translation, a new one is empty, one that is gone is gone.
+There are two domains: `tinytorch` has the texts of pictures, `copylab` those of widgets, questions
+and lessons. The template of a domain is locale/DOMAIN.pot in its package. A translator copies it to
+LANGUAGE/LC_MESSAGES/DOMAIN.po beside it; from then on this script brings that file up to date, and
+makes DOMAIN.mo of it, which is read at run time. A text that has changed is marked `fuzzy` and
+keeps its old translation, a new one is empty, one that is gone is gone.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class DomainTexts:
     """The texts of a domain, read out of the code now.
 
     template: the catalogue of the texts, with the files that contain them.
-    languages: the translators' catalogues by the files that they are in, brought up to date with the template.
+    languages: the translators' catalogues by the files that they are in, brought up to date with
+    the template.
     faults: the texts in the code that nobody could translate, a line for each.
     """
 
@@ -75,7 +77,8 @@ class DomainTexts:
         for path in sorted((root / domain.package).rglob("*.*")):
             name = path.relative_to(root).as_posix()
             for text in _texts_in_file(path, name, self.faults):
-                # Without a line: an edit further up in the file would change the catalogues of all languages.
+                # Without a line: an edit further up in the file would change the catalogues of all
+                # languages.
                 self.template.add(text, locations=[(name, 0)])
         for path in sorted(self._path.parent.glob(f"*/LC_MESSAGES/{domain.name}.po")):
             with path.open("rb") as file:
@@ -153,7 +156,8 @@ def _call_texts(call: ast.Call, name: str, faults: list[str]) -> Iterator[Text]:
         if is_filled_in_here and (fault := _find_hole_fault(literals, values)):
             faults.append(f"{name}:{call.lineno}: {fault}")
         return
-    # A name may be that of a text in a table, marked with gettext_noop. What is put together is in no catalogue.
+    # A name may be that of a text in a table, marked with gettext_noop. What is put together is in
+    # no catalogue.
     is_name = isinstance(arguments[0], ast.Name | ast.Attribute | ast.Subscript)
     if function != "gettext" or not is_name:
         faults.append(f"{name}:{call.lineno}: {function}() is to be given a text in quotes")
@@ -252,7 +256,8 @@ def find_faults(root: Path = ROOT) -> list[str]:
                     continue
                 if fault := _find_translation_fault(message):
                     faults.append(f"{language}: {fault}")
-                # At run time tinytorch's catalogue is asked first: another translation in copylab's is never seen.
+                # At run time tinytorch's catalogue is asked first: another translation in copylab's
+                # is never seen.
                 key = (language, _text_of(message))
                 if translations.setdefault(key, _forms(message)) != _forms(message):
                     faults.append(f"{language}: two translations of {message.id!r}")

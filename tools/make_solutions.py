@@ -4,8 +4,8 @@
     python tools/make_solutions.py 02_clone      those whose name holds this
     python tools/make_solutions.py --check       say which are not what they should be; run nothing, change nothing
 
-Nothing is written by hand: predictions are committed with the answers that a run gives, exercises with their solution,
-and every listed wrong answer is there with what the check says to it.
+Nothing is written by hand: predictions are committed with the answers that a run gives, exercises
+with their solution, and every listed wrong answer is there with what the check says to it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ from copylab.doc import plain_text
 from copylab.quiz.answers import format_answer
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
-from execute_notebooks import METADATA, NOTEBOOKS, execute, lessons, normalise, read
+from execute_notebooks import (
+    METADATA,
+    NOTEBOOKS,
+    execute_notebook,
+    list_lessons,
+    normalise_notebook,
+)
+from project_files import read_notebook
 
 import tinytorch
 
@@ -36,34 +43,35 @@ ASIDE = (
 )
 
 
-def solved(path: Path) -> dict[str, Any]:
+def make_solution(path: Path) -> dict[str, Any]:
     """Return the solution notebook of a lesson, without its run."""
-    notebook = read(path)
+    notebook = read_notebook(path)
     sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     title = "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
-    imports, things = _defined(sources)
-    # What a lesson silences is silent in its solutions: what Python prints of a warning differs in each kernel.
+    imports, things = _find_definitions(sources)
+    # What a lesson silences is silent in its solutions: what Python prints of a warning differs in
+    # each kernel.
     lines = [line.partition("  #")[0] for source in sources for line in source.splitlines()]
     filters = [line for line in lines if line.startswith("warnings.")]
     head = "\n".join([*HEAD, *(["import warnings"] if filters else []), "from pathlib import Path"])
     cells = [
-        _text(
+        _markdown_cell(
             "title",
             f"# Solutions: {title}\n\nTry first: [the lesson](../{path.name}). [All solutions](README.md)",
         ),
-        _code("import-engine", "import tinytorch as torch"),
-        _code("import-tools", "\n\n".join([head, imports, ASIDE, *filters])),
+        _code_cell("import-engine", "import tinytorch as torch"),
+        _code_cell("import-tools", "\n\n".join([head, imports, ASIDE, *filters])),
     ]
     for source in sources:
         thing = things.get(source.strip())
         if isinstance(thing, Prediction):
-            cells += _prediction(source.strip(), thing)
+            cells += _prediction_cells(source.strip(), thing)
         elif isinstance(thing, Exercise):
-            cells += _exercise(source.strip(), thing)
+            cells += _exercise_cells(source.strip(), thing)
     return {"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _defined(sources: list[str]) -> tuple[str, dict[str, Any]]:
+def _find_definitions(sources: list[str]) -> tuple[str, dict[str, Any]]:
     """The lines that import a lesson's predictions and exercises, and those by name."""
     lines: list[str] = []
     things: dict[str, Any] = {}
@@ -77,70 +85,72 @@ def _defined(sources: list[str]) -> tuple[str, dict[str, Any]]:
     return "\n".join(lines), things
 
 
-def _prediction(name: str, prediction: Prediction) -> list[dict[str, Any]]:
+def _prediction_cells(name: str, prediction: Prediction) -> list[dict[str, Any]]:
     run = prediction.run(tinytorch)
     answers = [
         question.normalize_answer(format_answer(question.right_answer(run)))
         for question in prediction.questions
     ]
     listed = "\n".join(
-        f"        {_double(answer)},  # {plain_text(q.text)}"
+        f"        {_quote_double(answer)},  # {plain_text(q.text)}"
         for q, answer in zip(prediction.questions, answers, strict=True)
     )
     code = "\n".join(f"    {line}" for line in prediction.code.splitlines())
     return [
-        _text(f"predict-{name}", f"## Prediction\n\n{code}"),
-        _code(f"commit-{name}", f"{name}.commit(\n    [\n{listed}\n    ]\n)"),
+        _markdown_cell(f"predict-{name}", f"## Prediction\n\n{code}"),
+        _code_cell(f"commit-{name}", f"{name}.commit(\n    [\n{listed}\n    ]\n)"),
     ]
 
 
-def _double(answer: object) -> str:
+def _quote_double(answer: object) -> str:
     """Write an answer as the layout of this project has it, in double quotes."""
     return json.dumps(answer, ensure_ascii=False) if isinstance(answer, str) else repr(answer)
 
 
-def _exercise(name: str, exercise: Exercise) -> list[dict[str, Any]]:
+def _exercise_cells(name: str, exercise: Exercise) -> list[dict[str, Any]]:
     rows = []
     for wrong in exercise.wrong:
         verdict = exercise._judge_attempt(wrong, tinytorch, [])
         rows.append(f"```python\n{wrong}\n```\n\n> {verdict}\n")
     more = "\n".join(rows)
     return [
-        _text(f"task-{name}", f"## {exercise.title}\n\n{exercise.task}"),
-        *([_code(f"start-{name}", exercise.start)] if exercise.start else []),
-        _text(f"solution-{name}", "One solution:"),
-        _code(f"answer-{name}", exercise.code),
-        _code(f"check-{name}", f"{name}.check()"),
-        _text(
+        _markdown_cell(f"task-{name}", f"## {exercise.title}\n\n{exercise.task}"),
+        *([_code_cell(f"start-{name}", exercise.start)] if exercise.start else []),
+        _markdown_cell(f"solution-{name}", "One solution:"),
+        _code_cell(f"answer-{name}", exercise.code),
+        _code_cell(f"check-{name}", f"{name}.check()"),
+        _markdown_cell(
             f"wrong-{name}",
             f"<details><summary>Wrong answers, and what the check says to them</summary>\n\n{more}\n</details>",
         ),
     ]
 
 
-def _text(name: str, source: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "id": _id(name), "metadata": {}, "source": source}
+def _markdown_cell(name: str, source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": _cell_id(name), "metadata": {}, "source": source}
 
 
-def _code(name: str, source: str) -> dict[str, Any]:
+def _code_cell(name: str, source: str) -> dict[str, Any]:
     empty: dict[str, Any] = {"metadata": {}, "outputs": [], "execution_count": None}
-    return {"cell_type": "code", "id": _id(name), "source": source, **empty}
+    return {"cell_type": "code", "id": _cell_id(name), "source": source, **empty}
 
 
-def _id(name: str) -> str:
+def _cell_id(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "-", name)
 
 
-def index() -> str:
+def render_index() -> str:
     """Return the README of the folder."""
-    links = "\n".join(f"- [{path.stem.replace('_', ' ', 1)}]({path.name})" for path in lessons())
+    links = "\n".join(
+        f"- [{path.stem.replace('_', ' ', 1)}]({path.name})" for path in list_lessons()
+    )
     return (
         "# Solutions\n\nGenerated from the definitions that the lessons use, and run like them. For every exercise: "
         f"one solution, and\nwhat the check says to the wrong answers that are expected. Try first.\n\n{links}\n"
     )
 
 
-def unrun(notebook: dict[str, Any]) -> list[tuple[str, str]]:
+def cell_sources(notebook: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what of a notebook does not come from its run: ids and sources."""
     return [(cell["id"], "".join(cell["source"])) for cell in notebook["cells"]]
 
@@ -154,22 +164,22 @@ def main(argv: list[str] | None = None) -> int:
     )
     options = parser.parse_args(argv)
     status = 0
-    for path in lessons(options.pattern):
-        target, made = FOLDER / path.name, solved(path)
+    for path in list_lessons(options.pattern):
+        target, made = FOLDER / path.name, make_solution(path)
         if options.check:
-            if not target.exists() or unrun(read(target)) != unrun(made):
+            if not target.exists() or cell_sources(read_notebook(target)) != cell_sources(made):
                 print(
                     f"solutions/{path.name} is out of date; run: python tools/make_solutions.py {path.stem}"
                 )
                 status = 1
             continue
         FOLDER.mkdir(exist_ok=True)
-        target.write_text(normalise(made), encoding="utf-8", newline="\n")
-        text = normalise(execute(target))
+        target.write_text(normalise_notebook(made), encoding="utf-8", newline="\n")
+        text = normalise_notebook(execute_notebook(target))
         target.write_text(text, encoding="utf-8", newline="\n")
         print(f"stored solutions/{path.name}")
     if not options.check:
-        (FOLDER / "README.md").write_text(index(), encoding="utf-8", newline="\n")
+        (FOLDER / "README.md").write_text(render_index(), encoding="utf-8", newline="\n")
         (FOLDER.parent / "cheat_sheet.html").write_text(
             cheatsheet.render_cheat_sheet(tinytorch), encoding="utf-8", newline="\n"
         )

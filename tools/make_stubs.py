@@ -3,9 +3,11 @@
     python tools/make_stubs.py            # write the file
     python tools/make_stubs.py --check    # exit with 1 if it is out of date
 
-Operations are attached while `tinytorch` is imported, where no type checker sees them. The file gives checkers the same
-names: a base class of `Tensor`, and functions for the package. The types are those of PyTorch's own stubs, which
-PyTorch generates from the same schemas. Source: torch's `torchgen/api/python.py`, `tools/pyi/gen_pyi.py`.
+Operations are attached while `tinytorch` is imported, where no type checker sees them. The file
+gives checkers the same
+names: a base class of `Tensor`, and functions for the package. The types are those of PyTorch's own
+stubs, which PyTorch generates from the same schemas. Source: torch's `torchgen/api/python.py`,
+`tools/pyi/gen_pyi.py`.
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ RETURNS = {
     "ScalarType": "_dtype",
 }
 
-# Functions in Python, and methods whose result depends on an argument or is no tensor, which schemas do not say.
+# Functions in Python, and methods whose result depends on an argument or is no tensor, which
+# schemas do not say.
 BY_HAND = {
     "backward": (
         (
@@ -151,7 +154,7 @@ def type_of(p: Param, numbers: bool) -> str:
     return f"{kind} | None" if (p.none or p.default is None) and kind != "Any" else kind
 
 
-def argument(p: Param, name: str, numbers: bool) -> str:
+def format_argument(p: Param, name: str, numbers: bool) -> str:
     """An argument as a stub writes it: name, type, default."""
     text = f"{name}: {type_of(p, numbers)}"
     if p.default is REQUIRED:
@@ -175,25 +178,29 @@ def signatures_of(name: str, method: bool) -> Iterator[str]:
         if method and not own:
             continue
         signature = Signature(op.schema, name, method, out and not method, op.numbers)
-        yield from written(signature, results_of(op.schema))
+        yield from format_signatures(signature, results_of(op.schema))
 
 
-def written(s: Signature, result: str) -> Iterator[str]:
+def format_signatures(s: Signature, result: str) -> Iterator[str]:
     """A signature with its sizes in a sequence and, where torch takes it, with sizes one by one."""
     pairs = list(zip(s.params, s.shown, strict=True))
     head = ["self"] if s.method else []
     positional = []
     for p, name in pairs[: s.positional]:
-        positional.append(argument(p, f"{name}_" if keyword.iskeyword(name) else name, s.numbers))
+        positional.append(
+            format_argument(p, f"{name}_" if keyword.iskeyword(name) else name, s.numbers)
+        )
         if keyword.iskeyword(name):  # which can be given by position alone
             positional.append("/")
-    named = [argument(p, name, s.numbers and name != "out") for p, name in pairs[s.positional :]]
+    named = [
+        format_argument(p, name, s.numbers and name != "out") for p, name in pairs[s.positional :]
+    ]
     yield f"({', '.join([*head, *positional, *['*'] * bool(named), *named])}) -> {result}"
     if s.positional == 1 and s.params[0].is_sizes:
         yield f"({', '.join([*head, f'*{s.shown[0]}: _int', *named])}) -> {result}"
 
 
-def definition(name: str, signatures: Iterable[str], indent: str = "") -> Iterator[str]:
+def format_definition(name: str, signatures: Iterable[str], indent: str = "") -> Iterator[str]:
     """The lines of a function or method of one signature or several."""
     signatures = tuple(dict.fromkeys(signatures))
     of_object = name in (
@@ -208,23 +215,23 @@ def definition(name: str, signatures: Iterable[str], indent: str = "") -> Iterat
         )
 
 
-def methods() -> Iterator[str]:
+def list_methods() -> Iterator[str]:
     """The lines of the class from which type checkers let `Tensor` derive."""
     yield "class DeclaredOperations:"
     for name, value in vars(tinytorch.Tensor).items():
         if name in BY_HAND:
-            yield from definition(name, BY_HAND[name], "    ")
+            yield from format_definition(name, BY_HAND[name], "    ")
         elif name in OVERLOADS and value.__module__ == "tinytorch":
-            yield from definition(name, signatures_of(name, True), "    ")
+            yield from format_definition(name, signatures_of(name, True), "    ")
         elif name in PROTOCOLS:
-            yield from definition(name, PROTOCOLS[name], "    ")
+            yield from format_definition(name, PROTOCOLS[name], "    ")
     for name in ("T", "mT"):
         yield "    @property"
         yield f"    def {name}(self) -> Tensor: ..."
     yield "    def __hash__(self) -> _int: ..."
 
 
-def return_types() -> Iterator[str]:
+def list_return_types() -> Iterator[str]:
     """The lines of the tuples with names that some operations return."""
     yield "class _return_types:"
     seen = set()
@@ -238,7 +245,7 @@ def return_types() -> Iterator[str]:
                     yield f"        def {field}(self) -> Tensor: ..."
 
 
-def functions() -> Iterator[str]:
+def list_functions() -> Iterator[str]:
     """The lines of what the package offers beside what it imports: functions, old tensor types, dtypes."""
     for name in FUNCTIONS:
         if name.startswith("_"):
@@ -246,22 +253,28 @@ def functions() -> Iterator[str]:
         if name in {d.tensor_type for d in ALL}:
             yield f"class {name}(Tensor): ..."
         else:
-            yield from definition(
+            yield from format_definition(
                 name, BY_HAND_AS_FUNCTIONS.get(name) or signatures_of(name, False)
             )
     for name in BY_NAME:
         yield f"{name}: _dtype"
 
 
-def stub() -> str:
+def render_stub() -> str:
     """The whole file."""
-    parts = [HEAD, *("\n".join(lines) + "\n" for lines in (return_types(), methods(), functions()))]
+    parts = [
+        HEAD,
+        *(
+            "\n".join(lines) + "\n"
+            for lines in (list_return_types(), list_methods(), list_functions())
+        ),
+    ]
     return "\n".join(parts)
 
 
 def main(arguments: list[str]) -> int:
     """Write or check the file."""
-    text = stub()
+    text = render_stub()
     if arguments == ["--check"]:
         return int(TARGET.read_text(encoding="utf-8") != text)
     TARGET.write_text(text, encoding="utf-8")

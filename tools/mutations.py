@@ -3,7 +3,8 @@
     python tools/mutations.py            all of them, about two minutes
     python tools/mutations.py data.py    those in files of such a name
 
-Ends with 1 if a broken rule is not noticed. Each test is run unbroken first: one that fails anyway proves nothing.
+Ends with 1 if a broken rule is not noticed. Each test is run unbroken first: one that fails anyway
+proves nothing.
 """
 
 import argparse
@@ -178,14 +179,14 @@ MUTATIONS = (
 )
 
 
-def mutated(text: str, mutation: Mutation) -> str:
+def apply_mutation(text: str, mutation: Mutation) -> str:
     """Return the text of a file with its rule broken. ValueError unless what is changed is there exactly once."""
     if (found := text.count(mutation.old)) != 1:
         raise ValueError(f"{mutation.file}: {mutation.old!r} stands there {found} times, not once")
     return text.replace(mutation.old, mutation.new)
 
 
-def failing(tree: Path, tests: Iterable[str]) -> str:
+def find_failures(tree: Path, tests: Iterable[str]) -> str:
     """Run tests in a tree; return what pytest printed if one of them fails, nothing if they pass.
 
     RuntimeError, with what it printed, if they could not be run.
@@ -205,18 +206,18 @@ def failing(tree: Path, tests: Iterable[str]) -> str:
     return done.stdout if done.returncode else ""
 
 
-def noticed(tree: Path, mutation: Mutation) -> bool:
+def is_noticed(tree: Path, mutation: Mutation) -> bool:
     """Whether the test of a rule fails once the rule is broken; the file is put back."""
     file = tree / mutation.file
     whole = file.read_text(encoding="utf-8")
-    file.write_text(mutated(whole, mutation), encoding="utf-8")
+    file.write_text(apply_mutation(whole, mutation), encoding="utf-8")
     try:
-        return bool(failing(tree, [mutation.test]))
+        return bool(find_failures(tree, [mutation.test]))
     finally:
         file.write_text(whole, encoding="utf-8")
 
 
-def copied(tree: Path) -> Path:
+def copy_project(tree: Path) -> Path:
     """Copy what a checkout holds into a new folder, and return that."""
     own = [ROOT / name for name in (".git", ".venv", "course")]
     without = shutil.ignore_patterns("__pycache__", ".*_cache", "node_modules")
@@ -239,13 +240,13 @@ def main() -> int:
     if not chosen:
         parser.error(f"there is no mutation of a file {name!r}")
     with tempfile.TemporaryDirectory() as folder:
-        tree = copied(Path(folder) / "copylab")
-        if printed := failing(tree, sorted({one.test for one in chosen})):
+        tree = copy_project(Path(folder) / "copylab")
+        if printed := find_failures(tree, sorted({one.test for one in chosen})):
             print(printed, "These tests fail with nothing broken.", sep="\n")
             return 1
         missed = 0
         for mutation in chosen:
-            seen = noticed(tree, mutation)
+            seen = is_noticed(tree, mutation)
             missed += not seen
             print(f"{'noticed    ' if seen else 'NOT NOTICED'}  {mutation.breaks}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} noticed")

@@ -17,7 +17,7 @@ from pathlib import Path
 from copylab.course.grading import write_assignments
 
 
-def nbgrader(folder: Path, *words: str) -> None:
+def run_nbgrader(folder: Path, *words: str) -> None:
     """Run a command of nbgrader in a folder. Raises CalledProcessError, with what it said, where it fails."""
     path = os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ["PATH"]]
@@ -37,11 +37,11 @@ def main(lessons: list[str]) -> int:
         folder = Path(work)
         names = [path.stem for path in write_assignments(folder, lessons or None)]
         for name in names:
-            nbgrader(folder, "generate_assignment", name, "--create")
+            run_nbgrader(folder, "generate_assignment", name, "--create")
             for student, kind in (("unsolved", "release"), ("solved", "source")):
                 shutil.copytree(folder / kind / name, folder / "submitted" / student / name)
-            nbgrader(folder, "autograde", name)
-        nbgrader(folder, "export")
+            run_nbgrader(folder, "autograde", name)
+        run_nbgrader(folder, "export")
         with (folder / "grades.csv").open(encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     wrong = 0

@@ -1,7 +1,7 @@
 """What some tests need and a machine may lack: real PyTorch and a browser.
 
-The one place that says whether they are there, in words that tell the reader how to get them. Standard library alone:
-the test command asks here before anything else is imported.
+The one place that says whether they are there, in words that tell the reader how to get them.
+Standard library alone: the test command asks here before anything else is imported.
 """
 
 import importlib.metadata

@@ -5,7 +5,8 @@
     python tools/newest.py --torch 2.14.1 unit  with that PyTorch, too
 
 constraints.txt says what a clone runs with; this says what fails once it is renewed. Warnings do
-not fail a test here: that a package deprecates something is printed at the end of each stage, and is no fault yet.
+not fail a test here: that a package deprecates something is printed at the end of each stage, and
+is no fault yet.
 """
 
 import argparse

@@ -52,7 +52,7 @@ def read_notebook(path: Path) -> dict:
     return notebook
 
 
-def prose(path: Path) -> str:
+def read_prose(path: Path) -> str:
     """Return the text of the Markdown cells of a notebook."""
     cells = read_notebook(path)["cells"]
     return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")

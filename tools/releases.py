@@ -1,8 +1,8 @@
 """What other releases of PyTorch do otherwise than 2.13, which tinytorch follows: each was seen by running it.
 
 What a program of `tests/programs/` prints otherwise is stored beside it, as NAME.2.14.diff; see
-`programs/transcript.py`. The rest, here, is for the tests that run one line on both engines and compare: these ask what
-the installed release makes of what 2.13 says.
+`programs/transcript.py`. The rest, here, is for the tests that run one line on both engines and
+compare: these ask what the installed release makes of what 2.13 says.
 """
 
 import functools

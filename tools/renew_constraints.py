@@ -2,10 +2,13 @@
 
     python tools/renew_constraints.py
 
-`start.py` installs these, so that a clone runs with what it was tested with, whatever is released later. One file
-serves all Pythons and systems: where they need different releases, the lines have markers. Run the tests afterwards.
+`start.py` installs these, so that a clone runs with what it was tested with, whatever is released
+later. One file
+serves all Pythons and systems: where they need different releases, the lines have markers. Run the
+tests afterwards.
 
-uv resolves for all of them at once, which pip cannot; it is fetched into an environment that is thrown away.
+uv resolves for all of them at once, which pip cannot; it is fetched into an environment that is
+thrown away.
 """
 
 import subprocess

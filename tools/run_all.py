@@ -3,8 +3,10 @@
     python3 start.py test                all stages but smoke and stress
     python3 start.py test lint unit      some of them: {stages}
 
-With COPYLAB_REQUIRE_ALL=1 in the environment nothing may be skipped: what is skipped counts as failed.
-The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything failed.
+With COPYLAB_REQUIRE_ALL=1 in the environment nothing may be skipped: what is skipped counts as
+failed.
+The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything
+failed.
 """
 
 import ast
@@ -22,7 +24,7 @@ from pathlib import Path
 
 from make_catalogue import find_faults
 from needs import REQUIRE_ALL, torch_missing
-from spelling import misspelt
+from spelling import find_misspellings
 from swap_engine import LEFT_OUT, swap_folder
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,15 +77,15 @@ class Result:
 def clean_environment() -> dict[str, str]:
     """Return what the checks see of the environment: what any machine has, and copylab's own settings.
 
-    A variable that one machine sets and another does not (PYTHONUNBUFFERED, PYTHONWARNINGS, MPLBACKEND, a locale) must
-    not decide whether a test passes.
+    A variable that one machine sets and another does not (PYTHONUNBUFFERED, PYTHONWARNINGS,
+    MPLBACKEND, a locale) must not decide whether a test passes.
     """
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     ours = {name: value for name, value in os.environ.items() if name.startswith("COPYLAB_")}
     return kept | ours | {"LANG": "C.UTF-8"}
 
 
-def run(*arguments: str, env: dict[str, str] | None = None) -> int | None:
+def run_module(*arguments: str, env: dict[str, str] | None = None) -> int | None:
     """Run a module of this Python from the top folder and return its exit status, None if it had to be stopped."""
     command, variables = [sys.executable, "-m", *arguments], clean_environment() | (env or {})
     try:
@@ -94,23 +96,23 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> int | None:
         return None
 
 
-def check(*arguments: str) -> Result:
+def run_check(*arguments: str) -> Result:
     """Run a tool whose exit status says it all: one check."""
-    status = run(*arguments)
+    status = run_module(*arguments)
     name = " ".join(arguments)
     if status is None:
         return Result(failed=1, remarks=[f"{name}: stopped after {MINUTES} minutes"])
     return Result(failed=1, remarks=[f"{name}: see above"]) if status else Result(passed=1)
 
 
-def pytest(
+def run_pytest(
     *arguments: str, env: dict[str, str] | None = None, report: Path | None = None
 ) -> Result:
     """Run pytest and read its counts from its own report, xdist and nbval included; `report` is where that stays."""
     with tempfile.TemporaryDirectory() as folder:
         report = report or Path(folder, "report.xml")
         more = shlex.split(os.environ.get("COPYLAB_PYTEST_OPTIONS", ""))
-        status = run("pytest", "-q", f"--junit-xml={report}", *arguments, *more, env=env)
+        status = run_module("pytest", "-q", f"--junit-xml={report}", *arguments, *more, env=env)
         if status not in (0, 1) or not report.exists():
             why = {None: f"stopped after {MINUTES} minutes", 5: "no tests were found"}.get(
                 status, f"exit {status}"
@@ -143,13 +145,13 @@ def read_report(report: Path) -> Result:
     return result
 
 
-def nbval(folder: Path) -> Result:
+def run_nbval(folder: Path) -> Result:
     """Run the notebooks in a folder and compare every output with the stored one."""
     with tempfile.TemporaryDirectory() as own:
         # Not the user's own IPython and Jupyter settings: they could change what is printed.
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"), own)
         folders["COPYLAB_PROGRESS"] = str(Path(own, "progress.json"))
-        return pytest(
+        return run_pytest(
             "--nbval",
             "--nbval-current-env",
             "--nbval-cell-timeout=60",
@@ -162,43 +164,43 @@ def nbval(folder: Path) -> Result:
         )
 
 
-def lint() -> Result:
+def check_style() -> Result:
     """Check style and layout of the code, the spelling, and that every text can be translated."""
-    result = check("ruff", "check")
-    result.add(check("ruff", "format", "--check"))
-    found = misspelt()
+    result = run_check("ruff", "check")
+    result.add(run_check("ruff", "format", "--check"))
+    found = find_misspellings()
     result.add(Result(failed=1, remarks=found) if found else Result(passed=1))
     texts = find_faults()
     result.add(Result(failed=1, remarks=texts) if texts else Result(passed=1))
     return result
 
 
-def types() -> Result:
+def check_types() -> Result:
     """Check the types."""
-    return check("mypy")
+    return run_check("mypy")
 
 
-def unit() -> Result:
+def run_unit_tests() -> Result:
     """Run all tests that need no browser."""
-    return pytest("tests", "--ignore=tests/browser", "--numprocesses=2")
+    return run_pytest("tests", "--ignore=tests/browser", "--numprocesses=2")
 
 
-def smoke() -> Result:
+def run_smoke_tests() -> Result:
     """Run a choice of the tests that need no PyTorch and no browser, in about a minute."""
-    return pytest(*SMOKE_TESTS, "-m", "not (torch or slow or stress)", "--numprocesses=2")
+    return run_pytest(*SMOKE_TESTS, "-m", "not (torch or slow or stress)", "--numprocesses=2")
 
 
-def stress() -> Result:
+def run_stress_tests() -> Result:
     """Run the tests that go on for long: hostile files and calls, great sizes, many looks."""
-    return pytest("tests", "--ignore=tests/browser", "-m", "stress", "--numprocesses=2")
+    return run_pytest("tests", "--ignore=tests/browser", "-m", "stress", "--numprocesses=2")
 
 
-def notebooks() -> Result:
+def run_lessons() -> Result:
     """Run the lessons on tinytorch."""
-    return nbval(NOTEBOOKS)
+    return run_nbval(NOTEBOOKS)
 
 
-def notebooks_torch() -> Result:
+def run_lessons_on_torch() -> Result:
     """Run the lessons on PyTorch and compare with the same stored outputs."""
     with tempfile.TemporaryDirectory() as folder:
         copies = Path(folder, "notebooks")
@@ -208,7 +210,7 @@ def notebooks_torch() -> Result:
             return Result(failed=1, remarks=[str(error)])
         if missing := torch_missing():
             return Result(skipped=Counter({missing: sum(lesson.cells for lesson in swapped)}))
-        result = nbval(copies)
+        result = run_nbval(copies)
     left_out = [f"{lesson.left_out} in {lesson.name}" for lesson in swapped if lesson.left_out]
     result.remarks.append(
         f"cells left out because they are tagged {LEFT_OUT}: {', '.join(left_out) or 'none'}"
@@ -216,26 +218,28 @@ def notebooks_torch() -> Result:
     return result
 
 
-def browser() -> Result:
+def run_browser_tests() -> Result:
     """Use the lessons in JupyterLab as a reader does; a pytest run of its own, for Playwright keeps an event loop."""
-    return pytest("tests/browser", "--numprocesses=2", "--dist=loadscope")
+    return run_pytest("tests/browser", "--numprocesses=2", "--dist=loadscope")
 
 
 STAGES: dict[str, Callable[[], Result]] = {
-    "lint": lint,
-    "types": types,
-    "unit": unit,
-    "notebooks": notebooks,
-    "notebooks-torch": notebooks_torch,
-    "browser": browser,
-    "smoke": smoke,
-    "stress": stress,
+    "lint": check_style,
+    "types": check_types,
+    "unit": run_unit_tests,
+    "notebooks": run_lessons,
+    "notebooks-torch": run_lessons_on_torch,
+    "browser": run_browser_tests,
+    "smoke": run_smoke_tests,
+    "stress": run_stress_tests,
 }
 ON_REQUEST = ("smoke", "stress")
 """Stages that run only where they are named: a choice of the others' tests, and those that take long."""
 
 
-def summary(results: dict[str, tuple[Result, float]], require_all: bool) -> tuple[str, int]:
+def summarize_results(
+    results: dict[str, tuple[Result, float]], require_all: bool
+) -> tuple[str, int]:
     """Return the closing report, whose last line is the totals, and the exit status."""
     lines, total = [], Result()
     lines.append(f"\n{'stage':<16}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
@@ -270,7 +274,7 @@ def main(names: list[str]) -> int:
         print(f"\n== {name}: {STAGES[name].__doc__}", flush=True)
         start = time.monotonic()
         results[name] = STAGES[name](), time.monotonic() - start
-    text, status = summary(results, REQUIRE_ALL)
+    text, status = summarize_results(results, REQUIRE_ALL)
     print(text)
     return status
 

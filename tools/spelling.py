@@ -2,8 +2,8 @@
 
     python tools/spelling.py             says what is misspelt, and ends with 1 if anything is
 
-codespell knows common misspellings of English words. Those that it should leave alone are in pyproject.toml; for one
-line, write `codespell:ignore WORD` in a comment on it.
+codespell knows common misspellings of English words. Those that it should leave alone are in
+pyproject.toml; for one line, write `codespell:ignore WORD` in a comment on it.
 """
 
 import subprocess
@@ -17,7 +17,7 @@ KINDS = {".cfg", ".css", ".js", ".md", ".mjs", ".py", ".toml", ".txt"}
 AS_THEY_WRITE = "tests/programs"  # what people write, as they write it
 
 
-def readable(root: Path) -> list[Path]:
+def list_readable_files(root: Path) -> list[Path]:
     """Return the files of a project that codespell can read as they are, by their path from its top folder."""
     paths = (path.relative_to(root) for path in project_files(root))
     return [
@@ -27,7 +27,7 @@ def readable(root: Path) -> list[Path]:
     ]
 
 
-def written(root: Path, folder: Path) -> list[Path]:
+def write_notebook_texts(root: Path, folder: Path) -> list[Path]:
     """Write the cells of each notebook into a text file, without the outputs, and return those files."""
     files = []
     for notebook in (path for path in project_files(root) if path.suffix == ".ipynb"):
@@ -39,22 +39,26 @@ def written(root: Path, folder: Path) -> list[Path]:
     return files
 
 
-def misspelt(root: Path = ROOT) -> list[str]:
+def find_misspellings(root: Path = ROOT) -> list[str]:
     """Return a line for each misspelt word of a project: the file, the line, the word, and what may be meant."""
     with tempfile.TemporaryDirectory() as folder:
-        files = [*map(str, readable(root)), *map(str, written(root, Path(folder)))]
+        files = [
+            *map(str, list_readable_files(root)),
+            *map(str, write_notebook_texts(root, Path(folder))),
+        ]
         command = [sys.executable, "-m", "codespell_lib", "--quiet-level=35", "--check-hidden"]
         command += ["--toml", str(ROOT / "pyproject.toml"), *files]
         run = subprocess.run(
             command, cwd=root, capture_output=True, text=True, encoding="utf-8", check=False
         )
-        # It ends with the number of misspellings, up to 255; 64 and more may also be an error of its own.
+        # It ends with the number of misspellings, up to 255; 64 and more may also be an error of
+        # its own.
         if run.returncode and not run.stdout:
             raise RuntimeError(f"codespell did not run: {run.stderr.strip()}")
         return [line.replace(folder, "").lstrip("/\\") for line in run.stdout.splitlines()]
 
 
 if __name__ == "__main__":
-    found = misspelt()
+    found = find_misspellings()
     print("\n".join(found) or "no misspelt word")
     sys.exit(bool(found))

@@ -4,7 +4,8 @@
     python tools/surroundings.py plain+order                 these two at once
     python tools/surroundings.py folder home -- tests/viz    one after the other, with these arguments for pytest
 
-Ends with 1 if a test fails. `order` shuffles the tests; COPYLAB_ORDER=SEED brings back the order that was printed.
+Ends with 1 if a test fails. `order` shuffles the tests; COPYLAB_ORDER=SEED brings back the order
+that was printed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from mutations import copied
+from mutations import copy_project
 
 UNIT = ("tests", "--ignore=tests/browser", "--numprocesses=2")
 SURROUNDINGS: dict[str, dict[str, str]] = {
@@ -41,9 +42,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     random.Random(os.environ["COPYLAB_ORDER"]).shuffle(items)
 
 
-def fails(names: list[str], arguments: list[str], folder: Path) -> bool:
+def do_tests_fail(names: list[str], arguments: list[str], folder: Path) -> bool:
     """Whether a test fails in these surroundings. KeyError for one that is not known."""
-    tree = copied(folder / ("Übungen, 张量 (copy 2)" if "folder" in names else "copylab"))
+    tree = copy_project(folder / ("Übungen, 张量 (copy 2)" if "folder" in names else "copylab"))
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests", "tools"))
     }
@@ -74,7 +75,7 @@ def main(given: list[str]) -> int:
     for together in given[:at] or TOGETHER:
         print(f"-- {together}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            if fails(together.split("+"), given[at + 1 :] or list(UNIT), Path(folder)):
+            if do_tests_fail(together.split("+"), given[at + 1 :] or list(UNIT), Path(folder)):
                 failed.append(together)
     print(f"failed: {', '.join(failed)}" if failed else "passed")
     return bool(failed)

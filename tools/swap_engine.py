@@ -1,7 +1,8 @@
 """Write copies of the lessons that run on real PyTorch: `import tinytorch as torch` becomes `import torch`.
 
-The stored outputs stay, so that nbval holds PyTorch to what tinytorch printed. Cells tagged `tinytorch-only` (they show
-the simulated second device, say) are left out and counted. Lists per lesson how many cells are left to check.
+The stored outputs stay, so that nbval holds PyTorch to what tinytorch printed. Cells tagged
+`tinytorch-only` (they show the simulated second device, say) are left out and counted. Lists per
+lesson how many cells are left to check.
 """
 
 import json
@@ -17,7 +18,7 @@ _OTHER = re.compile(r"^\s*(?:import tinytorch|from tinytorch)(?!\.viz\b)", re.MU
 
 
 @dataclass(frozen=True)
-class Swapped:
+class SwappedLesson:
     """What became of one lesson: how many code cells its copy has, how many were left out."""
 
     name: str
@@ -28,8 +29,8 @@ class Swapped:
 def swap_notebook(notebook: dict) -> tuple[dict, int]:
     """Return the notebook with its engine swapped and the number of code cells that were left out.
 
-    Raises ValueError if code is there but no engine import, or one that cannot be swapped: such a copy would go on
-    running on tinytorch and prove nothing.
+    Raises ValueError if code is there but no engine import, or one that cannot be swapped: such a
+    copy would go on running on tinytorch and prove nothing.
     """
     cells, left_out, swaps = [], 0, 0
     for cell in notebook["cells"]:
@@ -50,7 +51,7 @@ def swap_notebook(notebook: dict) -> tuple[dict, int]:
     return notebook | {"cells": cells}, left_out
 
 
-def swap_folder(source: Path, target: Path) -> list[Swapped]:
+def swap_folder(source: Path, target: Path) -> list[SwappedLesson]:
     """Copy the folder of lessons to `target` (which must not exist) with every engine import swapped.
 
     Raises ValueError, naming the lesson, where one cannot be swapped.
@@ -65,6 +66,8 @@ def swap_folder(source: Path, target: Path) -> list[Swapped]:
             raise ValueError(f"{name}: {error}") from error
         path.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
         done.append(
-            Swapped(name, sum(cell["cell_type"] == "code" for cell in notebook["cells"]), left_out)
+            SwappedLesson(
+                name, sum(cell["cell_type"] == "code" for cell in notebook["cells"]), left_out
+            )
         )
     return done

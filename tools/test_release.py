@@ -4,10 +4,11 @@
     python tools/test_release.py 2.14.1 --write    and note the run in docs/releases.md
     .venv/bin/python tools/test_release.py         on the PyTorch that this Python has
 
-The environments are kept in ~/.cache/copylab (or $XDG_CACHE_HOME/copylab), one for each release and Python;
-deleting them is safe.
+The environments are kept in ~/.cache/copylab (or $XDG_CACHE_HOME/copylab), one for each release and
+Python; deleting them is safe.
 
-The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything failed.
+The last line gives the totals: N passed, N failed, N skipped. The exit status is 1 if anything
+failed.
 """
 
 import argparse
@@ -130,13 +131,13 @@ def run_installed_release(write: bool, quick: bool) -> int:
     sys.path.insert(0, str(ROOT / "tests"))
     from programs.transcript import HERE, programs, stored_change
     from releases import read_release
-    from run_all import pytest
+    from run_all import run_pytest
 
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         marks = "torch and not stress" + " and not slow" * quick
         chosen = QUICK_TESTS if quick else ("tests", "--ignore=tests/browser")
-        result = pytest(*chosen, "-m", marks, "--numprocesses=2", report=report)
+        result = run_pytest(*chosen, "-m", marks, "--numprocesses=2", report=report)
         failures = read_failures(report)
     release = importlib.metadata.version("torch").partition("+")[0]
     known = [program for program in programs() if stored_change(program, read_release(release))]

@@ -1,7 +1,8 @@
 """Catalogues of the lessons' prose: written for a translator, and looked through for what is missing or out of date.
 
-python tools/translations.py zh 02_clone      write the file for a translator, or bring it up to date
-python tools/translations.py zh               say what is missing or out of date in that language
+python tools/translations.py zh 02_clone      write the file for a translator, or bring it up to
+date python tools/translations.py zh               say what is missing or out of date in that
+language
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ OPEN = "untranslated"
 """Stands in place of the digest where a translator has not been yet."""
 
 
-def write(entries: dict[str, TranslatedCell]) -> str:
+def format_catalogue(entries: dict[str, TranslatedCell]) -> str:
     """Return the catalogue with these entries."""
     return "\n".join(
         f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items()
     )
 
 
-def everything(name: str = "*") -> list[Path]:
+def list_pages(name: str = "*") -> list[Path]:
     """Return the lessons and all pages; the reference is not one of them, because what the names say is English."""
     pages = [
         *(lessons_folder() / "solutions").glob(f"{name}.md"),
@@ -49,7 +50,7 @@ def everything(name: str = "*") -> list[Path]:
     ]
 
 
-def faults(notebook: dict[str, Any], entries: dict[str, TranslatedCell]) -> list[str]:
+def find_faults(notebook: dict[str, Any], entries: dict[str, TranslatedCell]) -> list[str]:
     """Say what is missing, out of date or superfluous in a catalogue; an empty list if it is complete."""
     texts = prose_of(notebook)
     found = [f"{name}: the lesson has no such text" for name in entries if name not in texts]
@@ -62,7 +63,7 @@ def faults(notebook: dict[str, Any], entries: dict[str, TranslatedCell]) -> list
     return found
 
 
-def renew(
+def renew_catalogue(
     notebook: dict[str, Any], entries: dict[str, TranslatedCell]
 ) -> dict[str, TranslatedCell]:
     """Return the catalogue in the order of the lesson: translations kept, open texts in English."""
@@ -81,15 +82,15 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     status = 0
-    for path in everything(options.lesson or "*"):
+    for path in list_pages(options.lesson or "*"):
         notebook = open_source(path)
         catalogue = path.parent / TRANSLATIONS / options.language / f"{path.stem}.md"
         entries = parse_catalogue(catalogue.read_text("utf-8")) if catalogue.is_file() else {}
         if options.lesson:
             catalogue.parent.mkdir(parents=True, exist_ok=True)
-            entries = renew(notebook, entries)
-            catalogue.write_text(write(entries), "utf-8")
-        for fault in faults(notebook, entries):
+            entries = renew_catalogue(notebook, entries)
+            catalogue.write_text(format_catalogue(entries), "utf-8")
+        for fault in find_faults(notebook, entries):
             print(f"{path.stem}, {fault}")
             status = 1
     return status

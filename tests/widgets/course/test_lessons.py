@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
-from execute_notebooks import NOTEBOOKS, lessons, normalise, read
+from execute_notebooks import NOTEBOOKS, list_lessons, normalise_notebook
 from lesson_parts import code, defined, prose
+from project_files import read_notebook
 
-LESSONS = lessons()
+LESSONS = list_lessons()
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -73,7 +74,7 @@ def test_outputs_are_the_same_for_everybody(path: Path) -> None:
 
 @each_lesson
 def test_stored_form(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == normalise(read(path)), (
+    assert path.read_text(encoding="utf-8") == normalise_notebook(read_notebook(path)), (
         "run: python tools/execute_notebooks.py"
     )
 
@@ -199,11 +200,11 @@ def test_the_stored_form_leaves_out_what_differs_between_two_runs() -> None:
         "source": "1 +\\\n1",
     }
     sample = {"cells": [cell], "metadata": {"language_info": {"version": "3.12.1"}, "widgets": {}}}
-    text = normalise(sample)
+    text = normalise_notebook(sample)
     assert not re.search(r"iopub|3\.12|widgets|\b7\b|\"x\"", text)
     assert '"source_hidden": true' in text
     assert '"hide-input"' in text
-    assert normalise(sample) == text
+    assert normalise_notebook(sample) == text
 
 
 @pytest.mark.parametrize(

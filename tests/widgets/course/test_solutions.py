@@ -3,22 +3,23 @@
 from pathlib import Path
 
 import pytest
-from execute_notebooks import lessons, normalise, read
-from make_solutions import FOLDER, index, solved, unrun
+from execute_notebooks import list_lessons, normalise_notebook
+from make_solutions import FOLDER, cell_sources, make_solution, render_index
+from project_files import read_notebook
 
-each = pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+each = pytest.mark.parametrize("path", list_lessons(), ids=lambda path: path.stem)
 
 
 @each
 def test_it_is_up_to_date(path: Path) -> None:
-    assert unrun(read(FOLDER / path.name)) == unrun(solved(path)), (
+    assert cell_sources(read_notebook(FOLDER / path.name)) == cell_sources(make_solution(path)), (
         f"python tools/make_solutions.py {path.stem}"
     )
 
 
 @each
 def test_every_check_passes_and_every_prediction_is_right(path: Path) -> None:
-    notebook = read(FOLDER / path.name)
+    notebook = read_notebook(FOLDER / path.name)
     told = {
         cell["id"]: "".join(
             "".join(o.get("data", {}).get("text/plain", [])) for o in cell["outputs"]
@@ -36,8 +37,8 @@ def test_every_check_passes_and_every_prediction_is_right(path: Path) -> None:
 @each
 def test_it_is_in_the_stored_form(path: Path) -> None:
     target = FOLDER / path.name
-    assert target.read_text(encoding="utf-8") == normalise(read(target))
+    assert target.read_text(encoding="utf-8") == normalise_notebook(read_notebook(target))
 
 
 def test_the_index_lists_all() -> None:
-    assert (FOLDER / "README.md").read_text(encoding="utf-8") == index()
+    assert (FOLDER / "README.md").read_text(encoding="utf-8") == render_index()

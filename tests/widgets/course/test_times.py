@@ -16,7 +16,7 @@ import pytest
 from copylab.course.translation import TRANSLATIONS, list_languages, parse_catalogue
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.prediction import Prediction
-from execute_notebooks import NOTEBOOKS, lessons
+from execute_notebooks import NOTEBOOKS, list_lessons
 from lesson_parts import code, defined, prose
 
 WORDS_A_MINUTE = 120  # read with care, pictures looked at
@@ -60,7 +60,7 @@ def said(text: str, language: str = "en") -> int:
     return int(found[1])
 
 
-each_lesson = pytest.mark.parametrize("path", lessons(), ids=lambda p: p.stem)
+each_lesson = pytest.mark.parametrize("path", list_lessons(), ids=lambda p: p.stem)
 
 
 @each_lesson
@@ -80,7 +80,7 @@ def test_a_translation_says_the_same_time(path: Path, language: str) -> None:
 
 def test_the_list_of_lessons_says_how_long_they_take() -> None:
     text = (NOTEBOOKS / "README.md").read_text("utf-8")
-    *course, clinic = [measured(path).minutes for path in lessons()]
+    *course, clinic = [measured(path).minutes for path in list_lessons()]
     assert f"{min(course)} to {max(course)} minutes" in text
     hours = (sum(course) + clinic) // 60
     assert f"{hours} to {hours + 1} hours" in text
@@ -110,7 +110,7 @@ def test_what_counts_as_a_player(source: str, shows: bool) -> None:
 if __name__ == "__main__":
     total = 0
     print(f"{'lesson':20}{'words':>8}{'rows':>6}{'exercises':>11}{'players':>9}{'minutes':>9}")
-    for lesson in lessons("".join(sys.argv[1:])):
+    for lesson in list_lessons("".join(sys.argv[1:])):
         one = measured(lesson)
         total += one.minutes
         print(

@@ -17,7 +17,7 @@ from copylab.course.translation import (
     require_language,
     translate_notebook,
 )
-from translations import OPEN, PAGES, faults, main, renew, write
+from translations import OPEN, PAGES, find_faults, format_catalogue, main, renew_catalogue
 
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 CATALOGUES = [
@@ -44,7 +44,7 @@ GERMAN = {
 
 
 def test_a_catalogue_reads_back() -> None:
-    assert parse_catalogue(write(GERMAN)) == GERMAN
+    assert parse_catalogue(format_catalogue(GERMAN)) == GERMAN
     assert parse_catalogue("") == {}
 
 
@@ -67,19 +67,22 @@ def test_only_prose_changes_and_open_texts_stay_english() -> None:
 
 
 def test_faults_are_named() -> None:
-    assert faults(book(), GERMAN) == ["end: not translated"]
+    assert find_faults(book(), GERMAN) == ["end: not translated"]
     changed = book()
     changed["cells"][0]["source"] = ["# Start\n", "\n", "Three names."]
-    assert faults(changed, GERMAN) == ["title: the English text has changed", "end: not translated"]
+    assert find_faults(changed, GERMAN) == [
+        "title: the English text has changed",
+        "end: not translated",
+    ]
     assert (
         "".join(translate_notebook(changed, GERMAN)["cells"][0]["source"])
         == "# Start\n\nThree names."
     )
-    assert faults({"cells": []}, GERMAN)[0] == "title: the lesson has no such text"
+    assert find_faults({"cells": []}, GERMAN)[0] == "title: the lesson has no such text"
 
 
 def test_a_renewed_catalogue_keeps_what_was_translated() -> None:
-    renewed = renew(book(), {"title": GERMAN["title"]})
+    renewed = renew_catalogue(book(), {"title": GERMAN["title"]})
     assert renewed == GERMAN
 
 
@@ -95,7 +98,7 @@ def test_a_translator_starts_with_the_english_texts(
     )
     catalogue = tmp_path / TRANSLATIONS / "de" / "00_start.md"
     assert "Two names." in catalogue.read_text("utf-8")
-    catalogue.write_text(write(GERMAN), "utf-8")
+    catalogue.write_text(format_catalogue(GERMAN), "utf-8")
     assert main(["de", "00_start"]) == 1
     assert parse_catalogue(catalogue.read_text("utf-8")) == GERMAN
     assert list_languages(tmp_path) == ["de"]
@@ -112,7 +115,7 @@ def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
     (original,) = list_sources(path.parents[2], path.stem)
     lesson = open_source(original)
     entries = parse_catalogue(path.read_text("utf-8"))
-    assert faults(lesson, entries) == [], (
+    assert find_faults(lesson, entries) == [], (
         f"python tools/translations.py {path.parent.name} {path.stem}"
     )
     made = translate_notebook(lesson, entries)

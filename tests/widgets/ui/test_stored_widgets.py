@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from browser.books import write
-from execute_notebooks import execute, normalise
+from execute_notebooks import execute_notebook, normalise_notebook
 from project_files import ROOT
 
 pytestmark = pytest.mark.slow
@@ -62,7 +62,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     patch = pytest.MonkeyPatch()
     patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     path = folder / write(folder, "widgets.ipynb", SETUP, *CELLS.values())
-    path.write_text(normalise(execute(path)), "utf-8")
+    path.write_text(normalise_notebook(execute_notebook(path)), "utf-8")
     patch.undo()
     return path
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from browser.books import write
-from execute_notebooks import execute
+from execute_notebooks import execute_notebook
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ CELLS = [
 def test_cells_are_called_as_ipython_calls_them(engine: str, tmp_path: Path) -> None:
     """A watch that begins in one cell and ends in another, PyTorch imported under it; a cell that was run twice."""
     write(tmp_path, "cells.ipynb", *(cell.replace("{engine}", engine) for cell in CELLS))
-    cells = execute(tmp_path / "cells.ipynb")["cells"]
+    cells = execute_notebook(tmp_path / "cells.ipynb")["cells"]
     said = [
         "".join("".join(part.get("text") or part["data"]["text/plain"]) for part in c["outputs"])
         for c in cells

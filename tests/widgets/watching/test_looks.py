@@ -17,7 +17,7 @@ def _no_hooks_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def place_in(function: Callable[..., Any], code: str) -> str:
-    """Where a line of a function of this file is, as pictures say it."""
+    """Return the place of a line of a function of this file, as pictures say it."""
     lines, first = getsourcelines(function)
     (number,) = [first + k for k, line in enumerate(lines) if line.strip() == code]
     return f"test_looks.py, line {number}"

@@ -1,6 +1,6 @@
 """What the memory picture says of tensors with a hazard.
 
-What the graph picture says of the same is in `graph_remarks`: there it stands in the node's entry.
+What the graph picture says of the same is in `graph_remarks`: there it is in the node's entry.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def default_settings(engine: ModuleType) -> Iterator[None]:
 
 
 class RandomStates:
-    """The states of the global random generators: the engine's, NumPy's and Python's."""
+    """The states of the global random generators of the engine, NumPy and Python."""
 
     def __init__(self, engine: ModuleType) -> None:
         self._engine = engine

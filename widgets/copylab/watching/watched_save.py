@@ -183,7 +183,7 @@ class WatchedSave:
 
     @property
     def written_at(self) -> str:
-        """Where the line to blame is, as pictures say it; empty if it is not known."""
+        """The place of the line to blame, as pictures say it; empty if it is not known."""
         place = self.find_line_to_blame()
         return "" if place is None else place.address
 
