@@ -14,8 +14,8 @@ import pytest
 
 from tinytorch.viz import GraphPicture, Picture, Snapshot, graph, memory, modules, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
-from tinytorch.viz.render.picture import LARGEST as BYTES
-from tinytorch.viz.render.style import LARGEST as PIXELS
+from tinytorch.viz.render.picture import MOST_CHARACTERS
+from tinytorch.viz.render.style import LARGEST_SIDE
 from tinytorch.viz.show.select_nodes import NodeFold, NodeSelection, select_nodes
 
 Tensors = dict[str, Any]
@@ -129,9 +129,9 @@ def test_no_picture_is_too_large(case: Callable[[ModuleType], Tensors], engine: 
     snap = snapshot(case(engine))
     start = time.process_time()
     for picture in (graph(snap), memory(snap)):
-        assert max(size(picture.svg)) <= PIXELS
+        assert max(size(picture.svg)) <= LARGEST_SIDE
         html = html_of(picture)
-        assert len(html) <= BYTES
+        assert len(html) <= MOST_CHARACTERS
         assert "\n" not in html, "Markdown would end it"
         assert "<script" not in html, "not every page runs one"
     assert time.process_time() - start < 8, "a second or less on an idle machine"
@@ -281,7 +281,7 @@ def test_all_of_it_is_drawn_where_that_is_asked_for(engine: ModuleType) -> None:
     tensors = layers(engine)
     picture, whole = graph(tensors), graph(tensors, fold=False)
     assert "folded" not in whole.text
-    assert size(whole.svg)[1] > PIXELS > size(picture.svg)[1]
+    assert size(whole.svg)[1] > LARGEST_SIDE > size(picture.svg)[1]
     assert "storage of net.layers.7.up.bias alone" in memory(tensors, fold=False).text
     assert "<details" not in html_of(whole)
 
@@ -366,9 +366,9 @@ def test_names_stay_text_in_folds(name: str, engine: ModuleType) -> None:
         page.feed(html_of(picture))
         assert not page.open
         assert "script" not in page.kinds
-        assert len(html_of(picture)) <= BYTES
+        assert len(html_of(picture)) <= MOST_CHARACTERS
         ET.fromstring(picture.svg)
-        assert max(size(picture.svg)) <= PIXELS
+        assert max(size(picture.svg)) <= LARGEST_SIDE
 
 
 def test_that_not_all_tensors_were_read_is_said(engine: ModuleType) -> None:

@@ -21,7 +21,7 @@ from ..show import describe_graph, select_nodes
 from ..wording import gettext, gettext_noop
 from . import layout
 from .graph_svg import Card, GraphSheet, draw_sheet, list_folds, make_sheet
-from .picture import FIXED, MISSING, Folded, PictureBase, convert
+from .picture import FIXED, TYPST_MISSING, Folded, PictureBase, convert
 from .style import colour, lang_attribute, stylesheet
 from .text import graph_text
 
@@ -237,7 +237,7 @@ def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:
         return call(*args, **options)
     except graphviz.ExecutableNotFound as error:
         needs = gettext("this format needs the program `dot` (Debian: `apt install graphviz`).")
-        missing = gettext(MISSING)
+        missing = gettext(TYPST_MISSING)
         raise layout.LayoutError(f"{needs} {missing[0].upper()}{missing[1:]}") from error
 
 

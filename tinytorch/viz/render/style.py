@@ -57,7 +57,7 @@ PALETTE: dict[str, tuple[str, str, str]] = {
 HUES = 6
 """Each tensor has one of so many hues, by its number. No more: people who see few colours must
 still be able to distinguish most of them."""
-LARGEST = 4_000
+LARGEST_SIDE = 4_000
 """The most that a picture is wide or high, in px."""
 THEMES = {"light": 0, "dark": 1, "print": 2}
 
@@ -291,9 +291,9 @@ class Canvas:
         self.path(f"M{start}{sign.path}", sign.kind)
 
     def svg(self, width: float, height: float, label: str, is_whole: bool = False) -> str:
-        """Return the document; scaled down to `LARGEST`, unless it was asked for as a whole."""
+        """Return the document; scaled down to `LARGEST_SIDE`, unless it was asked for as a whole."""
         width, height = round(width), round(height)
-        scale = 1.0 if is_whole else min(1.0, LARGEST / max(width, height))
+        scale = 1.0 if is_whole else min(1.0, LARGEST_SIDE / max(width, height))
         described = f'{lang_attribute()}role="img" aria-label="{escape(escape_unseen(label))}"'
         page = f'<rect class="page" width="{width}" height="{height}" rx="8"/>'
         drawn = page + "".join(self.parts)

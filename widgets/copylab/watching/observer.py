@@ -27,7 +27,7 @@ from .places import Caller, Place, place_of
 from .watched_save import WatchedSave, memory_span
 
 _SMALLEST_PRUNING = 1_000
-"""Number of storages from which the records are searched for storages that are gone."""
+"""The first `Watch._prune_at`: a program with fewer storages is never searched."""
 
 
 def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
@@ -66,7 +66,7 @@ class EngineHooks(Protocol):
     def attach(self) -> None:
         """Call the watch for saves, writes and reads of this thread from now on."""
 
-    def leave(self) -> None:
+    def detach(self) -> None:
         """Stop calling it."""
 
 
@@ -77,12 +77,17 @@ class Watch(Presentation):
         if silent not in ("warn", "raise", "record"):
             raise ValueError(f'silent must be "warn", "raise" or "record", not {silent!r}')
         self.findings: list[Finding] = []
+        """What it found, one for each line that wrote and each backward that read it."""
         self.ended = True
+        """True before it begins and after it ends."""
         self.read_count = 0
         """Number of saved tensors that backward has read."""
         self._silent = silent
+        """What to do with a finding where the engine raises no error: "warn", "raise", "record"."""
         self._caller = Caller()
+        """Finds the line of the program that runs."""
         self._lock = threading.Lock()
+        """Held where two threads may change counts, records or findings."""
 
         self._thread = 0
         """The thread that entered the watch."""
@@ -97,15 +102,21 @@ class Watch(Presentation):
         self._engines_not_attached: set[str] = set()
         """Engines imported by the end, and never attached in the thread that entered."""
         self._threads_not_attached = 0
+        """Number of threads that ended with an engine imported and not attached."""
 
         self._records: dict[int, dict[int, weakref.ref[WatchedSave]]] = {}
         """The saved tensors, by the address of their storage and the record's id."""
         self._prune_at = _SMALLEST_PRUNING
+        """Number of storages from which they are searched for storages that are gone."""
         self._save_count = 0
+        """Number of tensors that were saved."""
         self._uncompared_count = 0
+        """Number of those read whose bytes cannot be compared."""
 
         self._findings_by_lines: dict[Any, Finding] = {}
+        """By what makes two findings one: silent or not, the line to blame, the line of backward."""
         self._findings_in_other_threads: list[Finding] = []
+        """Those that were raised where the program's own thread does not see the error."""
         self._threads_in_snapshot: set[int] = set()
         """Threads in which the watch itself reads saved tensors, which is no read of backward."""
 
@@ -149,11 +160,9 @@ class Watch(Presentation):
         scope.unregister_watch(self)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
-        for siblings in list(self._records.values()):
-            for reference in list(siblings.values()):
-                record = reference()
-                if record is not None:
-                    record.note_end()
+        for address in list(self._records):
+            for record in self._find_records(address):
+                record.note_end()
 
     # -- where it looks ----------------------------------------------------------------
 
@@ -186,7 +195,7 @@ class Watch(Presentation):
 
     def _detach_from_thread(self) -> None:
         for hooks in reversed(self._attached.pop(threading.get_ident()).values()):
-            hooks.leave()
+            hooks.detach()
 
     @contextmanager
     def cover_thread(self) -> Iterator[None]:
@@ -231,6 +240,13 @@ class Watch(Presentation):
             siblings[id(record)] = weakref.ref(record)
         return record
 
+    def _find_records(self, address: int) -> Iterator[WatchedSave]:
+        """Yield the saved tensors that are still held over the storage at an address."""
+        for reference in list(self._records.get(address, {}).values()):
+            record = reference()
+            if record is not None:
+                yield record
+
     def _prune_records(self, new_address: int) -> None:
         """Forget storages without saved tensors, now and then: a training run makes many."""
         if len(self._records) <= self._prune_at:
@@ -249,14 +265,11 @@ class Watch(Presentation):
 
         The node with the number `excused_nr` does not need what it saved as it was.
         """
-        siblings = self._records.get(_storage_address(tensor))
-        if not siblings:
-            return
+        address = _storage_address(tensor)
+        if not self._records.get(address):
+            return  # of most writes: finding the line takes longest
         place, span = self._caller.find_writing_line(), memory_span(tensor)
-        for reference in list(siblings.values()):
-            record = reference()
-            if record is None:
-                continue
+        for record in self._find_records(address):
             if record.sequence_nr == excused_nr:
                 record.is_harmless = True
             else:
@@ -265,9 +278,8 @@ class Watch(Presentation):
 
     def excuse_node(self, tensor: Any, sequence_nr: int) -> None:
         """Note that the node with this number does not need a tensor as it was when it saved it."""
-        for reference in list(self._records.get(_storage_address(tensor), {}).values()):
-            record = reference()
-            if record is not None and record.sequence_nr == sequence_nr:
+        for record in self._find_records(_storage_address(tensor)):
+            if record.sequence_nr == sequence_nr:
                 record.is_harmless = True
 
     def check_read(self, record: WatchedSave, find_node: Callable[[], Any]) -> None:

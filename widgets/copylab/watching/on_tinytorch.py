@@ -28,6 +28,7 @@ class TinyTorchHooks:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.hooks: Any = (self.pack, self.unpack)
+        """The pair as tinytorch has it on its stack, to find it again; None once it is off."""
 
     def attach(self) -> None:
         """Call the watch for the saves of this thread, and the writes of all, from now on."""
@@ -35,7 +36,7 @@ class TinyTorchHooks:
         if self.watch.is_entering_thread():
             WRITE_LISTENERS.append(self.record_write)
 
-    def leave(self) -> None:
+    def detach(self) -> None:
         """Take the hooks off this thread, wherever in its stack they are."""
         if self.record_write in WRITE_LISTENERS:
             WRITE_LISTENERS.remove(self.record_write)
@@ -55,7 +56,7 @@ class TinyTorchHooks:
     def pack(self, tensor: Any) -> WatchedSave:
         """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
         if self.watch.ended:  # and its thread goes on
-            self.leave()
+            self.detach()
         output_nr = MODES.here.packing.output_nr
         is_output = output_nr is not None
         # A node that held its own result would be a cycle, which only the collector frees.

@@ -54,9 +54,13 @@ class TorchHooks:
         self.watch = watch
         self.torch = torch
         self.get_sequence_nr = torch._C._autograd._get_sequence_nr
+        """Returns the number that the next node of this thread gets."""
         self.mode: Any = _make_dispatch_mode(self)
+        """Sees every operation of this thread, and reports what it writes to."""
         self.attached = ExitStack()
+        """Takes off what `attach` has put on."""
         self.has_hooks = False
+        """True while the pair of hooks is on this thread's stack."""
         self.shortens_names, self.hint = _read_stale_error(torch)
         self.misses_list_writes = False
         """True if PyTorch, under a dispatch mode, does not count writes to lists of tensors."""
@@ -92,7 +96,7 @@ class TorchHooks:
             stack.callback(replacement.remove)
             self.attached = stack.pop_all()
 
-    def leave(self) -> None:
+    def detach(self) -> None:
         """Take the mode and the hooks off this thread again."""
         self.attached.close()
 
@@ -208,7 +212,7 @@ class TorchHooks:
         if record.was_detached:
             raise RuntimeError(DETACHED_MESSAGE)
         if record.is_stale:
-            error = RuntimeError(self._describe_stale(record))
+            error = RuntimeError(self._compose_stale_error(record))
             if self._is_in_backward():
                 self.watch.annotate_error(record, self._find_node().name(), error)
             raise error
@@ -226,7 +230,7 @@ class TorchHooks:
     def _find_node(self) -> Any:
         return self.torch._C._current_autograd_node()
 
-    def _describe_stale(self, record: WatchedSave) -> str:
+    def _compose_stale_error(self, record: WatchedSave) -> str:
         """Return PyTorch's error for a saved tensor that was written since."""
         tensor = record.tensor
         scalar_type = tensor.type().rpartition(".")[2].removesuffix("Tensor")

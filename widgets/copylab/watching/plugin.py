@@ -37,7 +37,9 @@ class WatchedSession:
     def __init__(self) -> None:
         self.watch = watch(silent="raise")
         self.has_run = False
+        """True if the body of the running test has run, and was not skipped."""
         self.reads_before = 0
+        """How many saved tensors backward had read when the running test began."""
         self.test_count = 0
         self.total_reads = 0
         self.tests_without_reads = 0

@@ -83,6 +83,7 @@ class WatchedSave:
         self.version: int = tensor._version
         """Its version when it was saved."""
         self.span = memory_span(tensor)
+        """Where its memory was when it was saved."""
         self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved; None if they cannot be compared."""
         self.writes: list[ObservedWrite] = []
