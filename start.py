@@ -254,7 +254,7 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"start.py does not know {arguments[0]!r}.\n\n{__doc__.strip()}")
     else:
         set_up("course")
-        become("-P", "-m", "copylab.course", "--folder", str(ROOT / "course"), *arguments)
+        become("-P", "-m", "copylab", "--folder", str(ROOT / "course"), *arguments)
 
 
 if __name__ == "__main__":

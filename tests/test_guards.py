@@ -59,8 +59,12 @@ ROOMS = [
 ]
 """Rooms from the lowest to the highest. A room imports the faces of rooms below it, and nothing inside of them."""
 
-DOORS = {"copylab": "copylab.course", "copylab.questions": "copylab.quiz.ready_questions"}
-"""A module that hands on what another one has: magics, questions."""
+DOORS = {
+    "copylab": "copylab.course",
+    "copylab.__main__": "copylab.course",
+    "copylab.questions": "copylab.quiz.ready_questions",
+}
+"""A module that hands on what another one has: magics, the command, questions."""
 
 PACKAGE_FILES = [path for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))]
 OPTIONAL = {

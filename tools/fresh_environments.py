@@ -70,7 +70,7 @@ def main(pythons: list[str]) -> None:
                     run_command(fresh, "-I", "-c", USE, folder=own).strip(),
                     flush=True,
                 )
-                run_command(fresh, "-I", "-m", "copylab.course", "--help", folder=own)
+                run_command(fresh, "-I", "-m", "copylab", "--help", folder=own)
 
 
 if __name__ == "__main__":

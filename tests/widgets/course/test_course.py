@@ -249,7 +249,7 @@ def test_what_was_laid_out_is_signed_in_the_course_folder_alone(folder: Path) ->
 
 def command(*arguments: str, **environment: str) -> tuple[int, str]:
     """Run `copylab` and return its exit status and what it says."""
-    own = [sys.executable, "-m", "copylab.course", *arguments]
+    own = [sys.executable, "-m", "copylab", *arguments]
     done = subprocess.run(
         own, env=os.environ | environment, capture_output=True, text=True, check=False
     )
@@ -309,7 +309,7 @@ def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_pa
     command = [
         sys.executable,
         "-m",
-        "copylab.course",
+        "copylab",
         "--no-browser",
         "--port=0",
         f"--folder={folder}",

@@ -3,7 +3,8 @@
 May import every other room.
 """
 
+from .command import main
 from .magics import load
 from .overview import Progress, progress
 
-__all__ = ["Progress", "load", "progress"]
+__all__ = ["Progress", "load", "main", "progress"]

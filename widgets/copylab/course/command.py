@@ -1,4 +1,4 @@
-"""The command `copylab`: lay the lessons out in a folder and open them in JupyterLab."""
+"""The command `copylab`: lay the lessons out and open them in JupyterLab; watch a program."""
 
 import argparse
 import errno
@@ -11,6 +11,7 @@ from pathlib import Path
 from tinytorch import __version__
 
 from ..safe_files import can_write_in, explain_error, resolve_folder
+from ..watching import run_watched
 from ..wording import gettext, use_language
 from .grading import write_assignments
 from .layout import TRUST, can_sign, lay_out, list_lessons, remembered_language, reset_lesson
@@ -53,6 +54,17 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     grading.add_argument("to", type=Path)
     grading.add_argument("lessons", nargs="*")
+    watch = commands.add_parser(
+        "watch", help=gettext("run a program and name the lines that spoil a gradient")
+    )
+    watch.add_argument("--report", metavar="PAGE.html", help=gettext("write a page to be sent"))
+    watch.add_argument(
+        "-m", dest="is_module", action="store_true", help=gettext("the program is a module")
+    )
+    watch.add_argument("program", help=gettext("for example train.py"))
+    watch.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help=gettext("arguments of the program")
+    )
     # SUPPRESS: an option before the command is not overwritten by the default behind it.
     for command in (reset, grading):
         command.add_argument("--language", default=argparse.SUPPRESS, help=language_help)
@@ -134,15 +146,27 @@ def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:
     if arguments.language:
         return str(arguments.language)
     in_course = None if arguments.do == "nbgrader" else remembered_language(folder)
-    in_environment = os.environ.get(_LANGUAGE, "")
-    if in_course:
-        return in_course
-    return in_environment if in_environment in list_languages(lessons_folder()) else "en"
+    return in_course or _language_of_environment()
+
+
+def _language_of_environment() -> str:
+    language = os.environ.get(_LANGUAGE, "")
+    return language if language in list_languages(lessons_folder()) else "en"
 
 
 def main() -> None:
-    """Lay the lessons out and become JupyterLab."""
+    """Lay the lessons out and become JupyterLab, or do what else the command line says."""
     arguments = _make_parser().parse_args()
+    if arguments.do == "watch":
+        use_language(_language_of_environment())
+        sys.exit(
+            run_watched(
+                arguments.program,
+                arguments.arguments,
+                is_module=arguments.is_module,
+                report=arguments.report,
+            )
+        )
     chosen_folder = arguments.to if arguments.do == "nbgrader" else arguments.folder
     starts_jupyter = not (arguments.do or arguments.lay_out_only)
     try:

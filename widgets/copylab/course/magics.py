@@ -1,4 +1,4 @@
-"""`%%steps` and `%memory`, for notebooks and IPython: `%load_ext copylab` brings them."""
+"""`%%steps`, `%%watch` and `%memory`, for notebooks and IPython: `%load_ext copylab` brings them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tinytorch.viz import Picture, collect_tensors, memory
 
 from ..player import StepOptions, Steps, step_program
 from ..run import Limits
+from ..watching import Watch, watch
 
 _ABSENT = object()
 
@@ -26,7 +27,7 @@ def load(shell: Any) -> None:
 
 @magics_class
 class CopylabMagics(Magics):
-    """The two magics. They work on the names of the notebook."""
+    """The magics. They work on the names of the notebook."""
 
     shell: Any
 
@@ -86,6 +87,20 @@ class CopylabMagics(Magics):
                     names.pop("torch", None)
                 else:
                     names["torch"] = torch_before
+
+    @cell_magic
+    def watch(self, line: str, cell: str) -> Watch:
+        """Run the cell under `copylab.watch()`, and show which lines spoil a gradient.
+
+        The cell runs as without it: its output is shown, what it binds stays bound, an error is
+        shown at its line. An error does not stop the cells behind it.
+        """
+        if line.strip():
+            raise UsageError("%%watch takes no arguments: the program begins on the next line")
+        with watch(silent="record") as watched:
+            # A comment in place of the line with the magic: lines are counted as in the notebook.
+            self.shell.run_cell(f"# %%watch\n{cell}")
+        return watched
 
     @line_magic
     def memory(self, line: str) -> Picture | None:

@@ -10,10 +10,11 @@ In reading order, from `watch()` to a finding:
 `places`         the line of the program that is running; `cells` names the cells of a notebook
 `aliases`        the names under which the program knows the saved memory
 `findings`       what is reported, with the line that saved and the line that wrote
-`plugin`         a user's tests under a watch
+`plugin`         a user's tests under a watch; `program` a whole program
 """
 
 from .findings import Finding, GradientWarning
 from .observer import Watch, watch
+from .program import run_watched
 
-__all__ = ["Finding", "GradientWarning", "Watch", "watch"]
+__all__ = ["Finding", "GradientWarning", "Watch", "run_watched", "watch"]

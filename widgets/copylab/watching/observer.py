@@ -155,6 +155,23 @@ class Watch(Presentation):
         if self._engines_not_attached - self._ever_attached and place is not None:
             _warn_at(place, " ".join(self.describe_gaps()), UserWarning)
 
+    def start(self) -> Self:
+        """Begin, as `with` does, where a program cannot be put into a block: in a notebook.
+
+        RuntimeError if it has begun.
+        """
+        return self.__enter__()
+
+    def stop(self) -> Self:
+        """End what `start` has begun. RuntimeError in another thread."""
+        self.__exit__(None, None, None)
+        return self
+
+    def __dir__(self) -> list[str]:
+        """List what users need: the other names are called by the engines."""
+        names = {"ended", "findings", "html", "read_count", "start", "stop", "text"}
+        return sorted({name for name in super().__dir__() if name.startswith("__")} | names)
+
     def _end(self) -> None:
         self.ended = True
         scope.unregister_watch(self)

@@ -1,0 +1,134 @@
+"""`copylab watch train.py`: a program under a watch, `w.start()`, `%%watch`."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from copylab.watching import run_watched, watch
+from IPython.core.interactiveshell import InteractiveShell
+
+SPOILED = """
+import sys
+import {engine} as torch
+
+x = torch.ones(2, requires_grad=True)
+y = x.exp()
+y.data.mul_(2)
+y.sum().backward()
+print(__name__, sys.argv[1:], sys.path[0].endswith("programs"))
+"""
+CLEAN = "import tinytorch\nx = tinytorch.ones(2, requires_grad=True)\n(x * x).sum().backward()\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "programs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "programs"
+
+
+def run(folder: Path, source: str, *arguments: str, **options: Any) -> int:
+    (folder / "train.py").write_text(source, "utf-8")
+    return run_watched("programs/train.py", arguments, **options)
+
+
+@pytest.mark.filterwarnings("ignore::copylab.GradientWarning")
+def test_a_program_runs_as_by_python_and_its_lines_are_named(
+    folder: Path, engine: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sys.argv, sys.path[:], sys.modules["__main__"]
+    status = run(folder, SPOILED.format(engine=engine.__name__), "a", "--b", report="page.html")
+    assert status == 1
+    printed = capsys.readouterr()
+    assert printed.out == "__main__ ['a', '--b'] True\n"
+    assert "written  train.py:7  y.data.mul_(2)" in printed.err
+    page = Path("page.html").read_text("utf-8")
+    assert "train.py:7  y.data.mul_(2)" in page
+    assert "image/svg+xml" in page
+    assert "http" not in page
+    assert (sys.argv, sys.path[:], sys.modules["__main__"]) == before
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "said"),
+    [
+        ("", 0, "Backward has read 2 saved tensors under this watch; each was as it was saved."),
+        ("raise SystemExit(3)", 3, "each was as it was saved"),
+        ("raise SystemExit('no data')", 1, "no data\ncopylab watch: Backward"),
+        ("raise KeyboardInterrupt", 130, "KeyboardInterrupt"),
+        ("1 / 0", 1, 'Traceback (most recent call last):\n  File "'),
+        ("f(", 1, "SyntaxError: '(' was never closed"),
+    ],
+)
+def test_the_status_is_the_programs(
+    folder: Path, ending: str, status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, CLEAN + ending) == status
+    error = capsys.readouterr().err
+    assert said in error
+    assert "copylab watch: " in error
+    assert "runpy" not in error
+    assert "copylab/" not in error
+
+
+def test_what_cannot_be_run_or_written_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_watched("programs/nowhere.py", []) == 2
+    assert run_watched("no_such_module_anywhere", [], is_module=True) == 2
+    error = capsys.readouterr().err
+    assert "No such file or directory" in error
+    assert "No module named no_such_module_anywhere" in error
+    assert "Traceback" not in error
+    assert run(folder, CLEAN, report="nowhere/page.html") == 2
+    assert "The report could not be written: " in capsys.readouterr().err
+
+
+def test_the_command_watches_a_file_and_a_module(folder: Path) -> None:
+    (folder / "train.py").write_text(SPOILED.format(engine="tinytorch"), "utf-8")
+    (folder / "__init__.py").touch()
+    for which in (["programs/train.py", "--report"], ["-m", "programs.train", "--report"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "copylab", "watch", *which],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 1, ran.stderr
+        assert ran.stdout.startswith("__main__ ['--report'] ")
+        assert "train.py:7  y.data.mul_(2)" in ran.stderr
+
+
+def test_a_watch_is_started_and_stopped(engine: ModuleType) -> None:
+    watched = watch(silent="record").start()
+    with pytest.raises(RuntimeError, match="this watch has begun"):
+        watched.start()
+    x = engine.ones(2, requires_grad=True)
+    y = x.exp()
+    y.data.mul_(2)
+    y.sum().backward()
+    assert watched.stop() is watched
+    assert watched.stop().ended
+    assert len(watched.findings) == 1
+    public = [name for name in dir(watched) if not name.startswith("_")]
+    assert public == ["ended", "findings", "html", "read_count", "start", "stop", "text"]
+    assert all(hasattr(watched, name) for name in public)
+
+
+def test_a_cell_is_watched_by_its_magic(capsys: pytest.CaptureFixture[str]) -> None:
+    make: Any = InteractiveShell
+    shell = make()
+    shell.run_line_magic("load_ext", "copylab")
+    cell = SPOILED.format(engine="tinytorch")
+    shell.run_cell(f"%%watch\n{cell}", store_history=True)
+    watched = shell.user_ns["_"]
+    assert [finding.written.line for finding in watched.findings] == [8]
+    assert "y" in shell.user_ns
+    shell.run_cell("%%watch\n1 / 0", store_history=True)
+    assert "ZeroDivisionError" in capsys.readouterr().out
+    shell.run_cell("%%watch all\n1", store_history=True)
+    assert "%%watch takes no arguments" in capsys.readouterr().err
+    InteractiveShell.clear_instance()

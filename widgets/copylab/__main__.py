@@ -1,0 +1,5 @@
+"""`python -m copylab`: the command `copylab`."""
+
+from .course import main
+
+main()

@@ -1,5 +1,0 @@
-"""`python -m copylab.course`: the command `copylab`."""
-
-from .command import main
-
-main()
