@@ -1,4 +1,4 @@
-"""The cheat sheet: one printable page on what every way of copying does, found by running each of them."""
+"""The cheat sheet: one printable page on what every way of copying does, found by running it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..doc import Box, Cell, InPage, Items, Paragraph, Table, html_element, prot
 from ..wording import current_language, gettext, gettext_noop
 
 SOURCE = Source("result", (2, 3))
-"""The tensor that is copied: computed from a leaf, because there the ways of copying differ most."""
+"""The tensor that is copied: computed from a leaf, because there the ways of copying differ
+most."""
 
 COLUMNS = [question for question in QUESTIONS if question.main or question.key == "warns"]
 _TITLES = {
@@ -55,13 +56,15 @@ WANTS: tuple[tuple[str, Mapping[str, Answer]], ...] = (
 
 RULES = (
     gettext_noop(
-        "A view and its source share the storage and the version counter. So do `detach()` and its source."
+        "A view and its source share the storage and the version counter. "
+        "So do `detach()` and its source."
     ),
     gettext_noop(
         "`.data`, `copy.copy`, NumPy: they share the storage, not the counter: writes go uncounted."
     ),
     gettext_noop(
-        "A counted write into a **saved** value raises in `backward`; an uncounted write never does."
+        "A counted write into a **saved** value raises in `backward`; "
+        "an uncounted write never does."
     ),
     gettext_noop(
         "`.grad` is filled at leaves that require grad; elsewhere ask for it with `retain_grad()`."

@@ -51,7 +51,8 @@ class Record:
     language: str = "en"
     files: dict[str, Edition] = field(default_factory=dict)
     pending: dict[str, Edition] = field(default_factory=dict)
-    """Editions that were about to be written when the record was: each is in the folder or is not."""
+    """Editions that were about to be written when the record was: each is in the folder or is
+    not."""
 
     def find_edition(self, name: str, found: str | None) -> Edition | None:
         """Return what was laid out under a name where the file there now has the digest `found`."""
@@ -116,8 +117,8 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
     if found.edited:
         remarks.append(
             gettext(
-                "What you have begun stays as it is: {names}. `copylab reset LESSON` gives the new edition of a lesson "
-                "and keeps yours beside it.",
+                "What you have begun stays as it is: {names}. `copylab reset LESSON` gives the new "
+                "edition of a lesson and keeps yours beside it.",
                 names=", ".join(found.edited),
             )
         )
@@ -216,7 +217,7 @@ def list_lessons(folder: Path) -> list[str]:
 
 
 def can_sign(folder: Path) -> bool:
-    """Return True if Jupyter can write signatures in a course folder, and is led nowhere else by it.
+    """Return True if Jupyter can write signatures in a course folder, and no link leads elsewhere.
 
     Where it cannot write them, opening a lesson ends in an error of the server.
     """

@@ -104,7 +104,7 @@ class CopylabMagics(Magics):
 
     @line_magic
     def memory(self, line: str) -> Picture | None:
-        """Show the memory of tensors: `%memory x y.grad net`, or `%memory` for all tensors of the notebook."""
+        """Show the memory of tensors: `%memory x y.grad net`, or `%memory` for all of them."""
         names: dict[str, Any] = self.shell.user_ns
         expressions = [word.strip(",") for word in line.split()]
         if not expressions:

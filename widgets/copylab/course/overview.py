@@ -1,4 +1,4 @@
-"""What has been predicted and solved, what of the course is left, and which misconceptions were met.
+"""What of the course has been answered, what is left, and which misconceptions were met.
 
 from copylab import progress
 progress()           # lesson by lesson
@@ -61,7 +61,7 @@ class DoneCount(NamedTuple):
 
 
 class Progress(Presentation):
-    """What has been predicted and solved so far, what is left, and which misconceptions were met and settled.
+    """What has been answered so far, what is left, and the misconceptions met and settled.
 
     lesson: `"clone"`, `"02_clone"` or `"02"` shows the tasks of that lesson, by the titles in it;
     None shows the whole course, lesson by lesson. A misconception is settled when a later answer
@@ -81,13 +81,13 @@ class Progress(Presentation):
         self.lessons = load_course()
         self._shows_one_lesson = lesson is not None
         if lesson is not None:
-            name = find_lesson(lesson, [each.name for each in self.lessons])
-            self.lessons = [each for each in self.lessons if each.name == name]
+            name = find_lesson(lesson, [entry.name for entry in self.lessons])
+            self.lessons = [entry for entry in self.lessons if entry.name == name]
         self._lesson_of_key: dict[str, str] = {}
         self._kind_of_key: dict[str, str] = {}
-        for each in self.lessons:
-            for key, task in each.tasks.items():
-                self._lesson_of_key[key] = each.name
+        for entry in self.lessons:
+            for key, task in entry.tasks.items():
+                self._lesson_of_key[key] = entry.name
                 is_exercise = isinstance(task, Exercise)
                 self._kind_of_key[key] = "exercises" if is_exercise else "predictions"
         if lesson is None:
@@ -110,7 +110,8 @@ class Progress(Presentation):
         predictions = self._count_done("predictions", self._kind_of_key)
         exercises = self._count_done("exercises", self._kind_of_key)
         return gettext(
-            "{committed} of {predictions} predictions committed, {solved} of {exercises} exercises solved",
+            "{committed} of {predictions} predictions committed, "
+            "{solved} of {exercises} exercises solved",
             committed=predictions.done,
             predictions=predictions.total,
             solved=exercises.done,
@@ -130,7 +131,7 @@ class Progress(Presentation):
         return bool(self.exercises.get(key, {}).get("state") == "right")
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the tasks of one lesson with results, or all lessons with counts, and other tasks."""
+        """Return the tasks of one lesson with results, or all lessons with counts, and others."""
         if self._shows_one_lesson:
             (lesson,) = self.lessons
             return [(lesson.title_of_task(key), self._describe_result(key)) for key in lesson.tasks]

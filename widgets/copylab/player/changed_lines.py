@@ -6,11 +6,12 @@ import re
 
 
 def find_changed_lines(before: str, now: str) -> tuple[str, ...]:
-    """Return the lines of a text that changed, each below the beginnings of the lines that it belongs to.
+    """Return the lines of a text that changed, each below the lines that it belongs to.
 
-    Lines are compared within a block, the text between two empty lines, which is found again by its first word: two
-    storages may have the same cells, and the cells of a new one are news. Of a line `w: a; b; c.` that was there
-    before, only the items that changed are repeated.
+    Of the lines around it only the beginnings are repeated. Lines are compared within a block, the
+    text between two empty lines, which is found again by its first word: two storages may have the
+    same cells, and the cells of a new one are news. Of a line
+    `w: a; b; c.` that was there before, only the items that changed are repeated.
     """
     old_lines: dict[str, list[str]] = {}
     for block in before.split("\n\n"):

@@ -1,6 +1,7 @@
 """One frame for each step: its line, its outputs, what it changed, and its two pictures.
 
-A picture that is the same as an earlier one is stored once, and referred to by the number of the step that has it.
+A picture that is the same as an earlier one is stored once, and referred to by the number of the
+step that has it.
 """
 
 from __future__ import annotations
@@ -44,14 +45,18 @@ _NOT_SHOWN = (ModuleType, FunctionType, type)  # a program's imports and definit
 
 
 class NameObserver:
-    """Observes the names of a program after each step. A tensor that is still alive has the same id each time."""
+    """Observes the names of a program after each step.
+
+    A tensor that is still alive has the same id each time.
+    """
 
     def __init__(self) -> None:
         self._last: Snapshot | None = None
 
     def __call__(self, names: Mapping[str, Any]) -> Observation:
         """Take a snapshot of the values of `names`."""
-        # `type(value)` and not isinstance(), which asks the value: it may answer anything, or raise.
+        # `type(value)` and not isinstance(), which asks the value: it may answer anything, or
+        # raise.
         values = {
             name: value for name, value in names.items() if not issubclass(type(value), _NOT_SHOWN)
         }
@@ -78,10 +83,10 @@ def _describe_value(value: object) -> str | None:
 
 @dataclass(frozen=True, repr=False)
 class StepPicture(Document):
-    """One picture of a frame: its SVG and its text, and the number of the first step that has the same picture.
+    """One picture of a frame: its SVG, its text, and the first step that has the same picture.
 
-    The SVG is empty if it cannot be drawn, and `problem` says why. It shows itself in a notebook, and `save` writes
-    it as a file: .svg, .png, .pdf or .txt.
+    The SVG is empty if it cannot be drawn, and `problem` says why. It shows itself in a notebook,
+    and `save` writes it as a file: .svg, .png, .pdf or .txt.
     """
 
     svg: str
@@ -90,7 +95,10 @@ class StepPicture(Document):
     problem: str = ""
 
     def themed(self, theme: str | None) -> str:
-        """Return the SVG in one fixed theme, "light", "dark" or "print". Raises LayoutError if it cannot be drawn."""
+        """Return the SVG in one fixed theme, "light", "dark" or "print".
+
+        Raises LayoutError if it cannot be drawn.
+        """
         if not self.svg:
             raise viz.LayoutError(self.problem)
         return super().themed(theme)
@@ -111,7 +119,8 @@ class Frame:
     picture_changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Kind -> the lines of the picture in words that are new since the step before."""
     explanation: tuple[str, ...] = ()
-    """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and the way out."""
+    """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and
+    the way out."""
 
     def __repr__(self) -> str:
         return summarize_text(
@@ -121,7 +130,7 @@ class Frame:
         )
 
     @property
-    def wrong(self) -> bool:
+    def has_wrong_gradient(self) -> bool:
         """True if it computed a wrong gradient and no error said so."""
         return bool(self.explanation) and self.step.error is None
 
@@ -214,7 +223,7 @@ class Difference(NamedTuple):
 
 
 def _compare_observations(run: RecordedRun) -> dict[int, Difference]:
-    """Return, by the number of the step, what changed at each step after which the names were observed."""
+    """Return what changed at each step, by its number, for steps with an observation after them."""
     differences: dict[int, Difference] = {}
     before: Observation | None = run.before
     for number, step in enumerate(run.steps, 1):
@@ -226,7 +235,7 @@ def _compare_observations(run: RecordedRun) -> dict[int, Difference]:
 
 
 def _blame_steps(run: RecordedRun, differences: Mapping[int, Difference]) -> dict[int, Blame]:
-    """Find, for each step that ran backward, the earlier lines that make it fail or compute a wrong gradient."""
+    """Find for each step with a backward the earlier lines that spoil it."""
     past = [] if run.before is None else [PastStep(0, "", run.before.snapshot)]
     blames: dict[int, Blame] = {}
     for number, (_, changes) in differences.items():
@@ -249,7 +258,10 @@ class StepPictures:
 def _draw_pictures(
     run: RecordedRun, differences: Mapping[int, Difference], blames: Mapping[int, Blame]
 ) -> dict[int, StepPictures]:
-    """Draw the pictures of each step, on one stage for all steps; a picture that is as before is the same object."""
+    """Draw the pictures of each step, on one stage for all steps.
+
+    A picture that is as before is the same object.
+    """
     changes = {
         number: difference.changes
         for number, difference in differences.items()
@@ -299,7 +311,10 @@ def _draw_graphs(
 
 
 def _renumber_nodes(text: str, changes: Changes) -> str:
-    """Return the earlier graph in words with its nodes' present numbers: they are counted from the newest node on."""
+    """Return the earlier graph in words with the numbers that its nodes have now.
+
+    Nodes are counted from the newest on: each new one would change all lines.
+    """
     if changes.since is None:
         return text
     now = {node.key: node.id for node in changes.now.nodes}

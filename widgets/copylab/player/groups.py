@@ -20,8 +20,9 @@ from .frames import Frame
 
 @dataclass(frozen=True)
 class Group:
-    """Some steps in a row. kind: "loop" (its `line` begins it), "round" (of that loop) or "call" (of functions).
+    """Some steps in a row.
 
+    kind: "loop" (its `line` begins it), "round" (of that loop) or "call" (of functions).
     changes: what its steps changed, all together.
     """
 
@@ -62,14 +63,17 @@ def fold_frames(run: RecordedRun, frames: Sequence[Frame]) -> tuple[FrameOrGroup
 
 
 class _FrameFolder:
-    """Folds the steps `start` up to `end` (indices from 0, `end` excluded) that run at a depth of calls."""
+    """Folds steps that run at a depth of calls.
+
+    `start` and `end` are indices of steps, from 0; the step `end` is excluded.
+    """
 
     def __init__(self, run: RecordedRun, frames: Sequence[Frame]) -> None:
         self._run, self._frames = run, frames
         self._steps = [frame.step for frame in frames]
 
     def fold(self, start: int, end: int, depth: int, within: Site | None) -> list[FrameOrGroup]:
-        """Fold steps that belong to rounds of the loop `within`, if it is given: its heads begin no new loop."""
+        """Fold steps. Those of rounds of the loop `within`, if it is given, begin no new loop."""
         parts: list[FrameOrGroup] = []
         while start < end:
             step = self._steps[start]
@@ -126,7 +130,7 @@ class _FrameFolder:
         return self._make_group("loop", title, site, parts)
 
     def _find_end_of_round(self, head: int, next_head: int, site: Site, depth: int) -> int:
-        """Return the step at which the loop is over, which belongs to no round, or else the next head."""
+        """Return the step at which the loop ends, which belongs to no round, or the next head."""
         for at in range(head + 1, next_head):
             step = self._steps[at]
             if self._is_step_of(at, site, depth) and step.kind == "branch" and step.round == 0:
@@ -170,7 +174,10 @@ class _FrameFolder:
     def _make_group(
         self, kind: str, title: str, site: Site, parts: list[FrameOrGroup]
     ) -> list[FrameOrGroup]:
-        """Make a group of the parts, with what they changed together; one step alone stays as it is."""
+        """Make a group of the parts, with what they changed together.
+
+        One step alone stays as it is.
+        """
         if len(parts) == 1 and isinstance(parts[0], Frame):
             return parts
         group = Group(kind, title, site.line, tuple(parts), code=self._run.texts.index(site.text))

@@ -1,4 +1,4 @@
-"""The player as a live widget: the same script over the same static form, with the step as a trait."""
+"""The player as a live widget: the same script over the same static form; a trait is the step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ Try first: go to the line that surprises you, and read what it changed before yo
 
 
 class StepsWidget(Exhibit, Live):
-    """The player of `Steps.live()`. `step` is the number of the step that is shown, from 1: set or observe it."""
+    """The player of `Steps.live()`.
+
+    `step` is the number of the step that is shown, from 1: set or observe it.
+    """
 
     SCRIPTS = static.SCRIPTS
     SHEETS = static.SHEETS

@@ -1,4 +1,4 @@
-"""Store many pictures in few bytes: as one table of parts, and each as what differs from the one before it."""
+"""Store many pictures in few bytes: one table of parts, and of each picture what differs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 SWAP = str.maketrans('"`<~', '`"~<')
-"""Letters of every part that JSON would write as escapes, exchanged for letters that parts hardly ever have."""
+"""Letters of every part that JSON would write as escapes, exchanged for letters that parts hardly
+ever have."""
 
 SHORTEST = 3
 """Minimum number of parts that a reference to the text before replaces."""
@@ -15,12 +16,16 @@ SHORTEST = 3
 _MARK = "\0"
 # Where a text is cut: between the two strings of a pair.
 _CUTS = (
-    *((">", "<"), ("\n", ""), ("; ", "")),  # tags, lines, items of a list
-    *(("}", ""), (";", "--")),  # rules and colours of a style sheet
-    *(
-        ("", f' {name}="') for name in ("x", "y", "width", "d")
-    ),  # what differs from element to element, and
-    ('"', ">"),  # the text in it
+    # Tags, lines, items of a list.
+    (">", "<"),
+    ("\n", ""),
+    ("; ", ""),
+    # Rules and colours of a style sheet.
+    ("}", ""),
+    (";", "--"),
+    # The attributes that differ from element to element, and the text behind them.
+    *(("", f' {name}="') for name in ("x", "y", "width", "d")),
+    ('"', ">"),
 )
 
 Row = list[int | tuple[int, int]]
@@ -30,9 +35,10 @@ Row = list[int | tuple[int, int]]
 class Pack:
     """Texts of a few kinds, each kind in the order of its numbers.
 
-    A text is a list of places in one table of parts; `[start, count]` in it is that many entries of the text of its
-    kind before it, from `start` on. In a part, `"` and a backtick are exchanged, and so are `<` and `~`. A general
-    compressor would make it smaller, but its output differs between versions of zlib, and stored outputs are compared.
+    A text is a list of places in one table of parts; `[start, count]` in it is that many entries of
+    the text of its kind before it, from `start` on. In a part, `"` and a backtick are exchanged,
+    and so are `<` and `~`. A general compressor would make it smaller, but its output differs
+    between versions of zlib, and stored outputs are compared.
     """
 
     def __init__(self) -> None:
@@ -50,8 +56,9 @@ class Pack:
 
         Args:
             room: the number of characters to aim at.
-            dispensable_kinds: of these, in this order, texts for which there is no room are left out, the longest
-                first: it has most parts that no other text has. Texts of other kinds are never left out.
+            dispensable_kinds: of these, in this order, texts for which there is no room are left
+                out, the longest first: it has most parts that no other text has. Texts of other
+                kinds are never left out.
 
         """
         places: dict[str, int] = {}  # of the parts in the table
@@ -71,7 +78,10 @@ class Pack:
 def _encode_what_fits(
     texts: Mapping[int, list[str]], places: Mapping[str, int], room: int
 ) -> tuple[dict[int, Row], dict[str, int]]:
-    """Encode as many of the texts as fit into `room` characters; return their rows and the extended places."""
+    """Encode as many of the texts as fit into `room` characters.
+
+    Return their rows and the extended places.
+    """
     fitting = dict(texts)
     while True:
         new_places = dict(places)
@@ -114,11 +124,11 @@ def _dump_json(value: list[str] | Mapping[Any, Any]) -> str:
 
 
 def _cut_into_parts(text: str) -> list[str]:
-    """Cut a text where a piece that differs from picture to picture is followed by one that does not.
+    """Cut a text where a piece that differs between pictures is followed by one that does not.
 
-    Cut into tags and lines alone, a player of 30 steps took 127 kB. Colours of a style sheet, of which pictures of
-    one run use different sets, made that 77 kB, attributes made it 50 kB.
-    Marks are put in and cut at, which is far faster than to search for the cuts one by one.
+    Cut into tags and lines alone, a player of 30 steps took 127 kB. Colours of a style sheet, of
+    which pictures of one run use different sets, made that 77 kB, attributes made it 50 kB. Marks
+    are put in and cut at, which is far faster than to search for the cuts one by one.
     """
     if _MARK in text:  # no picture has it; a text that does stays whole
         return [text]

@@ -50,7 +50,8 @@ steps(f, x, into=[models])           more steps: also inside of the functions an
 Try first: go to the line that surprises you, and read what it changed before you look at the picture.""")
 
 Stepped = bool | str | Steppable
-"""What can be stepped into: all, nothing, a function of the code by its name, or a module, class, or function."""
+"""What can be stepped into: all, nothing, a function of the code by its name, or a module, class,
+or function."""
 
 
 def steps(
@@ -66,29 +67,35 @@ def steps(
 ) -> Steps:
     """Run `code` statement by statement and show, after each, its output, the memory and the graph.
 
-    `code` is a string, run in a namespace of its own, or a function, called with `args` and `kwargs`. Its lines are
-    stepped, loops and calls of its own functions included. From a function, the functions and methods of the same
-    file (in a notebook: of all cells) are stepped into as well. Everything else that is called runs in one go, unless
-    `into` names it. The player folds and unfolds loops and calls; `into` and `rounds` choose what becomes a step.
+    `code` is a string, run in a namespace of its own, or a function, called with `args` and
+    `kwargs`. Its lines are stepped, loops and calls of its own functions included. From a function,
+    the functions and methods of the same file (in a notebook: of all cells) are stepped into as
+    well. Everything else that is called runs in one go, unless `into` names it. The player folds
+    and unfolds loops and calls; `into` and `rounds` choose what becomes a step.
 
-    engine: the module that the code knows as `torch`; by default the caller's global `torch`, otherwise tinytorch.
-    namespace: variables that the code may use, for example `globals()`. It works on a copy of the mapping, so none of
-        your names is rebound; the tensors are your own, and code that writes into them does write into them.
-    into: the functions of the code to step into when they are called: True for all, False for none, or their names
-        (`"f"`, `["f", "Net.forward"]`). A call of another one is part of the line that calls. Modules, classes and
-        functions among them are stepped into besides: `into=[models]`, `into=["f", Net]`. They are left as they are.
+    engine: the module that the code knows as `torch`; by default the caller's global `torch`,
+        otherwise tinytorch.
+    namespace: variables that the code may use, for example `globals()`. It works on a copy of the
+        mapping, so none of your names is rebound; the tensors are your own, and code that writes
+        into them does write into them.
+    into: the functions of the code to step into when they are called: True for all, False for none,
+        or their names (`"f"`, `["f", "Net.forward"]`). A call of another one is part of the line
+        that calls. Modules, classes and functions among them are stepped into besides:
+        `into=[models]`, `into=["f", Net]`. They are left as they are.
     rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
     max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
 
-    Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and End. `.live()`
-    gives the same as a widget, `print(s.text)` the same in words. Errors of the code, syntax errors included, are shown
-    at their line and not raised. Files written, random numbers drawn, threads started and the like are real, are not
-    undone, and are said at the end (`s.end`).
+    Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and
+    End. `.live()` gives the same as a widget, `print(s.text)` the same in words. Errors of the
+    code, syntax errors included, are shown at their line and not raised. Files written, random
+    numbers drawn, threads started and the like are real, are not undone, and are said at the end
+    (`s.end`).
 
     Raises:
-        TypeError: `code` is neither a string nor a function with a source, `engine` is no module with a Tensor,
-            or `into` has an object without a source.
-        ValueError: a limit is not positive, or `into` names a function that the code does not define.
+        TypeError: `code` is neither a string nor a function with a source, `engine` is no module
+            with a Tensor, or `into` has an object without a source.
+        ValueError: a limit is not positive, or `into` names a function that the code does not
+            define.
 
     """
     caller = sys._getframe(1).f_globals
@@ -146,7 +153,10 @@ def step_program(
 
 
 def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list[Steppable]]:
-    """Split `into` into a choice of the code's functions, and things to step into besides. TypeError for others."""
+    """Split `into` into a choice of the code's functions, and things to step into besides.
+
+    TypeError for others.
+    """
     is_list = isinstance(into, Iterable) and not isinstance(into, str | type)
     choices: list[Any] = list(into) if is_list else [into]  # type: ignore[arg-type]
     things = [choice for choice in choices if isinstance(choice, Steppable)]
@@ -155,8 +165,8 @@ def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list
         return names[0], things
     if not all(isinstance(name, str) for name in names):
         raise TypeError(
-            "into must be True, False, names of functions of the code, or modules, classes and functions that are "
-            f"written in Python, not {into!r}"
+            "into must be True, False, names of functions of the code, or modules, classes and "
+            f"functions that are written in Python, not {into!r}"
         )
     return frozenset(names) if names or not things else True, things
 
@@ -164,9 +174,10 @@ def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list
 class Steps(Sequence[Frame]):
     """A run, step by step: a sequence of frames that a notebook shows as a player.
 
-    `s[0]` is the first step: `.line`, `.place`, `.source`, `.output`, `.error`, `.changes`, `.pictures["memory"]` and
-    `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run ended, `s.text` tells all of it in words,
-    `s.save(path)` writes a page, `s.live()` makes the widget.
+    `s[0]` is the first step: `.line`, `.place`, `.source`, `.output`, `.error`, `.changes`,
+    `.pictures["memory"]` and `["graph"]`, each with `.svg` and `.text`. `s.ended` says how the run
+    ended, `s.text` tells all of it in words, `s.save(path)` writes a page, `s.live()` makes the
+    widget.
     """
 
     def __init__(self, run: RecordedRun, caller: Mapping[str, Any]) -> None:
@@ -251,7 +262,7 @@ class Steps(Sequence[Frame]):
 
     @cached_property
     def last_shown(self) -> int:
-        """The number of the last step that a notebook shows: all are shown, unless there are thousands."""
+        """The number of the last step that a notebook shows: of thousands not all are shown."""
         return self._whole_form.count_fitting_steps()
 
     @cached_property
@@ -261,8 +272,9 @@ class Steps(Sequence[Frame]):
         if first == len(self):
             return self._whole_form
         left = gettext(
-            "Shown are the first {first} of {all} steps, to keep the page below 2 MB. With s = steps(...), "
-            "s[{next}] is the next one. With rounds=3, later rounds of loops run in one go.",
+            "Shown are the first {first} of {all} steps, to keep the page below 2 MB. "
+            "With s = steps(...), s[{next}] is the next one. "
+            "With rounds=3, later rounds of loops run in one go.",
             first=f"{first:,}",
             all=f"{len(self):,}",
             next=first,
@@ -277,7 +289,10 @@ class Steps(Sequence[Frame]):
 
     @cached_property
     def stored_text(self) -> str:
-        """Each step in words with what it changed: the text that a notebook stores. It says what it leaves out."""
+        """Each step in words with what it changed: the text that a notebook stores.
+
+        It says what it leaves out.
+        """
         return self.static_form.brief_text(room=NOTEBOOK_LIMIT - stored_size(self.html))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
@@ -292,15 +307,18 @@ class Steps(Sequence[Frame]):
         print(gettext(_HELP, summary=self.summary))
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write a page that needs no network, UTF-8 HTML, and return its path. An existing file is replaced.
+        """Write a page that needs no network, UTF-8 HTML, and return its path.
+
+        An existing file is replaced.
 
         Raises ValueError, before anything is written, for a name that does not end in .html.
         """
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
             raise ValueError(
-                f"cannot save steps as {path.name!r}: the name must end in .html. A picture of one step can be saved "
-                'as SVG, PNG, PDF or text: s[0].pictures["memory"].save("step.svg"), or "graph"'
+                f"cannot save steps as {path.name!r}: the name must end in .html. "
+                "A picture of one step can be saved as SVG, PNG, PDF or text: "
+                's[0].pictures["memory"].save("step.svg"), or "graph"'
             )
         head = f'<!doctype html><html lang="{current_language() or "en"}"><meta charset="utf-8">'
         head += '<meta name="viewport" content="width=device-width">'
@@ -338,18 +356,23 @@ def _describe_reason(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[st
     match run.ended:
         case "steps":
             yield ngettext(
-                "Stopped after {number} step: that is the limit (max_steps={most}), and the code was still running.",
-                "Stopped after {number} steps: that is the limit (max_steps={most}), and the code was still running.",
+                "Stopped after {number} step: that is the limit (max_steps={most}), "
+                "and the code was still running.",
+                "Stopped after {number} steps: that is the limit (max_steps={most}), "
+                "and the code was still running.",
                 count,
                 most=limits.max_steps,
             )
             yield gettext(
-                "An endless loop? Otherwise raise max_steps, or run the later rounds of loops in one go (rounds=3)."
+                "An endless loop? Otherwise raise max_steps, "
+                "or run the later rounds of loops in one go (rounds=3)."
             )
         case "time":
             yield ngettext(
-                "Stopped after {number} step: the time is up (seconds={most:g}), and the code was still running.",
-                "Stopped after {number} steps: the time is up (seconds={most:g}), and the code was still running.",
+                "Stopped after {number} step: the time is up (seconds={most:g}), "
+                "and the code was still running.",
+                "Stopped after {number} steps: the time is up (seconds={most:g}), "
+                "and the code was still running.",
                 count,
                 most=limits.seconds,
             )
@@ -373,6 +396,7 @@ def _describe_error_at_end(run: RecordedRun, caller: Mapping[str, Any]) -> Itera
     missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
     if missing and missing[1] in caller:
         yield gettext(
-            "{name} is a variable of yours: the code can use it with steps(..., namespace=globals()).",
+            "{name} is a variable of yours: "
+            "the code can use it with steps(..., namespace=globals()).",
             name=missing[1],
         )

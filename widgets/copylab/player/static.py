@@ -1,14 +1,16 @@
 """The static form of a step-through: HTML that can be read anywhere, and plain text.
 
-The HTML needs no script: a `<details>` for each step, with what it changed in words, and images that contain their
-SVG. It stays readable in a notebook that is not trusted, where scripts and styles are taken away. Where scripts run,
-the player's script, which comes last, turns it into the player. Everything of the user's is escaped.
+The HTML needs no script: a `<details>` for each step, with what it changed in words, and images
+that contain their SVG. It stays readable in a notebook that is not trusted, where scripts and
+styles are taken away. Where scripts run, the player's script, which comes last, turns it into the
+player. Everything of the user's is escaped.
 
-Repeated content is stored once: pictures are in a pack (see `packing`), and words say what each step changed. As many
-pictures as PAGE_LIMIT allows are images, too, for readers without scripts.
+Repeated content is stored once: pictures are in a pack (see `packing`), and words say what each
+step changed. As many pictures as PAGE_LIMIT allows are images, too, for readers without scripts.
 
-Both forms together take less than NOTEBOOK_LIMIT in the file of a notebook, whatever was stepped; a sentence says what
-is left out for that. Sizes are measured first, then a `RenderPlan` is made of them, then the form is rendered once.
+Both forms together take less than NOTEBOOK_LIMIT in the file of a notebook, whatever was stepped; a
+sentence says what is left out for that. Sizes are measured first, then a `RenderPlan` is made of
+them, then the form is rendered once.
 """
 
 from __future__ import annotations
@@ -45,13 +47,16 @@ NOTEBOOK_LIMIT = 2_000_000
 """Bytes that both forms of a step-through may take in a notebook."""
 
 PAGE_LIMIT = 145_000
-"""Bytes of the HTML up to which pictures are images. A page above it has its pictures in the pack alone."""
+"""Bytes of the HTML up to which pictures are images. A page above it has its pictures in the pack
+alone."""
 
 WORDS_LIMIT = 200_000
-"""Bytes of NOTEBOOK_LIMIT for the changes of pictures in words, once in the HTML and once in the text."""
+"""Bytes of NOTEBOOK_LIMIT for the changes of pictures in words, once in the HTML and once in the
+text."""
 
 STEPS_LIMIT = 800_000
-"""Bytes of NOTEBOOK_LIMIT for all steps without pictures. Beyond it only the first steps are shown."""
+"""Bytes of NOTEBOOK_LIMIT for all steps without pictures. Beyond it only the first steps are
+shown."""
 
 MAX_NAMES = 40
 """Maximum number of names of a step whose tensors the code shows in their hues."""
@@ -66,19 +71,20 @@ _SIZE_OF_SVG = re.compile(r' viewBox="0 0 (\d+) (\d+)"')
 
 
 def content_policy() -> str:
-    """Return the Content-Security-Policy of a page that is a player alone: only its script may run."""
+    """Return the Content-Security-Policy of a page with a player alone: only its script may run."""
     digest = base64.b64encode(sha256(read_web_files(*SCRIPTS).encode()).digest()).decode()
-    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    rules = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    return f"{rules}; script-src 'sha256-{digest}'"
 
 
 def stored_size(text: str) -> int:
-    """Return how many bytes a text takes in the file of a notebook, where each line is a JSON string."""
+    """Return the bytes of a text in the file of a notebook, where each line is a JSON string."""
     return len(json.dumps(text, ensure_ascii=False).encode()) + 11 * text.count("\n")
 
 
 @dataclass
 class StaticForm:
-    """The static form of a run: the code, its parts, a summary of half a sentence, and how it ended."""
+    """The static form of a run: code, parts, a summary of half a sentence, and how it ended."""
 
     texts: tuple[SourceText, ...]
     parts: Sequence[FrameOrGroup]
@@ -114,7 +120,8 @@ class StaticForm:
     def _limit_of_pack(self, size_of_page: int) -> int:
         """Return the characters of the pack for which there is room beside the page and the text.
 
-        A character may take more than a byte in the notebook (a quote is escaped): 4 % are left for that.
+        A character may take more than a byte in the notebook (a quote is escaped): 4 % are left for
+        that.
         """
         text = stored_size(self._make_tree(RenderPlan()).text())
         return (NOTEBOOK_LIMIT - WORDS_LIMIT - size_of_page - text) * 24 // 25
@@ -127,13 +134,14 @@ class StaticForm:
         return f"{form}{style}{script}</div>"
 
     def full_text(self) -> str:
-        """Return all as text: the code, then every step with its changes, outputs and pictures in words."""
+        """Return all as text: the code, then each step with changes, outputs, pictures in words."""
         return self._make_tree(RenderPlan(words=frozenset(self._pictures), is_whole=True)).text()
 
     def brief_text(self, room: int) -> str:
         """Return the step-through as text, of each picture only what the step changed in it.
 
-        room: bytes of a notebook. If the text takes more, pictures that no longer fit are left out, and it says so.
+        room: bytes of a notebook. If the text takes more, pictures that no longer fit are left out,
+            and it says so.
         """
         everything = self._make_tree(RenderPlan(words=frozenset(self._pictures))).text()
         if stored_size(everything) <= room:
@@ -153,8 +161,9 @@ class StaticForm:
     def _count_left_out(self, fitting: set[PictureKey]) -> str:
         left_out = [key.kind for key in self._pictures if key not in fitting]
         return gettext(
-            "Left out, to keep what a notebook stores below 2 MB, are pictures in words: {memory} of memory and "
-            "{graph} of graph. With s = steps(...), print(s.text) tells all of it.",
+            "Left out, to keep what a notebook stores below 2 MB, are pictures in words: "
+            "{memory} of memory and {graph} of graph. "
+            "With s = steps(...), print(s.text) tells all of it.",
             **{kind: f"{left_out.count(kind):,}" for kind in PICTURE_TITLES},
         )
 
@@ -186,7 +195,10 @@ class StaticForm:
         return pictures
 
     def _largest_sizes(self) -> dict[str, str]:
-        """Return the size of the largest picture of each kind, as attributes: the player reserves that room."""
+        """Return the size of the largest picture of each kind, as attributes of the page.
+
+        The player reserves that room, so that nothing moves from step to step.
+        """
         sizes: dict[str, tuple[int, int]] = {}
         for key, picture in self._pictures.items():
             if size := _SIZE_OF_SVG.search(picture.svg):
@@ -195,7 +207,7 @@ class StaticForm:
         return {f"data_{kind}": f"{width} {height}" for kind, (width, height) in sizes.items()}
 
     def _fit_words(self, room: int) -> frozenset[PictureKey]:
-        """Return the first pictures whose changes in words together take no more bytes than `room`."""
+        """Return the pictures whose changes in words together fit into `room` bytes."""
         fitting: set[PictureKey] = set()
         for key in self._pictures:
             changes = self._frames[key.number - 1].picture_changes.get(key.kind, ())
@@ -208,7 +220,8 @@ class StaticForm:
     def _fit_images(self, room: int) -> frozenset[PictureKey]:
         """Return the first pictures that as images together take no more bytes than `room`.
 
-        The first ones without gaps: a reader without scripts has pictures of the beginning, then words.
+        The first ones without gaps: a reader without scripts has pictures of the beginning, then
+        words.
         """
         fitting: set[PictureKey] = set()
         for key, picture in self._pictures.items():
@@ -219,7 +232,7 @@ class StaticForm:
         return frozenset(fitting)
 
     def _make_pack(self, *, without: frozenset[PictureKey] = frozenset()) -> Pack:
-        """Pack the pictures for the player's script: all in words, and as SVG those that are no images."""
+        """Pack the pictures for the player: all in words, and as SVG those that are no images."""
         pack = Pack()
         for key, picture in self._pictures.items():
             if not picture.svg:

@@ -1,7 +1,8 @@
-"""The parts of a step-through's static form: the code, a step, a group of steps, an output, a picture.
+"""The parts of a step-through's static form: code, step, group of steps, output, picture.
 
-Each is a part of `doc`: `text()` and `html()` only read it, so both may be called any number of times. What has to fit
-into a page is decided before a part is made, and is given to it as a `RenderPlan`.
+Each is a part of `doc`: `text()` and `html()` only read it, so both may be called any number of
+times. What has to fit into a page is decided before a part is made, and is given to it as a
+`RenderPlan`.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class RenderPlan:
     has_pictures: bool = True
     """True if the HTML has pictures."""
     names: Mapping[int, str] = field(default_factory=dict)
-    """Step number -> which name is which tensor, `x:T1 y:T2`, where that differs from the step before."""
+    """Step number -> which name is which tensor, `x:T1 y:T2`, where that differs from the step
+    before."""
 
 
 # -- the code ----------------------------------------------------------------------
@@ -172,10 +174,10 @@ class StepPart(Part):
         self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
         changes, explanation = map(_shorten_sentences, (frame.changes, frame.explanation))
         self.alarm: Alarm | None = None
-        if frame.wrong:
+        if frame.has_wrong_gradient:
             reasons = Items(map(protect_marks, explanation), class_="cl-why")
             self.alarm = Alarm(wrong_gradient_title(), reasons, severity="wrong")
-        self.sentences = changes if frame.wrong else changes + explanation
+        self.sentences = changes if frame.has_wrong_gradient else changes + explanation
         if not self.sentences and frame.step.error is None:
             self.sentences = (_say_nothing_changed(),)
         self.outputs = [OutputPart(kind, text.rstrip("\n")) for kind, text in frame.step.output]
@@ -214,7 +216,7 @@ class StepPart(Part):
             data_code=frame.code or None,
             data_line=site.line,
             data_end=site.end_line,
-            data_kind="wrong" if frame.wrong else frame.step.kind,
+            data_kind="wrong" if frame.has_wrong_gradient else frame.step.kind,
             data_calls=" ".join(frame.step.calls) or None,
             data_names=self.plan.names.get(frame.number),
             open=frame.number == 1,
@@ -263,7 +265,10 @@ def _indent_twice(text: str) -> str:
 
 
 def words_of_picture(kind: str, frame: Frame, *, is_whole: bool = False) -> str:
-    """Return a picture as lines of the text: all of it, or what the step changed; empty if that is nothing."""
+    """Return a picture as lines of the text: all of it, or what the step changed.
+
+    Empty if that is nothing.
+    """
     picture, title = frame.pictures[kind], gettext(PICTURE_TITLES[kind])
     changed = frame.picture_changes.get(kind, ())
     if not (is_whole or changed):
@@ -283,7 +288,7 @@ def note_words_left_out(kind: str) -> str:
 
 
 def image_of_picture(key: PictureKey, picture: StepPicture) -> str:
-    """Return an `<img>` that contains the SVG: it is shown where scripts and styles are taken away."""
+    """Return an `<img>` with the SVG in it: it is shown where scripts and styles are taken away."""
     alt = gettext(
         "{title} after step {number}; below is what changed",
         title=gettext(PICTURE_TITLES[key.kind]),
@@ -294,7 +299,7 @@ def image_of_picture(key: PictureKey, picture: StepPicture) -> str:
 
 
 def _html_of_picture(kind: str, frame: Frame, plan: RenderPlan) -> str:
-    """Return a picture in the HTML: an image and what changed in words, or a sentence in its place."""
+    """Return a picture in the HTML: an image and what changed in words, or a sentence instead."""
     picture, title, number = frame.pictures[kind], gettext(PICTURE_TITLES[kind]), frame.number
     about: dict[str, Any] = {"class_": "cl-picture", "data_picture": kind}
     if picture.step != number:
@@ -320,7 +325,7 @@ def _html_of_picture(kind: str, frame: Frame, plan: RenderPlan) -> str:
 
 
 def _html_of_undrawn(picture: StepPicture, title: str, about: Mapping[str, Any]) -> str:
-    """Return the words of a picture that could not be drawn, and why: Graphviz is missing, for example."""
+    """Return the words of a picture that was not drawn, and why: Graphviz is missing, say."""
     words = gettext("This picture cannot be drawn here: {problem}", problem=picture.problem)
     text = html_element("pre", escape_lines(f"{words}\n\n{picture.text}"))
     return html_element("div", html_element("strong", escape(title)) + text, **about)

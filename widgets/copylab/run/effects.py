@@ -1,8 +1,9 @@
 """What a program does beyond its names: files, random numbers, settings, threads, other programs.
 
-While a program runs, Python's functions that write files, start programs and the like are replaced by stand-ins that
-note the call and pass it on. What compiled code writes past Python is not noticed, except for `torch.save`; nor is
-what is written through a function that was taken from its module before the run.
+While a program runs, Python's functions that write files, start programs and the like are replaced
+by stand-ins that note the call and pass it on. What compiled code writes past Python is not
+noticed, except for `torch.save`; nor is what is written through a function that was taken from its
+module before the run.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _RANDOM_NAME = re.compile(r"tmp[a-z0-9_]{8}(?![a-z0-9_])")
 class Effects:
     """Notes what one run does, inside of a `with`; `sentences()` says it afterwards.
 
-    busy: returns True while the program's thread is observed: what happens then is not the program's doing.
+    busy: returns True while the program's thread is observed: what happens then is not the
+        program's doing.
     random: whether random numbers are mentioned; not if they are put back.
     """
 

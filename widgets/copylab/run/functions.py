@@ -1,7 +1,8 @@
 """Functions of the user's own files as programs: a call of one, and the others that it steps into.
 
-The called function runs as a copy. The others stay the same objects: for the length of the run each has marked code,
-and afterwards its own again. So no class, no module and no reference to a function changes.
+The called function runs as a copy. The others stay the same objects: for the length of the run each
+has marked code, and afterwards its own again. So no class, no module and no reference to a function
+changes.
 """
 
 from __future__ import annotations
@@ -49,12 +50,13 @@ def program_from_function(
 ) -> Program:
     """Make a program of a call of a function or method.
 
-    Its body is stepped, and what it calls of its own file, as `into` says, and of `things`. It runs as a copy of the
-    function, over a copy of its globals and with cells of its own, so that `global` and `nonlocal` rebind nothing of
-    the caller's.
+    Its body is stepped, and what it calls of its own file, as `into` says, and of `things`. It runs
+    as a copy of the function, over a copy of its globals and with cells of its own, so that
+    `global` and `nonlocal` rebind nothing of the caller's.
 
     Raises:
-        TypeError: it is no plain function or method, or its source or that of a thing cannot be found.
+        TypeError: it is no plain function or method, or its source or that of a thing cannot be
+            found.
 
     """
     function: Any = call
@@ -115,7 +117,10 @@ def _copy_function(function: FunctionType, code: CodeType, names: dict[str, Any]
 
 
 def add_stepped_functions(program: Program, things: Iterable[Steppable]) -> Program:
-    """Return the program, stepping into functions of these modules and classes as well. Raises TypeError as above."""
+    """Return the program, stepping into functions of these modules and classes as well.
+
+    Raises TypeError as above.
+    """
     named = list(_find_functions_of_things(things))
     return replace(program, stepped=_FileMarker(program.sites, (), named=named).stepped)
 
@@ -123,8 +128,8 @@ def add_stepped_functions(program: Program, things: Iterable[Steppable]) -> Prog
 class _FileMarker:
     """Marks functions in their files; each file is read once.
 
-    entry: the function that is called. neighbours: others, of which `into` chooses. named: functions that are stepped
-    into in any case. `stepped` is then the marked code of each function.
+    entry: the function that is called. neighbours: others, of which `into` chooses. named:
+    functions that are stepped into in any case. `stepped` is then the marked code of each function.
     """
 
     text: SourceText
@@ -164,7 +169,8 @@ class _FileMarker:
             self._mark_entry(marker, nodes, source)
         keys = {_key_of_code(function.__code__) for function in members}
         named = {_key_of_code(member.__code__) for member in members if member in self._named}
-        # Outer functions come first: the lines of a function inside of one are counted from the outer's.
+        # Outer functions come first: the lines of a function inside of one are counted from the
+        # outer's.
         for key, node in nodes.items():
             if key in keys:
                 marker.mark_function(node, whole=key in named)
@@ -238,7 +244,10 @@ def _is_installed(file: str) -> bool:
 
 
 def _find_functions_of_things(things: Iterable[Steppable]) -> Iterator[FunctionType]:
-    """Yield the functions of modules, of classes with their own bases, and functions. TypeError for one without any."""
+    """Yield the functions of modules, of classes with their own bases, and functions.
+
+    TypeError for one without any.
+    """
     for thing in things:
         found = _find_functions_of_thing(thing)
         if not found or any(_is_of_copylab(function) for function in found):
@@ -261,7 +270,8 @@ def _find_functions_of_thing(thing: Steppable) -> list[FunctionType]:
     elif isinstance(thing, type):
         for base in thing.__mro__:
             module = vars(sys.modules.get(base.__module__, sys))
-            # A base of an installed package (torch.nn.Module) is stepped into only if it is named itself.
+            # A base of an installed package (torch.nn.Module) is stepped into only if it is named
+            # itself.
             if base is thing or not _is_installed(str(module.get("__file__", ""))):
                 found += _find_held_functions(base, module)
     else:

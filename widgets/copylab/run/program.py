@@ -1,8 +1,9 @@
 """Programs: a text or a call of a function, with a mark around every statement, so that it can be watched.
 
-The marks go into the syntax tree. A line tracer (`sys.settrace`) would report different lines in different Python
-versions and would push aside a debugger or a coverage run that is already at work; marks in the tree do neither. They
-are constants of the compiled code, not names: nothing that the program looks at lists them.
+The marks go into the syntax tree. A line tracer (`sys.settrace`) would report different lines in
+different Python versions and would push aside a debugger or a coverage run that is already at work;
+marks in the tree do neither. They are constants of the compiled code, not names: nothing that the
+program looks at lists them.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 class SourceText:
     """Code with lines of its own, from 1: a program, or one function of a file.
 
-    name: the function, such as `Net.forward`; empty for a program. file: its name for Python. above: the number of
-    lines of the file above it.
+    name: the function, such as `Net.forward`; empty for a program. file: its name for Python.
+    above: the number of lines of the file above it.
     """
 
     code: str
@@ -62,8 +63,8 @@ class SourceText:
 class Site:
     """A place in the program that can become a step: its first and last line (from 1), its own code, its function.
 
-    text: where the lines are counted. loop: "for" or "while" if it begins a loop. loops: the loops of its function
-    around it, the outermost first.
+    text: where the lines are counted. loop: "for" or "while" if it begins a loop. loops: the loops
+    of its function around it, the outermost first.
     """
 
     line: int
@@ -104,7 +105,8 @@ class Program:
     entry: str | None = None
     """The name of the function that is stepped, if it is a function."""
     stepped: Mapping[FunctionType, CodeType] = field(default_factory=dict)
-    """The user's own functions that are stepped into as well, with the marked code that each has during the run."""
+    """The user's own functions that are stepped into as well, with the marked code that each has
+    during the run."""
     hidden: frozenset[str] = frozenset()
     """Functions beside them whose code a decorator hides, so that they cannot be stepped into."""
 
@@ -131,17 +133,23 @@ def dedent_code(code: str) -> str:
 
 @lru_cache(maxsize=512)
 def compile_program(code: str) -> CodeType:
-    """Compile a program without marks, once. Raises SyntaxError or ValueError if it is no Python."""
+    """Compile a program without marks, once.
+
+    Raises SyntaxError or ValueError if it is no Python.
+    """
     return compile(code, FILENAME, "exec", dont_inherit=True)
 
 
 def program_from_code(source: str, names: dict[str, Any], into: FunctionChoice = True) -> Program:
-    """Make a program of a text, to run in `names`. Raises SyntaxError, with line and column, if it is no Python."""
+    """Make a program of a text, to run in `names`.
+
+    Raises SyntaxError, with line and column, if it is no Python.
+    """
     sites: list[Site] = []
     text = SourceText(source)
     marker = Marker(source, text, sites, into)
-    # The tree can be parsed although the code cannot be compiled ('return' outside function). Without
-    # marks the error is at its line.
+    # The tree can be parsed although the code cannot be compiled ('return' outside function).
+    # Without marks the error is at its line.
     compile(source, FILENAME, "exec", dont_inherit=True)
     code = marker.mark_program()
 
@@ -166,7 +174,8 @@ def put_in_marks(code: CodeType, marks: Mapping[str, Callable[..., Any]]) -> Cod
 class Marker:
     """Marks the tree of one file, and appends the site of each marked statement to `sites`.
 
-    into: which functions are marked. `mark_program` and `mark_function` change the tree, `compile` makes code of it.
+    into: which functions are marked. `mark_program` and `mark_function` change the tree, `compile`
+        makes code of it.
     """
 
     def __init__(
@@ -198,7 +207,10 @@ class Marker:
         return self.compile_tree()
 
     def mark_function(self, node: FunctionNode, *, whole: bool) -> SourceText:
-        """Mark a function, whose lines are counted from its first; `whole`: whatever `into` says. Returns its text."""
+        """Mark a function, whose lines are counted from its first; `whole`: whatever `into` says.
+
+        Returns its text.
+        """
         if node in self._marked:
             return self._text
         above, name = find_first_line(node) - 1, self._names[node]
@@ -213,7 +225,10 @@ class Marker:
         return self._text
 
     def _mark_last_value(self) -> None:
-        """Let a last line that is an expression show its value, as in a notebook cell; a `;` after it prevents that."""
+        """Let a last line that is an expression show its value, as in a notebook cell.
+
+        A `;` after it prevents that.
+        """
         last = self.tree.body[-1] if self.tree.body else None
         if not isinstance(last, ast.Expr) or last.end_lineno is None or last.end_col_offset is None:
             return

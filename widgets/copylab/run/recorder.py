@@ -31,11 +31,12 @@ _PAUSING_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_
 class Step:
     """One executed line: where it is, what it printed, the error it ended in, and what was seen after it.
 
-    kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a function has
-    returned, and the line is done); "branch" (the line decides where to go on: if, while, for, match, except);
-    "return"; "error"; "stopped" (limit or interrupt); "syntax".
-    calls: the functions of the program that run, the outermost first. round: which round of its loop begins at a line
-    that is a loop's head, from 1. folded: how many rounds of a loop ran before it without a step of their own.
+    kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a
+    function has returned, and the line is done); "branch" (the line decides where to go on: if,
+    while, for, match, except); "return"; "error"; "stopped" (limit or interrupt); "syntax".
+    calls: the functions of the program that run, the outermost first. round: which round of its
+    loop begins at a line that is a loop's head, from 1. folded: how many rounds of a loop ran
+    before it without a step of their own.
     """
 
     kind: str
@@ -67,8 +68,8 @@ class FoldedLoop(NamedTuple):
 class Recorder:
     """Gathers the steps of one run of `program`: at most `max_steps`, and `max_rounds` rounds of each loop.
 
-    A mark calls one of the `_on_...` methods with its site, the frame and a value. Sites are indices of
-    `program.sites`.
+    A mark calls one of the `_on_...` methods with its site, the frame and a value. Sites are
+    indices of `program.sites`.
     """
 
     def __init__(
@@ -154,7 +155,10 @@ class Recorder:
     # -- loops whose later rounds run without steps ------------------------------------
 
     def _is_folded(self, handle: Callable[..., None], site: int, frame: FrameType) -> bool:
-        """Return True if a mark belongs to folded rounds, of which no step is made. Leaving the loop is one step."""
+        """Return True if a mark belongs to folded rounds, of which no step is made.
+
+        Leaving the loop is one step.
+        """
         if self._folded_loop is None:
             return False
         loop = self._folded_loop
@@ -390,7 +394,10 @@ class Recorder:
         return list(self._frames_of_program(frame))[::-1]
 
     def _names_of_calls(self, frame: FrameType) -> tuple[str, ...]:
-        """Return the functions that run, the outermost first; without the one that `steps` was called with."""
+        """Return the functions that run, the outermost first.
+
+        Without the one that `steps` was called with.
+        """
         names = [
             function.f_code.co_qualname.rpartition("<locals>.")[2]
             for function in self._running_functions(frame)
@@ -401,7 +408,8 @@ class Recorder:
     def globals(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """Return the program's own global names, and of the user's those that it mentions.
 
-        A name that the stepped function has as a variable is the variable's; the global is called `x (global)`.
+        A name that the stepped function has as a variable is the variable's; the global is called
+        `x (global)`.
         """
         local = self._program.scopes.variables
         found: dict[str, Any] = {}
@@ -430,7 +438,8 @@ class Recorder:
                     continue
                 if _is_of_enclosing_function(code, name, value, outer_functions):
                     continue
-                # A module of the user's is there already, as `net` or `net.block`: the caller's name.
+                # A module of the user's is there already, as `net` or `net.block`: the caller's
+                # name.
                 if name == "self" and not is_entry and code.co_filename != FILENAME:
                     continue
                 names[name + suffix] = value
@@ -450,7 +459,8 @@ def _is_of_enclosing_function(
 ) -> bool:
     """Return True if a variable is that of an enclosing function that runs, which shows it already.
 
-    outer_functions: the qualified names of the functions that run around this one, and their variables.
+    outer_functions: the qualified names of the functions that run around this one, and their
+        variables.
     """
     if name not in code.co_freevars:
         return False

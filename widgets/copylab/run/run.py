@@ -36,7 +36,9 @@ from .surroundings import (
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a run: its steps and seconds. After `rounds` rounds the rest of a loop runs without steps.
+    """Limits of a run: its steps and seconds.
+
+    After `rounds` rounds the rest of a loop runs without steps.
 
     Raises ValueError for what is not positive.
     """
@@ -60,20 +62,21 @@ LIMITS = Limits()
 class RecordedRun:
     """A program that was run with `engine` as its `torch`, statement by statement: its steps, and how it ended.
 
-    When a limit is met or the user interrupts, the run ends, and the steps so far are its result. stdout, stderr, the
-    warning filters and the SIGINT handler are put back. A text that is no Python is one step, at the line of the
-    error.
+    When a limit is met or the user interrupts, the run ends, and the steps so far are its result.
+    stdout, stderr, the warning filters and the SIGINT handler are put back. A text that is no
+    Python is one step, at the line of the error.
 
     Args:
         code: a text, or a program that was made of a text or of a function.
         engine: the module that the program knows as `torch`.
-        look: makes of the program's names what a step stores, before the first step and after each; nothing in this
-            room knows what a tensor is.
+        look: makes of the program's names what a step stores, before the first step and after each;
+            nothing in this room knows what a tensor is.
         names: what a text runs in, and so what it leaves; a new dictionary by default.
         into: the functions of the program that are stepped into.
         things: modules, classes and functions of the user's that are stepped into besides.
         limits: where it ends.
-        apart: it runs as in a session of its own, and changes none of this session's random numbers and settings.
+        apart: it runs as in a session of its own, and changes none of this session's random numbers
+            and settings.
 
     Raises:
         ValueError: `into` names a function that the program does not define.
@@ -100,11 +103,14 @@ class RecordedRun:
         self.before: Any = None
         """What was seen before the first step."""
         self.effects: tuple[str, ...] = ()
-        """Sentences on what it did to files and the like; on random numbers only where they are not put back."""
+        """Sentences on what it did to files and the like; on random numbers only where they are not
+        put back."""
         self.texts: tuple[SourceText, ...] = ()
-        """The code that ran: the program, or the function that was called, then each other that was stepped into."""
+        """The code that ran: the program, or the function that was called, then each other that was
+        stepped into."""
         self.hidden: tuple[str, ...] = ()
-        """Functions that it calls and that could not be stepped into, since a decorator hides their code."""
+        """Functions that it calls and that could not be stepped into, since a decorator hides their
+        code."""
         if isinstance(code, str):
             try:
                 program = program_from_code(code, {} if names is None else names, into)

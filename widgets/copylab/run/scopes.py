@@ -26,7 +26,8 @@ class Scopes(NamedTuple):
 def find_scopes(source: str, file: str, function: tuple[str, int] | None = None) -> Scopes:
     """Find the scopes of names in a text, or in its function of this name and line of `def`.
 
-    Raises SyntaxError or ValueError if the text is no program, LookupError if it has no such function.
+    Raises SyntaxError or ValueError if the text is no program, LookupError if it has no such
+    function.
     """
     # Marker has parsed the same text, so the user has had these warnings.
     with warnings.catch_warnings(action="ignore"):
@@ -73,9 +74,10 @@ class ShadowedVariable(NamedTuple):
 class FrameVariables:
     """The variables of running functions, as the functions themselves have them.
 
-    From Python 3.12 on a comprehension runs in the frame of its function. Until it is done, `f_locals` has its
-    variables in the place of the function's own, which are on the frame's stack, where nothing can read them.
-    So their values are noted at each mark: one comes before every statement, and none inside of a comprehension.
+    From Python 3.12 on a comprehension runs in the frame of its function. Until it is done,
+    `f_locals` has its variables in the place of the function's own, which are on the frame's stack,
+    where nothing can read them. So their values are noted at each mark: one comes before every
+    statement, and none inside of a comprehension.
     """
 
     def __init__(self) -> None:

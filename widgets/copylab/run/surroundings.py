@@ -209,7 +209,10 @@ def make_printable(text: str) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return the last line of a traceback, `KeyError: 'x'`; never raises, whatever the exception's own methods do."""
+    """Return the last line of a traceback, `KeyError: 'x'`.
+
+    Never raises, whatever the exception's own methods do.
+    """
     name = type(error).__name__
     try:
         message = str(error)
@@ -230,7 +233,9 @@ def _describe_missing(count: int) -> str:
 
 
 class OutputBuffer:
-    """Gathers the output of the step that runs, as (kind, text) pairs; kinds: "out", "err", "warning", "value".
+    """Gathers the output of the step that runs, as (kind, text) pairs.
+
+    kinds: "out", "err", "warning", "value".
 
     Stores at most _MAX_OF_STEP characters of a step and _MAX_OF_RUN of a run, and counts the rest.
     """
@@ -265,7 +270,10 @@ class OutputBuffer:
 
 
 class _CapturedStream(io.TextIOBase):
-    """Replaces sys.stdout or sys.stderr; threads that were there before the run print to the original."""
+    """Replaces sys.stdout or sys.stderr.
+
+    Threads that were there before the run print to the original.
+    """
 
     encoding = "utf-8"
 
@@ -289,8 +297,9 @@ class _CapturedStream(io.TextIOBase):
 def capture_output(output: OutputBuffer) -> Iterator[None]:
     """Send stdout, stderr and warnings to `output`, and restore all three afterwards.
 
-    A warning is shown as `UserWarning: message`, without the path and the process id that differ everywhere, and
-    once for each line that gives it, whatever filters are set outside: the same program shows the same warnings.
+    A warning is shown as `UserWarning: message`, without the path and the process id that differ
+    everywhere, and once for each line that gives it, whatever filters are set outside: the same
+    program shows the same warnings.
     """
 
     def add_warning(
@@ -313,17 +322,21 @@ def capture_output(output: OutputBuffer) -> Iterator[None]:
 
 
 class Stop(BaseException):
-    """Raised inside the program to end it; a BaseException, so that `except Exception` does not catch it."""
+    """Raised inside the program to end it.
+
+    A BaseException, so that `except Exception` does not catch it.
+    """
 
 
 class Stopwatch:
     """Ends one run in time: `check()` at every step, and a timer for what hangs within a step.
 
-    The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the length of the run tells
-    the two apart. While `busy` is set (a step is being observed) neither takes effect before `check()`, so that an
-    observation is never torn in the middle. In a program that goes on all the same (it swallows every error, it has a
-    handler of its own) errors are raised in its thread until it ends. Outside the main thread there are no signals: the
-    limits hold between steps only.
+    The timer sends SIGINT to the main thread, as Ctrl-C does, and the handler set here for the
+    length of the run tells the two apart. While `busy` is set (a step is being observed) neither
+    takes effect before `check()`, so that an observation is never torn in the middle. In a program
+    that goes on all the same (it swallows every error, it has a handler of its own) errors are
+    raised in its thread until it ends. Outside the main thread there are no signals: the limits
+    hold between steps only.
     """
 
     def __init__(self, seconds: float) -> None:
