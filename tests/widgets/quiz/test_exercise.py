@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 from copylab.looks import grad, is_tensor, node_of, same_counter, same_storage, values
-from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
-from copylab.quiz.seen import (
+from copylab.quiz.checked_facts import (
     CheckedFact,
-    apart,
+    are_tensors,
+    graph_leads_back,
     has_grad,
-    leads,
-    leaf,
+    is_leaf_with_grad,
+    is_tensor_list,
     needs_no_grad,
-    shows,
-    tensor_list,
-    tensors,
-    written,
+    share_no_cells,
+    shows_values,
+    was_written,
 )
+from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
 from copylab.quiz.verify import mutate
 
 START = "x = torch.arange(6)\nt = None"
@@ -87,10 +87,10 @@ def test_only_a_right_answer_is_true(engine: ModuleType) -> None:
 
 
 def _facts(t: Any, x: Any) -> Iterator[CheckedFact]:
-    yield tensors(t=t)
+    yield are_tensors(t=t)
     for _ in range(2):
-        yield apart(t=t, x=x)
-    yield shows([2, 3], t=t).but("t is [2, 3] no more.")
+        yield share_no_cells(t=t, x=x)
+    yield shows_values([2, 3], t=t).but("t is [2, 3] no more.")
 
 
 def test_facts_are_told_as_they_were_seen(engine: ModuleType) -> None:
@@ -112,11 +112,11 @@ def test_facts_are_told_as_they_were_seen(engine: ModuleType) -> None:
 def test_rows_of_one_storage_are_apart(engine: ModuleType) -> None:
     x = engine.arange(6).view(3, 2)
     assert same_storage(x[0], x[1])
-    assert apart(a=x[0], b=x[1], c=x[2]).holds
-    assert apart(a=x.t()[0], b=x.t()[1]).holds
-    assert not apart(a=x[1:], b=x[:2]).holds
-    assert not apart(a=x[0].expand(3, 2), b=x[0, 1]).holds
-    assert not apart(a=x, b=engine.from_numpy(x.numpy())).holds
+    assert share_no_cells(a=x[0], b=x[1], c=x[2]).holds
+    assert share_no_cells(a=x.t()[0], b=x.t()[1]).holds
+    assert not share_no_cells(a=x[1:], b=x[:2]).holds
+    assert not share_no_cells(a=x[0].expand(3, 2), b=x[0, 1]).holds
+    assert not share_no_cells(a=x, b=engine.from_numpy(x.numpy())).holds
 
 
 def test_where_facts_say_nothing_the_exercise_does(engine: ModuleType) -> None:
@@ -130,13 +130,13 @@ def test_where_facts_say_nothing_the_exercise_does(engine: ModuleType) -> None:
         )
         return str(part.check({"t": t}))
 
-    assert said(engine.ones(1), tensors) == "Right: that is what was asked for."
+    assert said(engine.ones(1), are_tensors) == "Right: that is what was asked for."
     assert (
-        said(engine.ones(1), partial(shows, [1]), right="Well done.")
+        said(engine.ones(1), partial(shows_values, [1]), right="Well done.")
         == "Right: t shows [1]. Well done."
     )
     assert (
-        said(object(), partial(shows, 1))
+        said(object(), partial(shows_values, 1))
         == "Not yet: t shows <object object at 0x...>, and 1 is asked for."
     )
 
@@ -146,8 +146,8 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
     b = a * 3
     b.sum().backward()
     held = [
-        leaf(a=a),
-        leads(b=b, a=a),
+        is_leaf_with_grad(a=a),
+        graph_leads_back(b=b, a=a),
         has_grad([3, 3], a=a),
         needs_no_grad(d=b.detach()),
         needs_no_grad(n=3.0),
@@ -155,11 +155,14 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
     assert all(fact.holds and fact.yes for fact in held)
     not_counted = "a write past the counter, or into another tensor, is not counted there."
     for fact, said in [
-        (leaf(b=b), "b is not a leaf: its node is MulBackward0."),
-        (leaf(d=b.detach()), "d requires no grad."),
-        (leads(a=a, b=a), "a is b itself, under a second name."),
-        (leads(b=b, c=a * 1), "b has no node that leads to c."),
-        (leads(d=b.detach(), a=a), "d requires no grad: backward cannot get from it to a."),
+        (is_leaf_with_grad(b=b), "b is not a leaf: its node is MulBackward0."),
+        (is_leaf_with_grad(d=b.detach()), "d requires no grad."),
+        (graph_leads_back(a=a, b=a), "a is b itself, under a second name."),
+        (graph_leads_back(b=b, c=a * 1), "b has no node that leads to c."),
+        (
+            graph_leads_back(d=b.detach(), a=a),
+            "d requires no grad: backward cannot get from it to a.",
+        ),
         (
             has_grad([3, 3], b=b),
             "b.grad is None: a result keeps its gradient only after retain_grad().",
@@ -167,9 +170,9 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
         (has_grad([3], a=a), "a.grad is [3, 3], and [3] is asked for."),
         (needs_no_grad(b=b), "b requires grad: its node is MulBackward0."),
         (needs_no_grad(a=a), "a requires grad."),
-        (written(a=a), f"a._version is 0, and at least 1 is asked for: {not_counted}"),
-        (tensor_list(2, k=a), "k is of the type Tensor, and a list is asked for."),
-        (tensor_list(2, k=[a]), "The length of k is 1, and 2 is asked for."),
+        (was_written(a=a), f"a._version is 0, and at least 1 is asked for: {not_counted}"),
+        (is_tensor_list(2, k=a), "k is of the type Tensor, and a list is asked for."),
+        (is_tensor_list(2, k=[a]), "The length of k is 1, and 2 is asked for."),
     ]:
         assert (fact.holds, fact.no) == (False, said)
 

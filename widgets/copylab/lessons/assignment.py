@@ -3,7 +3,7 @@
 from .. import Misconception, predict
 from ..looks import values
 from ..questions import count, same_tensor, value, version
-from ..quiz import apart, each, shows, tensor_list
+from ..quiz import is_tensor_list, name_elements, share_no_cells, shows_values
 from ..wording import gettext
 from . import task
 
@@ -70,9 +70,9 @@ written = predict(
     },
 )
 def earlier(position, before):
-    yield shows([11, 12], position=position)
-    yield apart(position=position, before=before)
-    yield shows([1, 2], before=before)
+    yield shows_values([11, 12], position=position)
+    yield share_no_cells(position=position, before=before)
+    yield shows_values([1, 2], before=before)
 
 
 @task(
@@ -94,15 +94,15 @@ def earlier(position, before):
 def doubled(double, a, torch):
     t = torch.tensor([3.0, 5.0])
     result = {"double(t)": double(t)}
-    yield shows([3, 5], t=t).but(
+    yield shows_values([3, 5], t=t).but(
         gettext(
             "after the call of double(t), t shows {value}: the function writes into it.",
             value=values(t),
         )
     )
-    yield apart(t=t, **result)
-    yield shows([6, 10], **result)
-    yield shows([1, 2], a=a).but(
+    yield share_no_cells(t=t, **result)
+    yield shows_values([6, 10], **result)
+    yield shows_values([1, 2], a=a).but(
         gettext(
             "double is right now, but a shows {value}. Run the whole cell again.",
             value=values(a),
@@ -127,6 +127,6 @@ def doubled(double, a, torch):
     },
 )
 def rows(table):
-    yield tensor_list(3, table=table)
-    yield apart(**each(table=table))
-    yield shows([[1, 1], [0, 0], [0, 0]], table=table)
+    yield is_tensor_list(3, table=table)
+    yield share_no_cells(**name_elements(table=table))
+    yield shows_values([[1, 1], [0, 0], [0, 0]], table=table)

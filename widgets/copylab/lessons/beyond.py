@@ -3,7 +3,15 @@
 from .. import predict
 from ..looks import values
 from ..questions import count, same_storage, same_tensor, value, version
-from ..quiz import CheckedFact, apart, each, needs_no_grad, shows, tensors, written
+from ..quiz import (
+    CheckedFact,
+    are_tensors,
+    name_elements,
+    needs_no_grad,
+    share_no_cells,
+    shows_values,
+    was_written,
+)
 from ..wording import gettext
 from . import task
 
@@ -51,16 +59,16 @@ def scaled(to_percent, torch):
         x = torch.tensor([0.5, 0.25], dtype=dtype)
         got = to_percent(x)
         result = {"to_percent(x)": got}
-        yield tensors(**result)
-        yield shows([0.5, 0.25], x=x).but(
+        yield are_tensors(**result)
+        yield shows_values([0.5, 0.25], x=x).but(
             gettext("given a tensor of {dtype}, it changes the caller's numbers.", dtype=dtype)
         )
         yield CheckedFact(
             got.dtype == torch.float32,
             gettext("it returns {dtype}, and torch.float32 is asked for.", dtype=got.dtype),
         )
-        yield shows([50, 25], **result)
-        yield apart(x=x, **result)
+        yield shows_values([50, 25], **result)
+        yield share_no_cells(x=x, **result)
 
 
 @task(
@@ -80,8 +88,8 @@ def scaled(to_percent, torch):
     },
 )
 def picked(x):
-    yield shows([0, 2, 0, 4], x=x)
-    yield written(x=x)
+    yield shows_values([0, 2, 0, 4], x=x)
+    yield was_written(x=x)
 
 
 @task(
@@ -110,9 +118,9 @@ def deep(layer, best):
         gettext("best has to be a dict with weight and bias."),
     )
     weight, bias = {"layer.weight": layer.weight}, {"layer.bias": layer.bias}
-    yield shows([[99]], **weight)
-    yield apart(**each(best=best), **weight, **bias)
+    yield shows_values([[99]], **weight)
+    yield share_no_cells(**name_elements(best=best), **weight, **bias)
     for name in best:
         yield needs_no_grad(**{f"best[{name!r}]": best[name]})
-    yield shows([[-0.007487]], **{"best['weight']": best["weight"]})
-    yield shows(values(layer.bias), **{"best['bias']": best["bias"]})
+    yield shows_values([[-0.007487]], **{"best['weight']": best["weight"]})
+    yield shows_values(values(layer.bias), **{"best['bias']": best["bias"]})

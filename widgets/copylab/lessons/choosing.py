@@ -8,7 +8,7 @@ from types import ModuleType
 from .. import predict, wrong
 from ..copying import METHODS, Answer, Method, facts, method
 from ..questions import count, gets_gradient, node, same_counter, same_storage, value, version
-from ..quiz import apart, leads, leaf, shows
+from ..quiz import graph_leads_back, is_leaf_with_grad, share_no_cells, shows_values
 from ..wording import gettext, gettext_noop, ngettext
 from . import task
 
@@ -49,7 +49,7 @@ def _that(torch: ModuleType, wanted: Mapping[str, Answer]) -> set[str]:
     }
 
 
-def _named(name: str) -> Method:
+def _find_method(name: str) -> Method:
     """The method of that name; whoever misspells one is told which was meant."""
     try:
         return method(name)
@@ -83,7 +83,7 @@ def dangerous(names, torch):
     if not names:
         wrong(gettext("the list is empty, but there are such methods."))
     right = _that(torch, {"after_write": "wrong, and no error"})
-    given = {_named(name).name for name in names}
+    given = {_find_method(name).name for name in names}
     for extra in sorted(given - right):
         said = gettext(
             "{name} is not one of them: after a write through its y, backward through x gives {what}.",
@@ -208,7 +208,7 @@ def independent(fresh_leaf, torch):
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     x = a * 3
     result = {"fresh_leaf(x)": fresh_leaf(x)}
-    yield apart(x=x, **result)
-    yield leaf(**result)
-    yield shows([3, 6], **result)
-    yield leads(x=x, a=a)
+    yield share_no_cells(x=x, **result)
+    yield is_leaf_with_grad(**result)
+    yield shows_values([3, 6], **result)
+    yield graph_leads_back(x=x, a=a)

@@ -8,15 +8,15 @@ from .. import predict
 from ..questions import ENDS, gradient, outcome, value, version
 from ..quiz import (
     CheckedFact,
-    apart,
-    each,
+    are_tensors,
+    graph_leads_back,
     has_grad,
-    leads,
-    leaf,
+    is_leaf_with_grad,
+    is_tensor_list,
+    name_elements,
     needs_no_grad,
-    shows,
-    tensor_list,
-    tensors,
+    share_no_cells,
+    shows_values,
 )
 from ..wording import gettext
 from . import task
@@ -84,10 +84,10 @@ def best_weights(layer, best):
         gettext("best has to be a state dict, with a weight."),
     )
     kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
-    yield shows([[99]], **own)
-    yield apart(**kept, **own)
+    yield shows_values([[99]], **own)
+    yield share_no_cells(**kept, **own)
     yield needs_no_grad(**kept)
-    yield shows([[1]], **kept)
+    yield shows_values([[1]], **kept)
 
 
 @task(
@@ -109,15 +109,15 @@ def best_weights(layer, best):
     },
 )
 def numpy_buffer(data, array):
-    yield tensors(data=data)
-    yield shows([0, 0], array=array.tolist())
+    yield are_tensors(data=data)
+    yield shows_values([0, 0], array=array.tolist())
     together = np.shares_memory(data.detach().numpy(), array)
     yield CheckedFact(
         not together,
         gettext("data looks at the memory of array."),
         gettext("data and array share no memory."),
     )
-    yield shows([1, 2], data=data)
+    yield shows_values([1, 2], data=data)
 
 
 _BACK = "\nloss = (w * w).sum()\nloss.backward()"
@@ -143,8 +143,8 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
     },
 )
 def scaled(w):
-    yield leaf(w=w)
-    yield shows([0.3, 0.4], w=w)
+    yield is_leaf_with_grad(w=w)
+    yield shows_values([0.3, 0.4], w=w)
     yield has_grad([0.6, 0.8], w=w)
 
 
@@ -176,8 +176,8 @@ _ERRORS = (
     },
 )
 def stacked(w, loss):
-    yield leads(loss=loss, w=w)
-    yield shows(5, loss=loss)
+    yield graph_leads_back(loss=loss, w=w)
+    yield shows_values(5, loss=loss)
     yield has_grad(7, w=w)
 
 
@@ -209,10 +209,10 @@ _LEARN = "\nloss.backward()"
     },
 )
 def parts(a, b, kept, loss):
-    yield tensors(kept=kept)
+    yield are_tensors(kept=kept)
     yield needs_no_grad(kept=kept)
-    yield shows([12], kept=kept)
-    yield leads(loss=loss, a=a)
+    yield shows_values([12], kept=kept)
+    yield graph_leads_back(loss=loss, a=a)
     yield has_grad([8], a=a)
     yield has_grad([12], b=b)
 
@@ -237,7 +237,7 @@ def parts(a, b, kept, loss):
     },
 )
 def rounds(w, grads):
-    yield tensor_list(3, grads=grads)
-    yield apart(**each(grads=grads))
-    yield shows([[1], [2], [3]], grads=grads)
-    yield leaf(w=w)
+    yield is_tensor_list(3, grads=grads)
+    yield share_no_cells(**name_elements(grads=grads))
+    yield shows_values([[1], [2], [3]], grads=grads)
+    yield is_leaf_with_grad(w=w)

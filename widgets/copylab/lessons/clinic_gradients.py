@@ -3,14 +3,14 @@
 from ..looks import grad
 from ..quiz import (
     CheckedFact,
+    are_tensors,
     format_number,
+    graph_leads_back,
     has_grad,
-    leads,
-    leaf,
+    is_leaf_with_grad,
     needs_no_grad,
-    shows,
-    tensors,
-    written,
+    shows_values,
+    was_written,
 )
 from ..wording import gettext
 from . import task
@@ -33,8 +33,8 @@ from . import task
     },
 )
 def write_before(a, h):
-    yield leads(h=h, a=a)
-    yield shows([3.7183, 8.3891], h=h)
+    yield graph_leads_back(h=h, a=a)
+    yield shows_values([3.7183, 8.3891], h=h)
     yield has_grad([2.7183, 7.3891], a=a)
 
 
@@ -56,9 +56,9 @@ def write_before(a, h):
     },
 )
 def data_update(w):
-    yield leaf(w=w)
-    yield shows([2.56], w=w)
-    yield written(2, w=w)
+    yield is_leaf_with_grad(w=w)
+    yield shows_values([2.56], w=w)
+    yield was_written(2, w=w)
     yield CheckedFact(
         grad(w) is None or has_grad([6.4], w=w).holds,
         gettext(
@@ -97,15 +97,15 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
 )
 def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
-    yield tensors(**weight)
+    yield are_tensors(**weight)
     held = any(one is layer.weight for group in opt.param_groups for one in group["params"])
     yield CheckedFact(
         held,
         gettext("opt holds another tensor, and not layer.weight."),
         gettext("opt holds layer.weight."),
     )
-    yield shows([[1]], **weight)
-    yield shows(4, loss=loss)
+    yield shows_values([[1]], **weight)
+    yield shows_values(4, loss=loss)
 
 
 @task(
@@ -124,7 +124,7 @@ def optimizer(layer, opt, loss):
     },
 )
 def running_loss(w, total):
-    yield shows(14, total=total)
+    yield shows_values(14, total=total)
     yield needs_no_grad(total=total)
     yield has_grad([28], w=w)
 
@@ -149,9 +149,9 @@ def running_loss(w, total):
     },
 )
 def leaf_view(w):
-    yield leaf(w=w)
-    yield shows([1, 0.5, 0.5], w=w)
-    yield written(w=w)
+    yield is_leaf_with_grad(w=w)
+    yield shows_values([1, 0.5, 0.5], w=w)
+    yield was_written(w=w)
 
 
 @task(
@@ -171,6 +171,6 @@ def leaf_view(w):
     },
 )
 def hidden_state(w, h):
-    yield tensors(h=h)
-    yield shows(0.125, h=h)
+    yield are_tensors(h=h)
+    yield shows_values(0.125, h=h)
     yield has_grad(1.75, w=w)

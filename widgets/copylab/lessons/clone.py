@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from .. import Misconception, predict
 from .. import questions as ask
-from ..quiz import QuizRun, apart, each, has_grad, kept_from, leads, shows, tensor_list
+from ..quiz import (
+    QuizRun,
+    elements_survive_writes,
+    graph_leads_back,
+    has_grad,
+    is_tensor_list,
+    name_elements,
+    share_no_cells,
+    shows_values,
+)
 from ..wording import gettext
 from . import task
 
@@ -148,10 +157,10 @@ for _ in range(3):
     },
 )
 def readings(reading, kept):
-    yield tensor_list(3, kept=kept)
-    yield apart(**each(kept=kept))
-    yield kept_from(kept=kept, reading=reading)
-    yield shows([[1, 1], [2, 2], [3, 3]], kept=kept)
+    yield is_tensor_list(3, kept=kept)
+    yield share_no_cells(**name_elements(kept=kept))
+    yield elements_survive_writes(kept=kept, reading=reading)
+    yield shows_values([[1, 1], [2, 2], [3, 3]], kept=kept)
 
 
 _GO = "\nout.backward()"
@@ -182,8 +191,8 @@ _GO = "\nout.backward()"
     },
 )
 def both(a, c, out):
-    yield leads(c=c, a=a)
-    yield apart(c=c, a=a)
-    yield leads(out=out, c=c)
+    yield graph_leads_back(c=c, a=a)
+    yield share_no_cells(c=c, a=a)
+    yield graph_leads_back(out=out, c=c)
     yield has_grad(12, a=a)
     yield has_grad(12, c=c)

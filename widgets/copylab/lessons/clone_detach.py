@@ -2,7 +2,15 @@
 
 from .. import Misconception, predict
 from ..questions import count, is_leaf, node, requires_grad, same_storage, value, version
-from ..quiz import apart, each, has_grad, leads, needs_no_grad, shows, tensor_list
+from ..quiz import (
+    graph_leads_back,
+    has_grad,
+    is_tensor_list,
+    name_elements,
+    needs_no_grad,
+    share_no_cells,
+    shows_values,
+)
 from . import task
 
 ORDER = Misconception(
@@ -56,11 +64,11 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
     },
 )
 def backup(layer, saved):
-    yield tensor_list(1, saved=saved)
-    yield shows([[7]], **{"layer.weight": layer.weight})
-    yield apart(**each(saved=saved), **{"layer.weight": layer.weight})
-    yield needs_no_grad(**each(saved=saved))
-    yield shows([[-0.007487]], **each(saved=saved))
+    yield is_tensor_list(1, saved=saved)
+    yield shows_values([[7]], **{"layer.weight": layer.weight})
+    yield share_no_cells(**name_elements(saved=saved), **{"layer.weight": layer.weight})
+    yield needs_no_grad(**name_elements(saved=saved))
+    yield shows_values([[-0.007487]], **name_elements(saved=saved))
 
 
 @task(
@@ -83,8 +91,8 @@ def backup(layer, saved):
 )
 def between(x, k, c):
     yield needs_no_grad(c=c)
-    yield apart(c=c, k=k, x=x)
-    yield shows([11, 12], c=c)
-    yield shows([1, 2], k=k)
-    yield leads(k=k, x=x)
+    yield share_no_cells(c=c, k=k, x=x)
+    yield shows_values([11, 12], c=c)
+    yield shows_values([1, 2], k=k)
+    yield graph_leads_back(k=k, x=x)
     yield has_grad([1, 1], x=x)

@@ -11,7 +11,14 @@ from ..questions import (
     value,
     version,
 )
-from ..quiz import CheckedFact, apart, leaf, shows, tensors, written
+from ..quiz import (
+    CheckedFact,
+    are_tensors,
+    is_leaf_with_grad,
+    share_no_cells,
+    shows_values,
+    was_written,
+)
 from ..wording import gettext
 from . import task
 
@@ -59,14 +66,14 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
     },
 )
 def ring(buffer, screen):
-    yield tensors(buffer=buffer, screen=screen)
-    yield shows([2, 2, 2], screen=screen)
+    yield are_tensors(buffer=buffer, screen=screen)
+    yield shows_values([2, 2, 2], screen=screen)
     yield CheckedFact(
         screen is buffer,
         gettext("screen is not the tensor buffer any more."),
         gettext("screen is buffer."),
     )
-    yield written(3, screen=screen)
+    yield was_written(3, screen=screen)
     yield CheckedFact(
         screen._version == 3,
         gettext(
@@ -103,7 +110,7 @@ def loaded(layer, weight, new):
         ),
         gettext("layer.weight is the same parameter as before."),
     )
-    yield leaf(weight=weight)
-    yield shows([[5, 6]], weight=weight)
-    yield apart(weight=weight, new=new)
-    yield written(2, weight=weight)  # the first write gave it its initial values
+    yield is_leaf_with_grad(weight=weight)
+    yield shows_values([[5, 6]], weight=weight)
+    yield share_no_cells(weight=weight, new=new)
+    yield was_written(2, weight=weight)  # the first write gave it its initial values

@@ -12,7 +12,16 @@ from ..questions import (
     value,
     version,
 )
-from ..quiz import CheckedFact, apart, has_grad, leads, leaf, needs_no_grad, shows, written
+from ..quiz import (
+    CheckedFact,
+    graph_leads_back,
+    has_grad,
+    is_leaf_with_grad,
+    needs_no_grad,
+    share_no_cells,
+    shows_values,
+    was_written,
+)
 from ..wording import gettext
 from . import task
 
@@ -54,11 +63,11 @@ past = predict(
     },
 )
 def counted(a, out, shown):
-    yield leads(out=out, a=a)
-    yield apart(out=out, shown=shown)
+    yield graph_leads_back(out=out, a=a)
+    yield share_no_cells(out=out, shown=shown)
     yield needs_no_grad(shown=shown)
-    yield shows([0.73106, 0.8808, 0.95257], out=out)
-    yield shows([73.106, 88.08, 95.257], shown=shown)
+    yield shows_values([0.73106, 0.8808, 0.95257], out=out)
+    yield shows_values([73.106, 88.08, 95.257], shown=shown)
 
 
 @task(
@@ -81,10 +90,10 @@ def counted(a, out, shown):
     },
 )
 def update(w):
-    yield leaf(w=w)
+    yield is_leaf_with_grad(w=w)
     yield has_grad([8], w=w)
-    yield shows([3], w=w)
-    yield written(w=w)
+    yield shows_values([3], w=w)
+    yield was_written(w=w)
 
 
 @task(
@@ -105,8 +114,8 @@ def update(w):
     },
 )
 def silent(x, y):
-    yield shows(9, y=y)
-    yield leads(y=y, x=x)
+    yield shows_values(9, y=y)
+    yield graph_leads_back(y=y, x=x)
     yield CheckedFact(grad(x) != [6], gettext("x.grad is [6], which is right. Do some harm."))
     yield has_grad([200], x=x)
     yield CheckedFact(

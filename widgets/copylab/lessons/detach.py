@@ -2,7 +2,7 @@
 
 from .. import predict
 from .. import questions as ask
-from ..quiz import apart, has_grad, leads, needs_no_grad, shows
+from ..quiz import graph_leads_back, has_grad, needs_no_grad, share_no_cells, shows_values
 from . import task
 
 cut = predict(
@@ -49,10 +49,10 @@ cut = predict(
     },
 )
 def monitor(a, loss, total):
-    yield shows(75, total=total)
+    yield shows_values(75, total=total)
     yield needs_no_grad(total=total)
-    yield leads(loss=loss, a=a)
-    yield apart(total=total, loss=loss)
+    yield graph_leads_back(loss=loss, a=a)
+    yield share_no_cells(total=total, loss=loss)
 
 
 @task(
@@ -74,11 +74,11 @@ def monitor(a, loss, total):
     },
 )
 def protect(a, out, shown):
-    yield leads(out=out, a=a)
-    yield apart(shown=shown, out=out)
+    yield graph_leads_back(out=out, a=a)
+    yield share_no_cells(shown=shown, out=out)
     yield needs_no_grad(shown=shown)
-    yield shows([2.7183, 7.3891], out=out)
-    yield shows([0, 7.3891], shown=shown)
+    yield shows_values([2.7183, 7.3891], out=out)
+    yield shows_values([0, 7.3891], shown=shown)
 
 
 @task(
@@ -100,6 +100,6 @@ def protect(a, out, shown):
     },
 )
 def keep_value(a, y):
-    yield leads(y=y, a=a)
-    yield shows(9, y=y)
+    yield graph_leads_back(y=y, a=a)
+    yield shows_values(9, y=y)
     yield has_grad(3, a=a)

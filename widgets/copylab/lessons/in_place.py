@@ -8,14 +8,14 @@ from ..questions import node, version
 from ..quiz import (
     CheckedFact,
     QuizRun,
+    are_tensors,
     format_number,
+    graph_leads_back,
     has_grad,
-    leads,
-    leaf,
-    nodes,
-    shows,
-    tensors,
-    written,
+    is_leaf_with_grad,
+    shows_values,
+    walk_nodes,
+    was_written,
 )
 from ..wording import gettext
 from . import task
@@ -107,17 +107,17 @@ breaks = predict(
     },
 )
 def activation(a, h, loss):
-    yield tensors(h=h)
-    yield leads(loss=loss, a=a)
-    yield shows(1.5032, loss=loss)
+    yield are_tensors(h=h)
+    yield graph_leads_back(loss=loss, a=a)
+    yield shows_values(1.5032, loss=loss)
     yield has_grad([0, 0.2350, 0.1050], a=a)
-    recorded = {node.name() for node in nodes(h) if node.next_functions}
+    recorded = {node.name() for node in walk_nodes(h) if node.next_functions}
     only_sigmoid = "SigmoidBackward0" in recorded and recorded <= {
         "SigmoidBackward0",
         "CloneBackward0",
     }
     yield CheckedFact(
-        not only_sigmoid or shows([0.2689, 0.6225, 0.8808], h=h).holds,
+        not only_sigmoid or shows_values([0.2689, 0.6225, 0.8808], h=h).holds,
         gettext(
             "h shows {value}, and no node behind it makes a 0: a write past the counter changed what sigmoid has saved.",
             value=format_number(values(h)),
@@ -146,8 +146,8 @@ def activation(a, h, loss):
     },
 )
 def running(w, total):
-    yield leads(total=total, w=w)
-    yield shows([46], total=total)
+    yield graph_leads_back(total=total, w=w)
+    yield shows_values([46], total=total)
     yield has_grad([92], w=w)
 
 
@@ -171,9 +171,9 @@ def running(w, total):
     },
 )
 def twice(w, y):
-    yield leaf(w=w)
-    yield shows([3], w=w)
-    yield written(w=w)
-    yield tensors(y=y)
-    yield shows(9, y=y)
+    yield is_leaf_with_grad(w=w)
+    yield shows_values([3], w=w)
+    yield was_written(w=w)
+    yield are_tensors(y=y)
+    yield shows_values(9, y=y)
     yield has_grad([6], w=w)

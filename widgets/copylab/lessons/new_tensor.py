@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from .. import Misconception, Question, predict
 from ..questions import requires_grad, same_storage, value
-from ..quiz import CheckedFact, apart, has_grad, leads, needs_no_grad, shows, tensors
+from ..quiz import (
+    CheckedFact,
+    are_tensors,
+    graph_leads_back,
+    has_grad,
+    needs_no_grad,
+    share_no_cells,
+    shows_values,
+)
 from ..wording import gettext
 from . import task
 
@@ -72,9 +80,9 @@ pattern = predict(
     },
 )
 def targets(scores, target):
-    yield apart(target=target, scores=scores)
+    yield share_no_cells(target=target, scores=scores)
     yield needs_no_grad(target=target)
-    yield shows([0, 1], target=target)
+    yield shows_values([0, 1], target=target)
     yield CheckedFact(
         (target.dtype, target.device) == (scores.dtype, scores.device),
         gettext(
@@ -110,13 +118,13 @@ def weights(weighted, torch):
         x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
         got = weighted(x)
         result = {"weighted(x)": got}
-        yield tensors(**result)
-        yield shows(21, **result)
+        yield are_tensors(**result)
+        yield shows_values(21, **result)
         yield CheckedFact(
             got.dtype == dtype,
             gettext("given {dtype}, it returns {other}.", dtype=dtype, other=got.dtype),
             gettext("Its dtype is that of x, for float32, float64 and float16."),
         )
-        yield leads(**result, x=x)
+        yield graph_leads_back(**result, x=x)
         got.backward()
         yield has_grad([1, 10], x=x)

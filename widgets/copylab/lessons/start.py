@@ -2,7 +2,7 @@
 
 from .. import predict
 from ..questions import count, gradient, names_showing, names_that, value, version
-from ..quiz import has_grad, leads, shares, shows
+from ..quiz import graph_leads_back, has_grad, share_storage, shows_values
 from . import task
 
 bet = predict(
@@ -112,8 +112,8 @@ recorded = predict(
     },
 )
 def part(x, t):
-    yield shares(t=t, x=x)
-    yield shows([2, 3], t=t)
+    yield share_storage(t=t, x=x)
+    yield shows_values([2, 3], t=t)
 
 
 @task(
@@ -137,5 +137,5 @@ def part(x, t):
     },
 )
 def twelve(x, y):
-    yield leads(y=y, x=x)
+    yield graph_leads_back(y=y, x=x)
     yield has_grad(12, x=x)

@@ -3,7 +3,7 @@
 from .. import Misconception, predict
 from ..looks import grad
 from ..questions import gradient, on_graph, requires_grad, value
-from ..quiz import CheckedFact, has_grad, leads, shows, tensors
+from ..quiz import CheckedFact, are_tensors, graph_leads_back, has_grad, shows_values
 from ..wording import gettext
 from . import task
 
@@ -64,7 +64,7 @@ def _loss(first, second):
 )
 def frozen(A, B, loss):  # noqa: N803
     own, others = list(A.parameters()), list(B.parameters())
-    yield tensors(loss=loss)
+    yield are_tensors(loss=loss)
     yield CheckedFact(
         all(p.grad is None for p in own),
         gettext("A parameter of A has a gradient."),
@@ -83,10 +83,10 @@ def frozen(A, B, loss):  # noqa: N803
         gettext("A can still be trained."),
     )
     yield CheckedFact(
-        not any(leads(loss=loss, p=p).holds for p in own),
+        not any(graph_leads_back(loss=loss, p=p).holds for p in own),
         gettext("loss leads back to A: its gradients were computed, and then thrown away."),
     )
-    yield shows(_loss(A, B), loss=loss).but(gettext("loss is not what B makes of A."))
+    yield shows_values(_loss(A, B), loss=loss).but(gettext("loss is not what B makes of A."))
 
 
 @task(
@@ -105,8 +105,8 @@ def frozen(A, B, loss):  # noqa: N803
     },
 )
 def hidden(w, h):
-    yield tensors(h=h)
-    yield shows(4.375, h=h)
+    yield are_tensors(h=h)
+    yield shows_values(4.375, h=h)
     yield CheckedFact(
         grad(w) != 46.8125,
         gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it."),
@@ -133,7 +133,7 @@ def hidden(w, h):
     },
 )
 def bootstrap(value, goal, loss):
-    yield tensors(loss=loss)
-    yield shows(2.8, goal=goal)
-    yield shows(3.24, loss=loss)
+    yield are_tensors(loss=loss)
+    yield shows_values(2.8, goal=goal)
+    yield shows_values(3.24, loss=loss)
     yield has_grad([-3.6, 0], value=value)

@@ -3,7 +3,7 @@
 from .. import predict
 from ..looks import values
 from ..questions import gradient, is_leaf, node, requires_grad, same_storage, value
-from ..quiz import apart, has_grad, leads, leaf, shows
+from ..quiz import graph_leads_back, has_grad, is_leaf_with_grad, share_no_cells, shows_values
 from . import task
 
 fresh = predict(
@@ -49,8 +49,8 @@ fresh = predict(
     },
 )
 def stacked(w, total):
-    yield leads(total=total, w=w)
-    yield shows(11, total=total)
+    yield graph_leads_back(total=total, w=w)
+    yield shows_values(11, total=total)
     yield has_grad([3, 4], w=w)
 
 
@@ -74,6 +74,6 @@ def stacked(w, total):
     },
 )
 def rebuilt(trained, start):
-    yield leaf(start=start)
-    yield apart(start=start, trained=trained)
-    yield shows(values(trained), start=start)
+    yield is_leaf_with_grad(start=start)
+    yield share_no_cells(start=start, trained=trained)
+    yield shows_values(values(trained), start=start)

@@ -2,7 +2,7 @@
 
 from .. import predict
 from ..questions import count, same_storage, same_tensor, value, version
-from ..quiz import CheckedFact, apart, shares, shows, tensors
+from ..quiz import CheckedFact, are_tensors, share_no_cells, share_storage, shows_values
 from ..wording import gettext
 from . import task
 
@@ -44,8 +44,8 @@ shapes = predict(
     },
 )
 def columns(x, y):
-    yield shows([[0, 3], [1, 4], [2, 5]], y=y)
-    yield shares(y=y, x=x)
+    yield shows_values([[0, 3], [1, 4], [2, 5]], y=y)
+    yield share_storage(y=y, x=x)
 
 
 @task(
@@ -64,9 +64,9 @@ def columns(x, y):
     },
 )
 def independent(x, flat):
-    yield apart(flat=flat, x=x)
-    yield shows([[1, 2], [3, 4]], x=x)
-    yield shows([11, 12, 13, 14], flat=flat)
+    yield share_no_cells(flat=flat, x=x)
+    yield shows_values([[1, 2], [3, 4]], x=x)
+    yield shows_values([11, 12, 13, 14], flat=flat)
 
 
 @task(
@@ -87,13 +87,13 @@ def independent(x, flat):
     },
 )
 def stretched(row, table):
-    yield tensors(table=table)
+    yield are_tensors(table=table)
     yield CheckedFact(
         0 not in table.stride(),
         gettext(
             "table has the stride {stride}: its rows are the same cells.", stride=table.stride()
         ),
     )
-    yield apart(table=table, row=row)
-    yield shows([1, 2], row=row)
-    yield shows([[101, 102], [1, 2], [1, 2]], table=table)
+    yield share_no_cells(table=table, row=row)
+    yield shows_values([1, 2], row=row)
+    yield shows_values([[101, 102], [1, 2], [1, 2]], table=table)

@@ -100,13 +100,8 @@ def steps(
     """
     caller = sys._getframe(1).f_globals
     names = None if namespace is None else dict(namespace)
-    return step_program(
-        code,
-        args,
-        kwargs,
-        caller,
-        StepOptions(engine, names, into, Limits(max_steps, seconds, rounds)),
-    )
+    options = StepOptions(engine, names, into, Limits(max_steps, seconds, rounds))
+    return step_program(code, args, kwargs, caller, options)
 
 
 @dataclass(frozen=True)

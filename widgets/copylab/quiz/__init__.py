@@ -5,28 +5,28 @@ May import `run`, `player`, `ui`, `doc`, `tinytorch.viz`. The ready-made questio
 """
 
 from .answers import format_number
+from .checked_facts import (
+    CheckedFact,
+    are_tensors,
+    elements_survive_writes,
+    graph_leads_back,
+    has_grad,
+    is_leaf_with_grad,
+    is_tensor_list,
+    name_elements,
+    needs_no_grad,
+    share_no_cells,
+    share_storage,
+    shows_values,
+    walk_nodes,
+    was_written,
+)
 from .exercises import Exercise, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, predict
 from .progress import COURSE_STATE_FILE, PROGRESS_FILE, load_notes
 from .question import Question, Wrong
 from .runs import QuizRun
-from .seen import (
-    CheckedFact,
-    apart,
-    each,
-    has_grad,
-    kept_from,
-    leads,
-    leaf,
-    needs_no_grad,
-    nodes,
-    shares,
-    shows,
-    tensor_list,
-    tensors,
-    written,
-)
 from .standalone import render_standalone
 
 __all__ = [
@@ -40,24 +40,24 @@ __all__ = [
     "Question",
     "QuizRun",
     "Wrong",
-    "apart",
-    "each",
+    "are_tensors",
+    "elements_survive_writes",
     "exercise",
     "format_number",
+    "graph_leads_back",
     "has_grad",
-    "kept_from",
-    "leads",
-    "leaf",
+    "is_leaf_with_grad",
+    "is_tensor_list",
     "load_notes",
     "misconception",
+    "name_elements",
     "needs_no_grad",
-    "nodes",
     "predict",
     "render_standalone",
-    "shares",
-    "shows",
-    "tensor_list",
-    "tensors",
-    "written",
+    "share_no_cells",
+    "share_storage",
+    "shows_values",
+    "walk_nodes",
+    "was_written",
     "wrong",
 ]

@@ -35,7 +35,8 @@ _CONJUNCTIONS = re.compile(
 )
 _PUNCTUATION = str.maketrans("、。【】\N{MINUS SIGN}", ",.[]-")
 _NODE_DECORATION = re.compile(r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]")
-"""Parts of a printed node outside of its name, as in `<torch::autograd::CopySlices object at 0x7f>`."""
+"""Parts of a printed node outside of its name, as in `<torch::autograd::CopySlices object at
+0x7f>`."""
 
 _NUMBER_WORDS_BY_LANGUAGE = (
     "zero one two three four five six seven eight nine ten",

@@ -129,11 +129,11 @@ def describe_output(run: QuizRun, line: int) -> str:
     return gettext("Line {line} prints `{printed}`.", line=line, printed=run.printed(line))
 
 
-def flatten(value: Any) -> Iterator[Any]:
+def flatten_lists(value: Any) -> Iterator[Any]:
     """Yield the elements of nested lists in order; a single value alone."""
     if isinstance(value, list | tuple):
         for item in value:
-            yield from flatten(item)
+            yield from flatten_lists(item)
     else:
         yield value
 
@@ -293,13 +293,13 @@ def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
     """Write a number into every element of `through`, and see if `x` shows it."""
     variables = run.fresh(at)
     source, target = _find_live_tensor(variables, x), _find_live_tensor(variables, through)
-    before = list(flatten(source.tolist()))
+    before = list(flatten_lists(source.tolist()))
     # The number must not be among the elements of `x` already, or nothing would change.
     unused = next(number for number in range(7, 9 + len(before)) if number not in before)
     mark: Any = not before[0] if before and isinstance(before[0], bool) else unused
     with run.engine.no_grad():
         target.fill_(mark)
-    after = list(flatten(source.tolist()))
+    after = list(flatten_lists(source.tolist()))
     is_seen = after != before
     sentence = gettext_noop("Tried: `{code}`; `{name}` stays.")
     if len(after) <= 12:
@@ -310,7 +310,7 @@ def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
     return Trial(is_seen, gettext(sentence, code=code, name=x, value=value))
 
 
-@functools.lru_cache(maxsize=64)  # as above
+@functools.lru_cache(maxsize=64)  # as for `try_write`
 def try_backward(run: QuizRun, x: str, of: str, at: int | None) -> Trial:
     """Call `of.sum().backward()`, and see if a gradient arrives at `x`."""
     variables = run.fresh(at)
@@ -323,7 +323,8 @@ def try_backward(run: QuizRun, x: str, of: str, at: int | None) -> Trial:
         return Trial(False, sentence)
     if not result.requires_grad:
         sentence = gettext(
-            "`{name}` does not require grad: there is no node to begin at, and `backward` raises an error.",
+            "`{name}` does not require grad: "
+            "there is no node to begin at, and `backward` raises an error.",
             name=of,
         )
         return Trial(False, sentence)

@@ -31,8 +31,8 @@ from ..run import (
 from ..ui import Panel
 from ..wording import gettext, gettext_noop, ngettext
 from .attempts import run_attempt, select_variables, state_of_variables
+from .checked_facts import CheckedFact
 from .progress import add_note, find_note
-from .seen import CheckedFact
 from .verify import Verification, mutate
 from .view import Task, TaskView
 
@@ -131,12 +131,12 @@ class Exercise(Task):
         )
 
     key: its name in the progress file, such as "clone/readings".
-    task: what to do; `code` between backticks, split_paragraphs between blank lines.
+    task: what to do; `code` between backticks, paragraphs between blank lines.
     check: called with the variables that it takes, and with the engine as `torch` if it takes that.
         None or True is right; a sentence says what is not, and so do `assert ..., sentence` and
         `wrong(sentence)`. An error in it becomes a sentence. Or it yields facts
-        (copylab.quiz.seen): all have to hold, and a right answer is shown what was seen. It looks
-        and never changes: copylab.looks helps.
+        (copylab.quiz.checked_facts): all have to hold, and a right answer is told what was looked
+        at. It looks and never changes: copylab.looks helps.
     hints: from the gentlest to the plainest.
     solution, also, wrong: code that solves it, other code that does, and the answers to expect that
         do not, each with words that the check says to it and to no other: {code: words}. All of it
@@ -194,9 +194,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self._last_hint = 0
         self._view: ExerciseView | None = None
         for code in (self.start, self.code, *self.also, *self.wrong):
-            compile_program(
-                textwrap.dedent(code)
-            )  # a SyntaxError is the teacher's to see, and not the learner's
+            # Here, because a SyntaxError is for the teacher to see, and not for the learner.
+            compile_program(textwrap.dedent(code))
 
     @property
     def task(self) -> str:
@@ -221,7 +220,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         names: where to look; by default the global variables of the code that calls this.
         """
         namespace = sys._getframe(1).f_globals if names is None else names
-        # With -O, `assert` is no statement: a check would pass anything.
+        # With -O, Python leaves out `assert`: a check would pass anything.
         if not __debug__:
             return Verdict(
                 "not attempted",
@@ -257,7 +256,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if state is None or state != state_of_variables(variables):
             return ""
         return gettext(
-            "everything is as it was at the start. If you changed the program, that made no difference here."
+            "everything is as it was at the start. "
+            "If you changed the program, that made no difference here."
         )
 
     def _judge(self, variables: Mapping[str, Any], engine: ModuleType) -> Verdict:
@@ -273,8 +273,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         except KeyboardInterrupt:
             raise
         except AssertionError as error:
-            said = describe_error(error).partition("AssertionError: ")[2].partition("\n")[0]
-            return self._wrong_verdict(said)
+            sentence = describe_error(error).partition("AssertionError: ")[2].partition("\n")[0]
+            return self._wrong_verdict(sentence)
         except BaseException as error:  # noqa: BLE001  # SystemExit must not end the kernel
             raised = describe_error(error).partition("\n")[0]
             return Verdict("wrong", gettext("looking at it raises {error}", error=raised))
@@ -290,13 +290,14 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         elif hasattr(result, "item"):
             result = result.item()  # `return (a == b).all()` is a tensor
         if result is None or result is True or isinstance(result, Iterator):
-            said = [*sentences, gettext(self._right) if self._right else ""]
-            why = " ".join(filter(None, said))
+            if self._right:
+                sentences[gettext(self._right)] = None
+            why = " ".join(filter(None, sentences))
             return Verdict("right", why or gettext("that is what was asked for."))
         return self._wrong_verdict(result)
 
-    def _wrong_verdict(self, said: Any) -> Verdict:
-        sentence = stabilize_text(said) if isinstance(said, str) else ""
+    def _wrong_verdict(self, reason: Any) -> Verdict:
+        sentence = stabilize_text(reason) if isinstance(reason, str) else ""
         return Verdict("wrong", sentence or gettext("this is not what was asked for."))
 
     def hint(self, number: int | None = None) -> Part:
@@ -308,7 +309,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             number = min(self._last_hint + 1, len(self.hints))
         if not 1 <= number <= len(self.hints):
             raise ValueError(
-                f"this exercise has {len(self.hints) or 'no'} hints, and none of the number {number}"
+                f"this exercise has {len(self.hints) or 'no'} hints, "
+                f"and none of the number {number}"
             )
         self._last_hint = max(self._last_hint, number)
         self._note_help(hints=self._last_hint)
@@ -364,8 +366,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if missed and not noticed:
             faults.append("no change of the solution is noticed: the check would pass anything")
         tried = ngettext(
-            "start, solution, {number} wrong answer, {caught} of {changes} changed solutions noticed",
-            "start, solution, {number} wrong answers, {caught} of {changes} changed solutions noticed",
+            "start, solution, {number} wrong answer, "
+            "{caught} of {changes} changed solutions noticed",
+            "start, solution, {number} wrong answers, "
+            "{caught} of {changes} changed solutions noticed",
             len(self.wrong),
             caught=len(noticed),
             changes=len(noticed) + len(missed),
@@ -423,8 +427,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """Return the task, and how to get help; a page has the hints themselves, folded."""
         if self.hints:
             usage = ngettext(
-                "({number} hint. hint() gives a hint, solution() the solution, check() looks at yours.)",
-                "({number} hints. hint() gives a hint, solution() the solution, check() looks at yours.)",
+                "({number} hint. hint() gives a hint, solution() the solution, "
+                "check() looks at yours.)",
+                "({number} hints. hint() gives a hint, solution() the solution, "
+                "check() looks at yours.)",
                 len(self.hints),
             )
         else:
@@ -434,7 +440,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             for n, hint in enumerate(self.hints, 1)
         )
         words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(usage))
-        # An image, a page or an editor without a kernel shows this: a card that needs no style sheet.
+        # A page or an editor without a kernel shows this: a card that needs no style sheet.
         card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
         kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
         title = Paragraph("", mark=self.title)

@@ -141,7 +141,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """
         if self.reveal is not None:
             raise ValueError(
-                "these answers were committed already; p.reset() clears them, p.reveal shows them again"
+                "these answers were committed already; "
+                "p.reset() clears them, p.reveal shows them again"
             )
         texts = self._parse_answers(answers)
         reveal = self._judge_and_reveal(texts, choose_engine(engine, self._engine))
@@ -191,7 +192,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         for key, answer in self._answers_by_key(answers).items():
             if key not in questions:
                 raise KeyError(
-                    f"no row is called {key!r}: use its number, 1 to {len(self.questions)}, or its name"
+                    f"no row is called {key!r}: "
+                    f"use its number, 1 to {len(self.questions)}, or its name"
                 )
             question = questions[key]
             by_name[question.name] = question.normalize_answer(answer)
@@ -202,7 +204,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         if missing:
             raise ValueError(
                 gettext(
-                    "fill in every row before you commit: {missing} of {count} are missing ({rows})",
+                    "fill in every row before you commit: "
+                    "{missing} of {count} are missing ({rows})",
                     missing=len(missing),
                     count=len(self.questions),
                     rows=", ".join(missing),
@@ -244,7 +247,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             self.answers = {}
 
     def run(self, engine: ModuleType | None = None) -> QuizRun:
-        """Return the run that answers are compared with; `engine` is by default that of `predict`."""
+        """Return the run that answers are compared with, by default with `predict`'s engine."""
         module = choose_engine(engine, self._engine)
         return self._runs.setdefault(module.__name__, QuizRun(self.code, module))
 
@@ -328,7 +331,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         return html_element("form", rows + bar, aria_label=self.title, novalidate=True)
 
     def live(self) -> PredictionView:
-        """Return the table to fill in, the same widget each time, with the answers stored before."""
+        """Return the table to fill in, the same widget each time, with the answers of before."""
         if self._view is None or self._view.comm is None:  # a closed widget has no comm
             self.restore()
             self._view = PredictionView(self)
@@ -349,9 +352,13 @@ def _require_questions(questions: Sequence[Any]) -> None:
     hint = ""
     if any(isinstance(question, bool) for question in questions):
         # `same_storage(x, y)` of copylab.looks returns a bool.
-        hint = "; those are in copylab.questions, and copylab.looks has functions of the same names that compare"
+        hint = (
+            "; those are in copylab.questions, "
+            "and copylab.looks has functions of the same names that compare"
+        )
     raise TypeError(
-        f"questions must be a list of Question, such as [same_storage('x', 'y')], and not empty{hint}"
+        "questions must be a list of Question, such as [same_storage('x', 'y')], "
+        f"and not empty{hint}"
     )
 
 
@@ -360,7 +367,8 @@ def _default_questions(tree: ast.Module) -> list[Question]:
     bound = dict.fromkeys(_names_bound(tree))
     if len(bound) < 2:
         raise ValueError(
-            "the state table is about two names, such as x and y, and the code makes fewer: give questions"
+            "the state table is about two names, such as x and y, and the code makes fewer: "
+            "give questions"
         )
     return state_table() if {"x", "y"} <= bound.keys() else state_table(*list(bound)[:2])
 

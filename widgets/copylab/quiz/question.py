@@ -132,7 +132,8 @@ class Question:
         choices = self.choices(code) if callable(self.choices) else self.choices
         if isinstance(choices, str) or not callable(self.answer):
             raise TypeError(
-                f"the question {self.text!r} needs choices in a list and an answer that is a function"
+                f"the question {self.text!r} needs choices in a list "
+                "and an answer that is a function"
             )
         choices = None if choices is None else tuple(str(choice) for choice in choices)
         if choices is not None:
@@ -177,7 +178,8 @@ class Question:
         right = _to_plain(self.answer(run))
         if self.choices is not None and format_answer(right) not in self.bound_choices:
             raise ValueError(
-                f"the run answers {self.text!r} with {format_answer(right)!r}, which is not among its choices"
+                f"the run answers {self.text!r} with {format_answer(right)!r}, "
+                "which is not among its choices"
             )
         return right
 
@@ -188,7 +190,7 @@ class Question:
         return self.choices is not None or is_of_same_kind(answer, right, run.moment().values)
 
     def node_names(self, right: str, run: QuizRun) -> list[str]:
-        """Return the names of nodes that can be an answer: the right one, those in `wrong`, in the run."""
+        """Return the node names that can be an answer: the right one, in `wrong`, in the run."""
         nodes = run.snapshot().nodes
         return [
             right,

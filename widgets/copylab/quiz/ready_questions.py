@@ -136,7 +136,7 @@ def _question(
 
 
 def _signature_of_maker(find_answer: Callable[..., Any]) -> inspect.Signature:
-    """Return the parameters of a question: those of its function, without the run, and the common ones."""
+    """Return the parameters of a question: the common ones, and its function's without the run."""
     _run, *parameters = inspect.signature(find_answer).parameters.values()
     for name, annotation in _COMMON_PARAMETERS.items():
         parameters.append(
@@ -362,7 +362,8 @@ def _prompt_of_names(what: evidence.NameTest, *_names: str) -> str:
         return ""
     if what not in evidence.PROPERTIES:
         raise ValueError(
-            f"names_that() knows {', '.join(evidence.PROPERTIES)}, or takes a function; not {what!r}"
+            f"names_that() knows {', '.join(evidence.PROPERTIES)}, "
+            f"or takes a function; not {what!r}"
         )
     return evidence.PROPERTIES[what].prompt
 
@@ -373,10 +374,10 @@ def _prompt_of_names(what: evidence.NameTest, *_names: str) -> str:
 def names_that(
     run: QuizRun, what: evidence.NameTest, *names: str, at: int | None = None
 ) -> frozenset[str]:
-    """Ask for which of several names `what` is true: "is_leaf", "requires_grad", "on_graph", "has_grad".
+    """Ask for which of several names `what` is true.
 
-    `what` may also be a function of the run and a name; then `prompt` has to be given. Raises
-    ValueError without.
+    It is one of "is_leaf", "requires_grad", "on_graph", "has_grad". `what` may also be a function
+    of the run and a name; then `prompt` has to be given. Raises ValueError without.
     """
     return evidence.find_names(run, what, *names, at=at)
 
@@ -390,7 +391,9 @@ def names_showing(
     run: QuizRun, number: float, *names: str, at: int | None = None
 ) -> frozenset[str]:
     """Ask which of several tensors show a number among their elements."""
-    return frozenset(name for name in names if number in evidence.flatten(run.value(name, at)))
+    return frozenset(
+        name for name in names if number in evidence.flatten_lists(run.value(name, at))
+    )
 
 
 def state_table(x: str = "x", y: str = "y", *, at: int | None = None) -> list[Question]:

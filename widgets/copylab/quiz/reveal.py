@@ -216,7 +216,10 @@ class Reveal(Presentation):
         return Box(Paragraph(f"**{self.headline}**"), self.content(live=False), spaced=True)
 
     def content(self, *, live: bool) -> Part:
-        """Return the parts below the headline. live: in a page that sets the colours of pictures."""
+        """Return the parts below the headline.
+
+        live: in a page that sets the colours of pictures.
+        """
         snapshot = self._run.snapshot()
         picture = Figure(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live)
         remarks = [describe_limit(self._run)] if self._run.endless else []

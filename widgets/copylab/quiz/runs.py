@@ -56,7 +56,8 @@ class _MomentObserver(NameObserver):
             name: value for name, value in names.items() if type(value) in _PLAIN_TYPES
         }
         grads: dict[str, Any] = {}
-        # No subclass or mode of torch may see that we look; PyTorch warns where `.grad` of a result is read.
+        # No subclass or mode of torch may see that we look; PyTorch warns where `.grad` of a result
+        # is read.
         with disable_overrides(), warnings.catch_warnings(action="ignore"):
             for name, tensor in collect_tensors((names,), {}, None):
                 if name not in tensor_names:

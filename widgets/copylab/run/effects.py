@@ -133,7 +133,8 @@ class Effects:
         ]
         if self._random and generators:
             yield gettext(
-                "The code changed the global random state of {generators} (it drew numbers or set a seed): "
+                "The code changed the global random state of {generators} "
+                "(it drew numbers or set a seed): "
                 "what your session draws next differs.",
                 generators=join_few_names(generators),
             )
@@ -271,7 +272,7 @@ def _note_database(database: Any, *_: object, **__: object) -> Deed | None:
 
 @functools.cache
 def _list_observed_functions() -> tuple[tuple[Any, str, Note], ...]:
-    """Return the functions that do such things: their module or class, their name, the note of a call."""
+    """Return the functions with effects: their module or class, their name, the note of a call."""
     process, connection, database = map(import_module, ("subprocess", "socket", "sqlite3"))
     with contextlib.suppress(OSError):
         tempfile.gettempdir()  # the first time it tries folders, by writing into them
@@ -317,8 +318,10 @@ _SENTENCES: dict[str, Callable[[list[str]], str]] = {
     ),
     "network": lambda _: gettext("The code opened a network connection."),
     "threads": lambda every: ngettext(
-        "The code started {number} thread: what threads do is not stepped, only what they print is shown.",
-        "The code started {number} threads: what threads do is not stepped, only what they print is shown.",
+        "The code started {number} thread: "
+        "what threads do is not stepped, only what they print is shown.",
+        "The code started {number} threads: "
+        "what threads do is not stepped, only what they print is shown.",
         len(every),
     ),
 }

@@ -50,13 +50,11 @@ def program_from_function(
 ) -> Program:
     """Make a program of a call of a function or method.
 
-    Its body is stepped, and what it calls of its own file, as `into` says, and of `things`. It runs
-    as a copy of the function, over a copy of its globals and with cells of its own, so that
-    `global` and `nonlocal` rebind nothing of the caller's.
+    Its body is stepped, and of what it calls its own file, as `into` says, and `things`. A copy of
+    it runs, over copies of its globals and cells: nothing of the caller's is bound anew.
 
     Raises:
-        TypeError: it is no plain function or method, or its source or that of a thing cannot be
-            found.
+        TypeError: it is no plain function or method, or a source cannot be found.
 
     """
     function: Any = call
@@ -64,7 +62,8 @@ def program_from_function(
         function, args = call.__func__, (call.__self__, *args)
     if not isinstance(function, FunctionType):
         raise TypeError(
-            f"steps() takes code as a string, or a function written with def, not {type(call).__name__}"
+            "steps() takes code as a string, or a function written with def, "
+            f"not {type(call).__name__}"
         )
     _refuse_unsteppable(function)
     sites: list[Site] = []
@@ -95,7 +94,10 @@ def program_from_function(
 
 
 def _find_neighbours(function: FunctionType, args: tuple[Any, ...]) -> list[FunctionType]:
-    """Return the functions of the same file that a call may step into: of globals and of the arguments' classes."""
+    """Return the functions of the same file that a call may step into.
+
+    They are found among the globals and in the classes of the arguments.
+    """
     if _is_installed(function.__code__.co_filename):
         return []
     namespace = function.__globals__
@@ -106,7 +108,7 @@ def _find_neighbours(function: FunctionType, args: tuple[Any, ...]) -> list[Func
 
 
 def _copy_function(function: FunctionType, code: CodeType, names: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function that runs `code` in `names`, with cells of its own, filled like the original's."""
+    """Return a copy of a function that runs `code` in `names`, with a copy of each of its cells."""
     name = function.__name__
     cells = tuple([CellType(*_content_of_cell(cell)) for cell in function.__closure__ or ()])
     copy = FunctionType(code, names, name, function.__defaults__, cells)
@@ -209,7 +211,7 @@ def _walk_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _content_of_cell(cell: CellType) -> tuple[Any, ...]:
-    """Return the content of a cell as arguments of `CellType`: none if the name is not bound yet."""
+    """Return the content of a cell as arguments of `CellType`; none if the name is not bound."""
     try:
         return (cell.cell_contents,)
     except ValueError:
@@ -228,17 +230,19 @@ def _refuse_unsteppable(function: FunctionType) -> None:
         )
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
         raise TypeError(
-            f"steps() cannot step {name}(): a generator or coroutine runs only later, piece by piece"
+            f"steps() cannot step {name}(): "
+            "a generator or coroutine runs only later, piece by piece"
         )
     if hasattr(function, "__wrapped__") and _is_installed(function.__code__.co_filename):
         raise TypeError(
-            f"steps() cannot step {name}() itself, which is decorated: step a function that calls it, "
+            f"steps() cannot step {name}() itself, which is decorated: "
+            "step a function that calls it, "
             f"or steps('{name}(...)', namespace=globals(), into={name})"
         )
 
 
 def _is_installed(file: str) -> bool:
-    """Return True if a file is none of the user's: of the standard library, an installed package, this one."""
+    """Return True for a file of the standard library, an installed package, or this package."""
     path = Path(file)
     return any(folder in path.parents for folder in (*_INSTALLED_FOLDERS, *_OWN_FOLDERS))
 
@@ -252,7 +256,8 @@ def _find_functions_of_things(things: Iterable[Steppable]) -> Iterator[FunctionT
         found = _find_functions_of_thing(thing)
         if not found or any(_is_of_copylab(function) for function in found):
             raise TypeError(
-                f"into takes True, False, names of functions of the code, and modules, classes and functions "
+                "into takes True, False, names of functions of the code, "
+                "and modules, classes and functions "
                 f"that are written in Python, not {thing!r}"
             )
         yield from found
@@ -284,7 +289,10 @@ def _find_functions_of_thing(thing: Steppable) -> list[FunctionType]:
 def _find_held_functions(
     holder: Any, namespace: dict[str, Any], seen: set[int] | None = None
 ) -> Iterator[FunctionType]:
-    """Yield the functions over the globals `namespace` that a function, a class or a decorator's result holds."""
+    """Yield the functions over the globals `namespace` that an object consists of.
+
+    It may be a function, a class, or the result of a decorator.
+    """
     seen = set() if seen is None else seen
     if id(holder) in seen:
         return

@@ -1,4 +1,4 @@
-"""Programs: a text or a call of a function, with a mark around every statement, so that it can be watched.
+"""Programs: a text or a call of a function, with a mark around every statement to watch it.
 
 The marks go into the syntax tree. A line tracer (`sys.settrace`) would report different lines in
 different Python versions and would push aside a debugger or a coverage run that is already at work;
@@ -61,7 +61,7 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Site:
-    """A place in the program that can become a step: its first and last line (from 1), its own code, its function.
+    """A place in the program that can become a step: its lines (from 1), its code, its function.
 
     text: where the lines are counted. loop: "for" or "while" if it begins a loop. loops: the loops
     of its function around it, the outermost first.
@@ -126,7 +126,10 @@ class Program:
 
 
 def dedent_code(code: str) -> str:
-    """Return code without empty lines around it and without common indentation, as it has between triple quotes."""
+    """Return code without empty lines around it and without common indentation.
+
+    Code between triple quotes has both.
+    """
     text = re.sub(r"\A(?:[ \t]*\r?\n)+", "", code).rstrip()
     return textwrap.dedent(text) if text[:1] in (" ", "\t") else text
 
@@ -310,7 +313,7 @@ class Marker:
             self._mark_functions_in(stmt)
 
     def _mark_functions_in(self, node: ast.AST) -> None:
-        """Mark the chosen functions in a class, or in a function that is itself not stepped into."""
+        """Mark the chosen functions in a class, or in a function that is not stepped into."""
         for inner in ast.iter_child_nodes(node):
             if isinstance(inner, _FUNCTIONS):
                 self._mark_body(inner)
@@ -370,7 +373,7 @@ def _wrap_value(name: str, site: int, value: ast.expr) -> ast.expr:
 
 
 def _find_first_inner_line(node: ast.stmt | ast.ExceptHandler) -> int | None:
-    """Return the line on which the first statement or case inside of a statement begins, if it has one."""
+    """Return the line of the first statement or case inside of a statement, if there is one."""
     statements: list[ast.stmt] = getattr(node, "body", None) or []
     cases: list[ast.match_case] = getattr(node, "cases", [])
     lines = [find_first_line(inner) for inner in statements]
@@ -426,7 +429,10 @@ def names_of_functions(tree: ast.AST) -> frozenset[str]:
 
 
 def _clean_statement(lines: list[str]) -> str:
-    """Return the lines of a step without common indentation and without blank lines and comments at their end."""
+    """Return the lines of a step without common indentation.
+
+    Blank lines and comments at their end are left out.
+    """
     while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
         lines = lines[:-1]
     return textwrap.dedent("\n".join(lines)).strip()

@@ -29,7 +29,7 @@ _PAUSING_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_
 
 @dataclass(frozen=True)
 class Step:
-    """One executed line: where it is, what it printed, the error it ended in, and what was seen after it.
+    """One executed line: its place, its output, the error it ended in, and what was seen after it.
 
     kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a
     function has returned, and the line is done); "branch" (the line decides where to go on: if,
@@ -51,7 +51,7 @@ class Step:
 
 
 class OpenLine(NamedTuple):
-    """A line that has begun and is not done: its site, the id of its frame, and the calls that ran then."""
+    """A line that has begun and is not done: its site, the id of its frame, the calls around it."""
 
     site: int
     frame_id: int
@@ -66,7 +66,9 @@ class FoldedLoop(NamedTuple):
 
 
 class Recorder:
-    """Gathers the steps of one run of `program`: at most `max_steps`, and `max_rounds` rounds of each loop.
+    """Gathers the steps of one run of `program`.
+
+    At most `max_steps` steps, and `max_rounds` rounds of each loop, are recorded.
 
     A mark calls one of the `_on_...` methods with its site, the frame and a value. Sites are
     indices of `program.sites`.
@@ -129,7 +131,10 @@ class Recorder:
                 function.__code__ = code
 
     def _guard_handler(self, handle: Callable[..., None]) -> Callable[..., Any]:
-        """Return a handler as the program calls it: not torn by a signal, deaf to other threads, passing on a value."""
+        """Return the handler that the program calls in the place of `handle`.
+
+        No signal ends it half-way, it ignores other threads, and it returns the value of its mark.
+        """
 
         def call_handler(site: int, value: Any = None) -> Any:
             # The program may be over, and a function of it live on (a hook, for example), or an
@@ -180,9 +185,8 @@ class Recorder:
     def _is_in_folded_loop(self, handle: Callable[..., None], site: int, frame: FrameType) -> bool:
         assert self._folded_loop is not None
         loop_site, loop_frame = self._folded_loop
-        if (
-            frame is not loop_frame
-        ):  # in a function that the loop calls, or after the loop's function
+        if frame is not loop_frame:
+            # In a function that the loop calls, or after the loop's function.
             caller = frame.f_back
             while caller is not None and caller is not loop_frame:
                 caller = caller.f_back
@@ -198,9 +202,9 @@ class Recorder:
         """A line begins."""
         if self._sites[site].loop:
             self._rounds[site, id(frame)] = 0
-        self._open(site, frame)
+        self._begin_line(site, frame)
 
-    def _open(self, site: int, frame: FrameType) -> None:
+    def _begin_line(self, site: int, frame: FrameType) -> None:
         self._leave_open_line(frame)
         self._require_room()
         self._open_line = OpenLine(site, id(frame), self._names_of_calls(frame))
@@ -237,7 +241,7 @@ class Recorder:
 
     def _branch(self, site: int, frame: FrameType, number: int = 0) -> None:
         if not self._is_open(site, frame):
-            self._open(site, frame)
+            self._begin_line(site, frame)
         self._record("branch", site, frame, number=number)
 
     def _on_over(self, site: int, frame: FrameType, _: object) -> None:
@@ -261,7 +265,7 @@ class Recorder:
         """An `except` begins: a step for the error, and one for the line of the `except`."""
         error = sys.exc_info()[1]
         self.record_failure(error, error, frame, caught=True)
-        self._open(site, frame)
+        self._begin_line(site, frame)
         self._record("branch", site, frame)
 
     def _show_value(self, value: Any) -> Any:
@@ -273,7 +277,7 @@ class Recorder:
         return value
 
     def _leave_open_line(self, frame: FrameType) -> None:
-        """Record the open line, since the program goes on elsewhere: in a function that it called, or below it."""
+        """Record the open line: the program goes on in a function that it called, or below it."""
         if self._open_line is None:
             return
         site, frame_id, calls = self._open_line
@@ -315,7 +319,7 @@ class Recorder:
     def _find_innermost_site(
         self, places: Sequence[tuple[FrameType, int]]
     ) -> tuple[FrameType, int | None]:
-        """Return the innermost of the places of a traceback that is a site, as its frame and site."""
+        """Return the innermost place of a traceback that is a site, as its frame and site."""
         for frame, line in reversed(places):
             open_line = self._open_line
             if open_line and open_line.frame_id == id(frame):
@@ -394,10 +398,7 @@ class Recorder:
         return list(self._frames_of_program(frame))[::-1]
 
     def _names_of_calls(self, frame: FrameType) -> tuple[str, ...]:
-        """Return the functions that run, the outermost first.
-
-        Without the one that `steps` was called with.
-        """
+        """Return the functions that run, the outermost first, without the one given to `steps`."""
         names = [
             function.f_code.co_qualname.rpartition("<locals>.")[2]
             for function in self._running_functions(frame)

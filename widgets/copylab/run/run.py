@@ -1,4 +1,4 @@
-"""One run of a program: recorded statement by statement or not, within limits, and what it did besides."""
+"""One run of a program, statement by statement or not, within limits, and its effects."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LIMITS = Limits()
 
 
 class RecordedRun:
-    """A program that was run with `engine` as its `torch`, statement by statement: its steps, and how it ended.
+    """A program that was run statement by statement, `engine` as its `torch`: steps and end.
 
     When a limit is met or the user interrupts, the run ends, and the steps so far are its result.
     stdout, stderr, the warning filters and the SIGINT handler are put back. A text that is no
@@ -182,7 +182,7 @@ def _run_to_end(recorder: Recorder, stopwatch: Stopwatch) -> str:
 
 
 def _find_reason(error: BaseException, recorder: Recorder, stopwatch: Stopwatch) -> str:
-    """Return why a run ended in `error`: "steps", "time" or "interrupted" if that was asked for, or else "error"."""
+    """Return why a run ended in `error`: "steps", "time" or "interrupted", else "error"."""
     if not isinstance(error, (Stop, KeyboardInterrupt)):
         return "error"
     if recorder.is_full:
@@ -192,7 +192,7 @@ def _find_reason(error: BaseException, recorder: Recorder, stopwatch: Stopwatch)
 
 
 def _make_syntax_error_step(source: str, error: Exception) -> Step:
-    """Return the step of a text that is no Python: at the line of the error, with a caret below it."""
+    """Return the step of a text that is no Python: the line of the error, a caret below it."""
     lines = source.splitlines() or [""]
     line = min(max(getattr(error, "lineno", None) or 1, 1), len(lines))
     text = lines[line - 1]

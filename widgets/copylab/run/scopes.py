@@ -1,4 +1,4 @@
-"""Scopes: which names of a program are globals, and the values of the variables of a running function."""
+"""Scopes: the names of a program that are globals, and the variables of a running function."""
 
 from __future__ import annotations
 
@@ -93,13 +93,16 @@ class FrameVariables:
             }
 
     def forget_ended(self, running: Iterable[FrameType]) -> None:
-        """Keep only what was noted of frames that run: ids are used again, and tensors must not live longer."""
+        """Drop what was noted of frames that are done.
+
+        Their ids are used again, and their tensors must not live longer.
+        """
         if self._noted:
             ids = {id(frame) for frame in running}
             self._noted = {key: values for key, values in self._noted.items() if key in ids}
 
     def read_variables(self, frame: FrameType) -> dict[str, Any]:
-        """Return the variables of the function that `frame` runs, without those of comprehensions."""
+        """Return the variables of the function in `frame`, without those of comprehensions."""
         local = dict(frame.f_locals)
         noted = self._noted.get(id(frame), {})
         for shadow in self._shadows_in(frame.f_code):

@@ -1,4 +1,4 @@
-"""The surroundings of a running program: its engine and builtins, its output, and the stopwatch that ends it."""
+"""The surroundings of a running program: engine, builtins, output, and a stopwatch to end it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def notebook_names() -> dict[str, Any]:
 
 
 def engine_for(names: Mapping[str, Any], tensor: object = None) -> ModuleType:
-    """Return the engine of a tensor, or of code with these names: their `torch`, the notebook's, or else tinytorch."""
+    """Return the engine of a tensor, else the `torch` of names or notebook, else tinytorch."""
     if hasattr(tensor, "untyped_storage"):
         return sys.modules[engine_name(tensor)]
     found = find_engine(names) or find_engine(notebook_names())
@@ -71,12 +71,12 @@ def engine_for(names: Mapping[str, Any], tensor: object = None) -> ModuleType:
 
 
 def choose_engine(given: object, own: ModuleType | None) -> ModuleType:
-    """Return the engine of a method: its argument, the object's own, or that of the code that called the method."""
+    """Return the engine of a method: its argument, the object's own, or that of the caller."""
     return require_engine(given) or own or engine_for(sys._getframe(2).f_globals)
 
 
 def make_builtins(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
-    """Return the builtins of a program: its `import` takes `engine` for torch, and its `input` refuses."""
+    """Return the builtins of a program: `import` takes `engine` for torch, and `input` refuses."""
     return (
         vars(builtins)
         | {"__import__": _make_import(engine)}
@@ -85,14 +85,20 @@ def make_builtins(engine: ModuleType, *, stepped: bool) -> dict[str, Any]:
 
 
 def make_builtins_after_run() -> dict[str, Any]:
-    """Return the builtins that replace those after the run, for functions that live on: Python's own at each call."""
+    """Return the builtins that replace those of the run when it is over.
+
+    Functions of the program may live on. They get Python's own, looked up at each call.
+    """
     return {
         name: _call_builtin_later(name) for name in ("input", "breakpoint", "__import__", "open")
     }
 
 
 def _call_builtin_later(name: str) -> Callable[..., Any]:
-    """Return a function that looks up the builtin when it is called: a notebook exchanges `input` for each cell."""
+    """Return a function that looks up the builtin when it is called.
+
+    A notebook exchanges `input` for each cell.
+    """
 
     def call_builtin(*args: Any, **kwargs: Any) -> Any:
         return getattr(builtins, name)(*args, **kwargs)
@@ -113,7 +119,8 @@ _REFUSE_INPUT = _make_refusal(
 _BUILTINS_WHILE_STEPPED = {
     "input": _make_refusal(
         gettext_noop(
-            "input() cannot be answered while the code is stepped: write the answer into the code instead"
+            "input() cannot be answered while the code is stepped: "
+            "write the answer into the code instead"
         )
     ),
     "breakpoint": _make_refusal(
@@ -123,7 +130,7 @@ _BUILTINS_WHILE_STEPPED = {
 
 
 def _make_import(engine: ModuleType) -> Callable[..., Any]:
-    """Return an `import` that takes `engine` for torch, so that the same program runs under both engines."""
+    """Return an `import` that takes `engine` for torch: one program runs under both engines."""
 
     def import_(name: str, *rest: Any, **kwargs: Any) -> Any:
         relative = kwargs.get("level", rest[3] if len(rest) > 3 else 0)
@@ -178,7 +185,7 @@ class RandomStates:
 
 @contextmanager
 def repeatable_session(engine: ModuleType) -> Iterator[None]:
-    """The same, with random numbers as after `torch.manual_seed(0)`: what is done here can be repeated."""
+    """Use `default_settings`, and random numbers as after `torch.manual_seed(0)`: runs repeat."""
     states = RandomStates(engine)
     with default_settings(engine):
         engine.set_rng_state(_initial_random_state(engine))
@@ -197,12 +204,12 @@ def _initial_random_state(engine: ModuleType) -> Any:
 
 
 def stabilize_text(text: str) -> str:
-    """Return text without addresses of objects, which differ from run to run, and as `make_printable`."""
+    """Return printable text without addresses of objects, which differ from run to run."""
     return make_printable(_ADDRESS.sub("0x...", text))
 
 
 def make_printable(text: str) -> str:
-    """Return text without control characters, and with marks that change its direction as escapes."""
+    """Return text without control characters; marks that change its direction are escapes."""
     text = _CONTROL_CHARACTER.sub("", text.replace("\r\n", "\n"))
     text = _DIRECTION_MARK.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
     return text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be stored
@@ -379,7 +386,7 @@ class Stopwatch:
             signal.signal(signal.SIGINT, previous)  # type: ignore[arg-type]
 
     def check(self) -> None:
-        """Raise Stop if the time is up, KeyboardInterrupt if the user interrupted during an observation."""
+        """Raise Stop if the time is up, KeyboardInterrupt if an observation was interrupted."""
         if self.reason is None and time.monotonic() > self._end:
             self.reason = "time"
         if self.reason == "time":

@@ -2,263 +2,312 @@
 // its cells become buttons here, and a program is shown below its row. One script, two hosts: the form in any page that
 // lets scripts run, and anywidget, where the source can be chosen anew.
 
-const CELL = "td > button[aria-expanded]";
+const ANSWER_BUTTON = "td > button[aria-expanded]";
+const NEXT_DIRECTION = { none: "ascending", ascending: "descending", descending: "none" };
+const SIGN_OF_DIRECTION = { ascending: 1, descending: -1, none: 0 };
+// Yes first, then no, numbers and words, then cells without an answer.
+const RANK_OF_ANSWER = new Map([[say("yes"), 0], ["-", 2]]);
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
+function makeElement(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
 }
 
-function options(select, pairs) {
+/** Offer pairs [value, text] in a <select>. The choice stays if its value is still offered. */
+function setOptions(select, pairs) {
   const chosen = select.value;
-  select.replaceChildren(...pairs.map(([value, text]) => element("option", { value }, text)));
+  select.replaceChildren(...pairs.map(([value, text]) => makeElement("option", { value }, text)));
   select.value = pairs.some(([value]) => value === chosen) ? chosen : pairs[0][0];
 }
 
-/** In which order answers stand: yes, no, numbers and words, and none at all. */
-const RANKS = new Map([[say("yes"), 0], ["-", 2]]);
-function order(a, b) {
-  const [left, right] = [a, b].map((said) => said.replaceAll(",", ""));
-  return (RANKS.get(a) ?? 1) - (RANKS.get(b) ?? 1) || left.localeCompare(right, undefined, { numeric: true });
+function compareAnswers(a, b) {
+  const [rankA, rankB] = [a, b].map((answer) => RANK_OF_ANSWER.get(answer) ?? 1);
+  // With its commas, 1,000 would come before 12.
+  const [left, right] = [a, b].map((answer) => answer.replaceAll(",", ""));
+  return rankA - rankB || left.localeCompare(right, undefined, { numeric: true });
 }
 
-const name = (row) => row.querySelector("code").textContent;
-const answer = (row, column) => row.cells[column]?.dataset.said ?? "";
-const visible = (one) => one.getClientRects().length > 0;
+const nameOfWay = (row) => row.querySelector("code").textContent;
+const answerInColumn = (row, column) => row.cells[column]?.dataset.said ?? "";
+const isVisible = (element) => element.getClientRects().length > 0;
 
-class Table {
+/** The table in the page. `kinds` are the sources that can be chosen, as pairs [value, text]; none without a kernel. */
+class CompareTable {
   constructor(root, kinds = []) {
     root.dataset.ready = "true";
-    this.sorted = 0;
+    this.sortedColumn = 0;
     this.direction = "none";
-    this.kind = element("select");
-    this.search = element("input", { type: "text", size: 16, placeholder: "clone" });
-    this.property = element("select");
-    this.answer = element("select");
-    this.more = element("input", { type: "checkbox" });
-    this.status = element("p", { class: "cl-status", role: "status", "aria-live": "polite" });
-    this.about = element("div");
-    this.holder = element("div", { class: "cl-table", tabindex: 0, role: "region", "aria-label": say("Ways to copy") });
-    const fields = [
+    this.makeControls(kinds);
+    this.readForm(root);
+    const hint = makeElement(
+      "p",
+      { class: "cl-status" },
+      say("Each cell opens the program that proves it. Arrow keys go from cell to cell, Enter opens, Esc closes."),
+    );
+    root.replaceChildren(this.about, this.tools, hint, this.status, this.holder);
+    this.addListeners(root);
+  }
+
+  makeControls(kinds) {
+    this.kind = makeElement("select");
+    this.search = makeElement("input", { type: "text", size: 16, placeholder: "clone" });
+    this.property = makeElement("select");
+    this.answer = makeElement("select");
+    this.allColumns = makeElement("input", { type: "checkbox" });
+    this.status = makeElement("p", { class: "cl-status", role: "status", "aria-live": "polite" });
+    this.about = makeElement("div");
+    const region = { class: "cl-table", tabindex: 0, role: "region", "aria-label": say("Ways to copy") };
+    this.holder = makeElement("div", region);
+    const labels = [
       [say("x is"), this.kind],
       [say("Ways that contain"), this.search],
       [say("Only where"), this.property],
       [say("is"), this.answer],
-      [say("All columns"), this.more],
-    ].map((field) => element("label", {}, ...field));
-    const tools = element("div", { class: "cl-tools" }, ...(kinds.length ? fields : fields.slice(1)));
-    if (kinds.length) options(this.kind, kinds);
-    const hint = say("Each cell opens the program that proves it. Arrow keys go from cell to cell, Enter opens, Esc closes.");
-    this.take(root);
-    root.replaceChildren(this.about, tools, element("p", { class: "cl-status" }, hint), this.status, this.holder);
-    this.search.addEventListener("input", () => this.filter());
-    this.property.addEventListener("change", () => this.offer());
-    this.answer.addEventListener("change", () => this.filter());
-    this.more.addEventListener("change", () => this.widen());
-    this.holder.addEventListener("click", (event) => this.press(event.target.closest("button")));
-    this.holder.addEventListener("keydown", (event) => this.key(event));
+      [say("All columns"), this.allColumns],
+    ].map((field) => makeElement("label", {}, ...field));
+    this.tools = makeElement("div", { class: "cl-tools" }, ...(kinds.length ? labels : labels.slice(1)));
+    if (kinds.length) setOptions(this.kind, kinds);
+  }
+
+  addListeners(root) {
+    this.search.addEventListener("input", () => this.filterRows());
+    this.property.addEventListener("change", () => this.offerAnswers());
+    this.answer.addEventListener("change", () => this.filterRows());
+    this.allColumns.addEventListener("change", () => this.showColumns());
+    this.holder.addEventListener("click", (event) => this.pressButton(event.target.closest("button")));
+    this.holder.addEventListener("keydown", (event) => this.handleKey(event));
     root.addEventListener("focusin", ({ target }) => {
       // JupyterLab takes Enter and the arrows for itself unless what has the focus says that it wants them.
       target.setAttribute("data-lm-suppress-shortcuts", "true");
-      if (target.matches(CELL)) this.reach(target);
+      if (target.matches(ANSWER_BUTTON)) this.makeReachable(target);
     });
   }
 
-  /** Take the table of a static form; in place of another, the answers that differ from it are marked. */
-  take(form) {
-    const before = this.rows;
-    const [y, x] = before ? [before.indexOf(this.at.closest("tr")), this.at.parentElement.cellIndex] : [0, 1];
-    const focus = before && document.activeElement === this.at;
+  /** Take the table out of a static form. In place of another table, the answers that differ from it are marked. */
+  readForm(form) {
+    const oldRows = this.rows;
+    const hadFocus = oldRows && document.activeElement === this.reachable;
+    // The cell that Tab reaches stays the same one. At first it is the first answer.
+    const rowIndex = oldRows ? oldRows.indexOf(this.reachable.closest("tr")) : 0;
+    const column = oldRows ? this.reachable.parentElement.cellIndex : 1;
     const table = form.querySelector("table");
     this.about.replaceChildren(...form.querySelectorAll(".cl-summary, .cl-source"));
     this.ways = [...form.querySelectorAll(".cl-way")];
     this.heads = [...table.tHead.rows[0].cells];
     this.body = table.tBodies[0];
     this.rows = [...this.body.rows];
-    options(this.property, [["", say("(any)")], ...this.heads.slice(1).map((head) => [`${head.cellIndex}`, head.textContent])]);
-    for (const head of this.heads.slice(1)) head.replaceChildren(element("button", { type: "button" }, head.textContent));
-    for (const [at, row] of this.rows.entries()) {
-      for (const cell of [...row.cells].slice(1)) this.open(cell, before && answer(before[at], cell.cellIndex));
-    }
+    this.makeHeadButtons();
+    this.rows.forEach((row, index) => {
+      for (const cell of [...row.cells].slice(1)) {
+        this.makeAnswerButton(cell, oldRows && answerInColumn(oldRows[index], cell.cellIndex));
+      }
+    });
     this.holder.replaceChildren(table);
-    this.shown = null;
-    this.reach(this.rows[y].cells[x].firstElementChild);
-    this.widen();
-    this.offer();
-    this.arrange();
-    if (focus) this.at.focus();
+    this.openProof = null;
+    this.makeReachable(this.rows[rowIndex].cells[column].firstElementChild);
+    this.showColumns();
+    this.offerAnswers();
+    this.sortRows();
+    if (hadFocus) this.reachable.focus();
   }
 
-  /** Make a button of a cell. */
-  open(cell, was) {
-    const said = cell.textContent;
-    cell.dataset.said = said;
+  makeHeadButtons() {
+    const heads = this.heads.slice(1);
+    setOptions(this.property, [["", say("(any)")], ...heads.map((head) => [`${head.cellIndex}`, head.textContent])]);
+    for (const head of heads) head.replaceChildren(makeElement("button", { type: "button" }, head.textContent));
+  }
+
+  /** Make a button of an answer. `oldAnswer` is that for the source before, undefined if there was none. */
+  makeAnswerButton(cell, oldAnswer) {
+    const answer = cell.textContent;
+    cell.dataset.said = answer;
     cell.dataset.label = this.heads[cell.cellIndex].textContent;
-    const button = element("button", { type: "button", tabindex: -1, "aria-expanded": "false" });
-    const [first, ...rest] = said.split(/(?=Backward)/); // where the name of a node may break
-    button.append(first, ...rest.flatMap((part) => [element("wbr"), part]));
+    const button = makeElement("button", { type: "button", tabindex: -1, "aria-expanded": "false" });
+    // The name of a node may break before `Backward`.
+    const [first, ...rest] = answer.split(/(?=Backward)/);
+    button.append(first, ...rest.flatMap((part) => [makeElement("wbr"), part]));
     cell.replaceChildren(button);
-    if (was === undefined || was === said) return;
+    if (oldAnswer === undefined || oldAnswer === answer) return;
     cell.classList.add("cl-changed");
-    button.append(element("small", {}, say("was {answer}", { answer: was })));
+    button.append(makeElement("small", {}, say("was {answer}", { answer: oldAnswer })));
   }
 
-  /** Show all columns, or the main ones. */
-  widen() {
-    this.close();
-    this.holder.classList.toggle("cl-all", this.more.checked);
-    this.settle();
+  /** Show all columns or the main ones, as the box says. */
+  showColumns() {
+    this.closeProof();
+    this.holder.classList.toggle("cl-all", this.allColumns.checked);
+    this.keepOneReachable();
   }
 
-  /** Offer the answers that there are to the chosen property. */
-  offer() {
-    const said = this.property.value ? new Set(this.rows.map((row) => answer(row, this.property.value))) : [];
-    options(this.answer, [["", say("(any)")], ...[...said].sort(order).map((one) => [one, one])]);
-    this.filter();
+  /** Offer the answers that there are in the chosen column. */
+  offerAnswers() {
+    const column = this.property.value;
+    const answers = column ? [...new Set(this.rows.map((row) => answerInColumn(row, column)))] : [];
+    const options = answers.sort(compareAnswers).map((answer) => [answer, answer]);
+    setOptions(this.answer, [["", say("(any)")], ...options]);
+    this.filterRows();
   }
 
-  filter() {
+  filterRows() {
     const words = this.search.value.toLowerCase();
+    const wanted = this.answer.value;
     for (const row of this.rows) {
-      const found = `${name(row)} ${row.cells[0].title}`.toLowerCase().includes(words);
-      row.hidden = !found || ![answer(row, this.property.value), ""].includes(this.answer.value);
+      const isFound = `${nameOfWay(row)} ${row.cells[0].title}`.toLowerCase().includes(words);
+      const isWanted = wanted === "" || answerInColumn(row, this.property.value) === wanted;
+      row.hidden = !isFound || !isWanted;
     }
-    if (this.shown?.button.closest("tr").hidden) this.close();
-    this.settle();
-    this.tell();
+    if (this.openProof?.button.closest("tr").hidden) this.closeProof();
+    this.keepOneReachable();
+    this.describeTable();
   }
 
   /** Put the rows in order; they stay the same elements, so the focus stays. */
-  arrange() {
-    const sign = { ascending: 1, descending: -1, none: 0 }[this.direction];
-    const rows = [...this.rows].sort((a, b) => sign * order(answer(a, this.sorted), answer(b, this.sorted)));
+  sortRows() {
+    const column = this.sortedColumn;
+    const sign = SIGN_OF_DIRECTION[this.direction];
+    const compareRows = (a, b) => sign * compareAnswers(answerInColumn(a, column), answerInColumn(b, column));
+    const rows = [...this.rows].sort(compareRows);
     for (const head of this.heads.slice(1)) {
-      head.setAttribute("aria-sort", head.cellIndex === this.sorted ? this.direction : "none");
+      head.setAttribute("aria-sort", head.cellIndex === column ? this.direction : "none");
     }
-    this.close();
+    this.closeProof();
     this.body.append(...rows);
-    this.tell();
+    this.describeTable();
   }
 
-  /** How many rows there are, for all to read; the rest for a screen reader, for it stands beside the table anyway. */
-  tell(heard = "") {
-    const [shown, all] = [this.rows.filter((row) => !row.hidden).length, this.rows.length];
-    const rows = shown === all ? say("All {all} ways.", { all }) : say("{shown} of {all} ways.", { shown, all });
-    const sorted = say("Sorted by {column}.", { column: this.heads[this.sorted].textContent });
-    const { value: property, selectedOptions } = this.property;
-    const idle = say("Choose an answer to filter by “{column}”.", { column: selectedOptions[0].textContent });
-    const told = [rows, this.direction !== "none" && sorted, property && !this.answer.value && idle].filter(Boolean).join(" ");
-    this.status.replaceChildren(told, element("span", { class: "cl-only-heard" }, heard));
+  /** Say how many rows are shown; `heard` is for a screen reader alone, because all others see it in the table. */
+  describeTable(heard = "") {
+    const all = this.rows.length;
+    const shown = this.rows.filter((row) => !row.hidden).length;
+    const sentences = [shown === all ? say("All {all} ways.", { all }) : say("{shown} of {all} ways.", { shown, all })];
+    if (this.direction !== "none") {
+      sentences.push(say("Sorted by {column}.", { column: this.heads[this.sortedColumn].textContent }));
+    }
+    if (this.property.value && !this.answer.value) {
+      const column = this.property.selectedOptions[0].textContent;
+      sentences.push(say("Choose an answer to filter by “{column}”.", { column }));
+    }
+    this.status.replaceChildren(sentences.join(" "), makeElement("span", { class: "cl-only-heard" }, heard));
   }
 
-  /** One cell of all can be reached with Tab; the arrow keys go on from there. */
-  reach(cell) {
-    if (this.at) this.at.tabIndex = -1;
-    cell.tabIndex = 0;
-    this.at = cell;
+  /** Let Tab reach this answer and no other; the arrow keys go on from it. */
+  makeReachable(button) {
+    if (this.reachable) this.reachable.tabIndex = -1;
+    button.tabIndex = 0;
+    this.reachable = button;
   }
 
-  /** If that one is no longer shown, take the first that is. */
-  settle() {
-    const first = [...this.body.querySelectorAll(CELL)].find(visible);
-    if (first && !visible(this.at)) this.reach(first);
+  /** If the answer that Tab reaches is hidden now, make it the first one that is shown. */
+  keepOneReachable() {
+    const first = [...this.body.querySelectorAll(ANSWER_BUTTON)].find(isVisible);
+    if (first && !isVisible(this.reachable)) this.makeReachable(first);
   }
 
-  key(event) {
-    if (event.key === "Escape" && this.shown) return this.close(true);
-    if (!event.target.matches(CELL) || event.ctrlKey || event.altKey || event.metaKey) return;
+  handleKey(event) {
+    if (event.key === "Escape" && this.openProof) {
+      this.closeProof({ returnsFocus: true });
+      return;
+    }
+    if (!event.target.matches(ANSWER_BUTTON) || event.ctrlKey || event.altKey || event.metaKey) return;
     const rows = [...this.body.querySelectorAll("tr:not([hidden], .cl-proof)")];
     const row = event.target.closest("tr");
-    const columns = [...row.cells].slice(1).filter(visible);
+    const cells = [...row.cells].slice(1).filter(isVisible);
     const y = rows.indexOf(row);
-    const x = columns.indexOf(event.target.parentElement);
-    const to = {
+    const x = cells.indexOf(event.target.parentElement);
+    const target = {
       ArrowRight: [y, x + 1],
       ArrowLeft: [y, x - 1],
       ArrowDown: [y + 1, x],
       ArrowUp: [y - 1, x],
       Home: [y, 0],
-      End: [y, columns.length - 1],
+      End: [y, cells.length - 1],
     }[event.key];
-    if (!to) return;
+    if (!target) return;
     event.preventDefault();
     event.stopPropagation();
-    rows[to[0]]?.cells[columns[to[1]]?.cellIndex]?.firstElementChild.focus();
+    const [targetRow, targetCell] = [rows[target[0]], cells[target[1]]];
+    targetRow?.cells[targetCell?.cellIndex]?.firstElementChild.focus();
   }
 
-  press(button) {
+  pressButton(button) {
     const head = button?.closest("thead th");
-    if (head) {
-      const next = { none: "ascending", ascending: "descending", descending: "none" };
-      this.direction = this.sorted === head.cellIndex ? next[this.direction] : "ascending";
-      this.sorted = head.cellIndex;
-      this.arrange();
-    } else if (button?.matches(CELL)) {
-      this.toggle(button);
-    } else if (button) {
-      this.close(true);
-    }
+    if (head) this.sortBy(head.cellIndex);
+    else if (button?.matches(ANSWER_BUTTON)) this.toggleProof(button);
+    else if (button) this.closeProof({ returnsFocus: true });
   }
 
-  toggle(button) {
-    const again = this.shown?.button === button;
-    this.close();
-    if (again) return;
+  /** Sort by a column; pressed again, its order turns round, and then goes. */
+  sortBy(column) {
+    this.direction = this.sortedColumn === column ? NEXT_DIRECTION[this.direction] : "ascending";
+    this.sortedColumn = column;
+    this.sortRows();
+  }
+
+  /** Show the program that proves an answer below its row, or take it away. */
+  toggleProof(button) {
+    const wasOpen = this.openProof?.button === button;
+    this.closeProof();
+    if (wasOpen) return;
     const row = button.closest("tr");
     const way = this.ways[this.rows.indexOf(row)];
     const fact = way.querySelectorAll(".cl-fact")[button.parentElement.cellIndex - 1].cloneNode(true);
     const [question, program, printed] = fact.children;
-    const title = element("p", {}, element("code", {}, name(row)), ": ", ...question.childNodes);
-    const label = { tabindex: 0, role: "region", "aria-label": say("The program that proves it") };
-    for (const [key, value] of Object.entries(label)) program.setAttribute(key, value);
+    const title = makeElement("p", {}, makeElement("code", {}, nameOfWay(row)), ": ", ...question.childNodes);
+    program.tabIndex = 0;
+    program.setAttribute("role", "region");
+    program.setAttribute("aria-label", say("The program that proves it"));
     const about = way.querySelector(".cl-about").cloneNode(true);
-    const close = element("button", { type: "button" }, say("Close"));
-    const colspan = this.heads.filter(visible).length;
-    const proof = element("tr", { class: "cl-proof" }, element("td", { colspan }, title, program, printed, about, close));
+    const close = makeElement("button", { type: "button" }, say("Close"));
+    const colspan = this.heads.filter(isVisible).length;
+    const content = makeElement("td", { colspan }, title, program, printed, about, close);
+    const proof = makeElement("tr", { class: "cl-proof" }, content);
     row.after(proof);
     button.setAttribute("aria-expanded", "true");
-    this.shown = { proof, button };
+    this.openProof = { proof, button };
     proof.scrollIntoView({ block: "nearest" });
-    const where = say("The program is shown below the row.");
-    this.tell(` ${title.textContent}. ${printed.textContent} ${where}`);
+    const place = say("The program is shown below the row.");
+    this.describeTable(` ${title.textContent}. ${printed.textContent} ${place}`);
   }
 
-  close(focus = false) {
-    const { proof, button } = this.shown ?? {};
-    this.shown = null;
+  /** Take the program away. `returnsFocus`: the focus was in it, and goes back to its answer. */
+  closeProof({ returnsFocus = false } = {}) {
+    const { proof, button } = this.openProof ?? {};
+    this.openProof = null;
     proof?.remove();
     button?.setAttribute("aria-expanded", "false");
-    if (focus) button?.focus();
+    if (returnsFocus) button?.focus();
   }
 }
 
-for (const root of document.querySelectorAll(".copylab-compare:not([data-ready])")) new Table(root);
+for (const root of document.querySelectorAll(".copylab-compare:not([data-ready])")) new CompareTable(root);
 
+/** The live table: its form is a trait, and the source another, which Python answers with a new form. */
 function render({ model, el }) {
-  const form = () => element("div", {}, document.createRange().createContextualFragment(model.get("form")));
-  const root = form().firstElementChild;
+  const parseForm = () => makeElement("div", {}, document.createRange().createContextualFragment(model.get("form")));
+  const root = parseForm().firstElementChild;
   el.append(root);
-  const table = new Table(root, model.get("kinds"));
-  const follow = () => (table.kind.value = model.get("kind"));
-  const renew = () => {
-    table.take(form());
-    const number = table.body.querySelectorAll(".cl-changed").length;
-    table.status.textContent =
-      number === 1
-        ? say("1 answer changed with the source, marked with what it was.")
-        : say("{number} answers changed with the source, marked with what they were.", { number });
+  const table = new CompareTable(root, model.get("kinds"));
+  const showKind = () => (table.kind.value = model.get("kind"));
+  const showForm = () => {
+    table.readForm(parseForm());
+    table.status.textContent = describeChanges(table.body.querySelectorAll(".cl-changed").length);
   };
-  follow();
+  showKind();
   table.kind.addEventListener("change", () => {
     model.set("kind", table.kind.value);
     model.save_changes();
   });
-  model.on("change:form", renew);
-  model.on("change:kind", follow);
+  model.on("change:form", showForm);
+  model.on("change:kind", showKind);
   return () => {
-    model.off("change:form", renew);
-    model.off("change:kind", follow);
+    model.off("change:form", showForm);
+    model.off("change:kind", showKind);
   };
+}
+
+function describeChanges(number) {
+  if (number === 1) return say("1 answer changed with the source, marked with what it was.");
+  return say("{number} answers changed with the source, marked with what they were.", { number });
 }

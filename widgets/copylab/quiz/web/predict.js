@@ -1,143 +1,188 @@
-// A prediction to fill in. Python makes the form and, after the commit, the result; this script handles what is between.
+// A prediction to fill in. Python makes the form and, after the commit, the result; this script does what is between.
 
 // Answers by the text of their task, where the kernel went before they were committed: see saveDraft().
 const drafts = (window[Symbol.for("copylab.predict.drafts")] ??= new Map());
 
-function render({ model, el }) {
-  const root = document.createElement("div");
-  root.className = "cl-panel cl-predict";
-  root.innerHTML =
-    '<div></div><p class="cl-problem" role="alert"></p><div class="cl-only-heard" role="status" aria-live="polite"></div>';
-  const [body, problem, status] = root.children;
-  let kernelIsGone = false;
-  let awaitsResult = false;
-  const sentAnswers = []; // as JSON, the first and those that went to the model since
-
-  const fields = () => [...body.querySelectorAll("select, input")];
-  const emptyFields = () => fields().filter((field) => !field.value.trim());
-  const fieldValues = () =>
-    Object.fromEntries(fields().map((field) => [field.name, field.value.trim()]).filter(([, value]) => value));
-  const taskText = () => [...body.querySelectorAll(".cl-program, table")].map((part) => part.textContent).join();
-  const announce = (text) => (status.textContent = text);
-
-  function showProblem(text) {
-    problem.textContent = text;
-    problem.hidden = !text;
-    if (text) awaitsResult = false;
+/** The form in the page. Its answers are a trait of the model, and so is its content, made by Python. */
+class PredictionForm {
+  constructor(model) {
+    this.model = model;
+    this.root = document.createElement("div");
+    this.root.className = "cl-panel cl-predict";
+    this.root.innerHTML =
+      '<div></div><p class="cl-problem" role="alert"></p><div class="cl-only-heard" role="status" aria-live="polite"></div>';
+    [this.body, this.problem, this.status] = this.root.children;
+    this.kernelIsGone = false;
+    this.awaitsResult = false;
+    // As JSON, the first answers and those that were sent to the model since.
+    this.sentAnswers = [];
+    this.addListeners();
   }
 
-  function updateCount() {
-    const rows = fields().length;
-    const left = emptyFields().length;
+  addListeners() {
+    const { root } = this;
+    // JupyterLab takes Enter, the arrows and letters for itself unless the very element that has the focus says no.
+    root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true"));
+    root.addEventListener("input", () => this.sendAnswers());
+    root.addEventListener("click", ({ target }) => target.dataset.do && this.sendAction(target.dataset.do));
+    root.addEventListener("keydown", (event) => {
+      // An Enter that ends the writing of a Chinese or Korean word is none.
+      if (event.key !== "Enter" || event.isComposing || event.target !== this.fields().at(-1)) return;
+      event.preventDefault();
+      this.submit();
+    });
+    root.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+  }
+
+  fields() {
+    return [...this.body.querySelectorAll("select, input")];
+  }
+
+  emptyFields() {
+    return this.fields().filter((field) => !field.value.trim());
+  }
+
+  /** The answers by the names of their fields, without the empty ones. */
+  readAnswers() {
+    const entries = this.fields().map((field) => [field.name, field.value.trim()]);
+    return Object.fromEntries(entries.filter(([, value]) => value));
+  }
+
+  /** A text by which the form of the same task is known after the cell was run again. */
+  taskText() {
+    return [...this.body.querySelectorAll(".cl-program, table")].map((part) => part.textContent).join();
+  }
+
+  announce(text) {
+    this.status.textContent = text;
+  }
+
+  showProblem(text) {
+    this.problem.textContent = text;
+    this.problem.hidden = !text;
+    if (text) this.awaitsResult = false;
+  }
+
+  updateCount() {
+    const rows = this.fields().length;
+    const left = this.emptyFields().length;
     if (!rows) return;
-    body.querySelector(".cl-count").textContent = left
+    this.body.querySelector(".cl-count").textContent = left
       ? say("{filled} of {rows} rows filled in", { filled: rows - left, rows })
       : say("Every row is filled in.");
     // Not disabled: a disabled button cannot be found with the keyboard, and cannot say why.
-    body.querySelector(".cl-commit").setAttribute("aria-disabled", String(left > 0));
-    if (!left) announce(say("Every row is filled in. You can commit."));
+    this.body.querySelector(".cl-commit").setAttribute("aria-disabled", String(left > 0));
+    if (!left) this.announce(say("Every row is filled in. You can commit."));
   }
 
-  /** From the fields to the model, one change after another. */
-  function sendAnswers() {
-    if (kernelIsGone) return saveDraft();
-    sentAnswers.push(JSON.stringify(fieldValues()));
-    model.set({ answers: fieldValues(), problem: "" });
-    model.save_changes();
-    updateCount();
+  /** Send the answers from the fields to the model. */
+  sendAnswers() {
+    if (this.kernelIsGone) {
+      this.saveDraft();
+      return;
+    }
+    const answers = this.readAnswers();
+    this.sentAnswers.push(JSON.stringify(answers));
+    this.model.set({ answers, problem: "" });
+    this.model.save_changes();
+    this.updateCount();
   }
 
-  /** From the model to the fields. An echo of earlier answers is ignored: it would undo what was typed since. */
-  function takeAnswers() {
-    const answers = model.get("answers");
-    if (sentAnswers.slice(0, -1).includes(JSON.stringify(answers))) return;
-    for (const field of fields()) {
+  /** Put the answers of the model into the fields. */
+  showAnswers() {
+    const answers = this.model.get("answers");
+    // An echo of earlier answers would undo what was typed since.
+    if (this.sentAnswers.slice(0, -1).includes(JSON.stringify(answers))) return;
+    for (const field of this.fields()) {
       const value = answers[field.name] ?? "";
       if (field.value.trim() !== value) field.value = value;
     }
-    updateCount();
+    this.updateCount();
   }
 
   /** Save the answers where the kernel is gone, for the form that comes when the cell is run again. */
-  function saveDraft() {
-    if (fields().length) drafts.set(taskText(), fieldValues());
-    updateCount();
+  saveDraft() {
+    if (this.fields().length) drafts.set(this.taskText(), this.readAnswers());
+    this.updateCount();
   }
 
-  /** Take over the answers from before the kernel went. */
-  function restoreDraft() {
-    const draft = drafts.get(taskText());
-    if (!draft || emptyFields().length < fields().length) return;
-    drafts.delete(taskText());
-    for (const field of fields()) field.value = draft[field.name] ?? "";
-    sendAnswers();
-    announce(say("What you had filled in is here again."));
+  /** Take over the answers from before the kernel went, into a form that is empty. */
+  restoreDraft() {
+    const draft = drafts.get(this.taskText());
+    const fields = this.fields();
+    if (!draft || this.emptyFields().length < fields.length) return;
+    drafts.delete(this.taskText());
+    for (const field of fields) field.value = draft[field.name] ?? "";
+    this.sendAnswers();
+    this.announce(say("What you had filled in is here again."));
   }
 
-  function sendAction(action, values = {}) {
-    if (kernelIsGone) showProblem(say("The kernel is gone: run the cell again. What you have filled in comes back with it."));
-    else model.send({ do: action, ...values });
-  }
-
-  function submit() {
-    const [first] = emptyFields();
-    if (!first) {
-      awaitsResult = true;
-      // A change of the model may still be held back behind others: the answers go along.
-      return sendAction("commit", { answers: fieldValues() });
+  sendAction(action, values = {}) {
+    if (!this.kernelIsGone) {
+      this.model.send({ do: action, ...values });
+      return;
     }
-    announce("");
-    announce(say("Not yet: {count}.", { count: body.querySelector(".cl-count").textContent }));
-    first.focus();
+    this.showProblem(say("The kernel is gone: run the cell again. What you have filled in comes back with it."));
+  }
+
+  submit() {
+    const [firstEmpty] = this.emptyFields();
+    if (!firstEmpty) {
+      this.awaitsResult = true;
+      // A change of the model may still be held back behind others: the answers go along.
+      this.sendAction("commit", { answers: this.readAnswers() });
+      return;
+    }
+    // A screen reader says the same text again only if it was another in between.
+    this.announce("");
+    this.announce(say("Not yet: {count}.", { count: this.body.querySelector(".cl-count").textContent }));
+    firstEmpty.focus();
   }
 
   /** Show the form or the result; the focus follows a commit and a start from anew. */
-  function show() {
-    const before = root.dataset.state;
-    body.innerHTML = model.get("content");
-    sentAnswers.splice(0, sentAnswers.length, JSON.stringify(model.get("answers")));
-    const headline = body.querySelector(".cl-headline");
-    root.dataset.state = headline ? "revealed" : "open";
-    body.querySelectorAll("pre").forEach((pre) => pre.setAttribute("tabindex", "0"));
-    takeAnswers();
-    if (headline && awaitsResult) {
-      announce(say("Committed. {result}", { result: headline.textContent }));
+  showContent() {
+    const stateBefore = this.root.dataset.state;
+    this.body.innerHTML = this.model.get("content");
+    this.sentAnswers = [JSON.stringify(this.model.get("answers"))];
+    const headline = this.body.querySelector(".cl-headline");
+    this.root.dataset.state = headline ? "revealed" : "open";
+    for (const listing of this.body.querySelectorAll("pre")) listing.setAttribute("tabindex", "0");
+    this.showAnswers();
+    if (headline && this.awaitsResult) {
+      this.announce(say("Committed. {result}", { result: headline.textContent }));
       headline.focus();
-    } else if (!headline && before === "revealed") {
-      announce(say("All rows are empty again."));
-      fields()[0].focus();
+    } else if (!headline && stateBefore === "revealed") {
+      this.announce(say("All rows are empty again."));
+      this.fields()[0].focus();
     }
-    if (headline) awaitsResult = false;
+    if (headline) this.awaitsResult = false;
   }
 
-  // JupyterLab takes Enter, the arrows and letters for itself unless the very element that has the focus says no.
-  root.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
-  root.addEventListener("input", sendAnswers);
-  root.addEventListener("click", (event) => event.target.dataset.do && sendAction(event.target.dataset.do));
-  root.addEventListener("keydown", (event) => {
-    // An Enter that ends the writing of a Chinese or Korean word is none.
-    if (event.key !== "Enter" || event.isComposing || event.target !== fields().at(-1)) return;
-    event.preventDefault();
-    submit();
-  });
-  root.addEventListener("submit", (event) => {
-    event.preventDefault();
-    submit();
-  });
-  model.on("comm_live_update", function () {
-    kernelIsGone = this?.model?.comm_live === false; // `this` is the view
-    if (kernelIsGone) saveDraft();
-  });
+  followKernel(isGone) {
+    this.kernelIsGone = isGone;
+    if (isGone) this.saveDraft();
+  }
+}
+
+function render({ model, el }) {
+  const form = new PredictionForm(model);
   const handlers = {
-    "change:answers": takeAnswers,
-    "change:content": show,
-    "change:problem": () => showProblem(model.get("problem")),
-    "change:says": () => announce(model.get("says")),
+    "change:answers": () => form.showAnswers(),
+    "change:content": () => form.showContent(),
+    "change:problem": () => form.showProblem(model.get("problem")),
+    "change:says": () => form.announce(model.get("says")),
   };
-  show();
-  showProblem(model.get("problem"));
-  el.append(root);
-  restoreDraft();
+  model.on("comm_live_update", function () {
+    // `this` is the view.
+    form.followKernel(this?.model?.comm_live === false);
+  });
+  form.showContent();
+  form.showProblem(model.get("problem"));
+  el.append(form.root);
+  form.restoreDraft();
   for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
   return () => {
     for (const [event, handler] of Object.entries(handlers)) model.off(event, handler);

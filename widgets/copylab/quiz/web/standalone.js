@@ -1,7 +1,11 @@
 // A prediction on a page without a kernel: what the kernel does elsewhere is done here. Answers are read by the rules
 // of answers.py, and are never run. standalone.py says what the page's data are.
 
-const NONE_WORDS = new Set(["none", "nothing", "neither", "-", "no gradient", "no value", "无", "無", "没有", "沒有", "都没有", "없음", "없다", "없습니다"]);
+const NONE_WORDS = new Set([
+  ...["none", "nothing", "neither", "-", "no gradient", "no value"],
+  ...["无", "無", "没有", "沒有", "都没有"],
+  ...["없음", "없다", "없습니다"],
+]);
 const NUMBER_WORDS = [
   "zero one two three four five six seven eight nine ten",
   "零 一 二 三 四 五 六 七 八 九 十",
@@ -12,10 +16,19 @@ const FILLER_WORDS = new Set(["and", "und", "et", "only", "both", "just"]);
 const PUNCTUATION = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
 const NODE_DECORATION = /^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]/g;
 
-const normalizeSigns = (text) =>
-  text.slice(0, 2000).normalize("NFKC").replace(/[、。【】\u2212]/g, (sign) => PUNCTUATION[sign]).replace(/^[\s`]+|[\s`]+$/g, "");
+/** An answer in plain signs: those of full width, from a Chinese keyboard, in ASCII, and no backticks around it. */
+function normalizeSigns(text) {
+  const signs = text.slice(0, 2000).normalize("NFKC").replace(/[、。【】\u2212]/g, (sign) => PUNCTUATION[sign]);
+  return signs.replace(/^[\s`]+|[\s`]+$/g, "");
+}
+
+/** An answer in words: in small letters, without what is printed around the name of a node. */
+function normalizeText(text) {
+  return normalizeSigns(text).replace(NODE_DECORATION, "").trim().split(/\s+/).join(" ").toLowerCase();
+}
+
 const bareWord = (text) => text.toLowerCase().replace(/\.+$/, "");
-const normalizeText = (text) => normalizeSigns(text).replace(NODE_DECORATION, "").trim().split(/\s+/).join(" ").toLowerCase();
+const meansNone = (text) => NONE_WORDS.has(bareWord(text));
 
 /** A number, a list or a text in quotes as Python writes it, by way of JSON; undefined for anything else. */
 function parseLiteral(text) {
@@ -26,7 +39,8 @@ function parseLiteral(text) {
   });
   try {
     const values = JSON.parse(`[${json.replace(/,\s*(?=\]|$)/g, "")}]`);
-    return values.length === 1 ? values[0] : values; // (2) is 2; so is (2,) where values are compared
+    // (2) is 2; so is (2,) where values are compared.
+    return values.length === 1 ? values[0] : values;
   } catch {
     return undefined;
   }
@@ -35,29 +49,36 @@ function parseLiteral(text) {
 /** The value that a text means; the text itself, tidied, if it means none. */
 function parseValue(answer) {
   let text = normalizeSigns(answer);
-  if (NONE_WORDS.has(bareWord(text))) return null;
-  for (const words of NUMBER_WORDS) if (words.includes(bareWord(text))) return words.indexOf(bareWord(text));
+  if (meansNone(text)) return null;
+  const numberWords = NUMBER_WORDS.find((words) => words.includes(bareWord(text)));
+  if (numberWords) return numberWords.indexOf(bareWord(text));
   const tensor = text.match(/^(?:torch\.)?tensor\(([^]*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=[^]*)?\)$/);
   text = (tensor ? tensor[1] : text).replace(CONJUNCTIONS, ",").replaceAll(";", ",").replaceAll(" and ", ", ");
-  for (const literal of [text, text.replace(/\.+$/, ""), text.replace(/([\w.])\s+(?=[-+\w.])/g, "$1, ")]) {
+  const withoutFullStop = text.replace(/\.+$/, "");
+  const withCommas = text.replace(/([\w.])\s+(?=[-+\w.])/g, "$1, ");
+  for (const literal of [text, withoutFullStop, withCommas]) {
     const value = parseLiteral(literal);
     if (value !== undefined) return value;
   }
   return text.split(/\s+/).join(" ");
 }
 
+/** The names in an answer, in small letters and in order. */
 function parseNames(answer) {
   const text = normalizeSigns(answer);
-  if (NONE_WORDS.has(bareWord(text))) return [];
+  if (meansNone(text)) return [];
   const words = text.replace(CONJUNCTIONS, " ").match(/[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}\p{N}_]+|\[\d+\])*/gu) ?? [];
   return [...new Set(words.map((word) => word.toLowerCase()))].filter((word) => !FILLER_WORDS.has(word)).sort();
 }
 
+/** True if two values are equal. A list of one value equals that value; decimal numbers have a tolerance. */
 function equalValues(value, right, isDecimal) {
-  if (Array.isArray(right) && Array.isArray(value) && value.length === right.length)
+  const [isList, rightIsList] = [Array.isArray(value), Array.isArray(right)];
+  if (isList && rightIsList && value.length === right.length) {
     return value.every((item, index) => equalValues(item, right[index], isDecimal));
-  if (Array.isArray(right) && !Array.isArray(value)) return right.length === 1 && equalValues(value, right[0], isDecimal);
-  if (Array.isArray(value)) return value.length === 1 && equalValues(value[0], right, isDecimal);
+  }
+  if (rightIsList && !isList) return right.length === 1 && equalValues(value, right[0], isDecimal);
+  if (isList) return value.length === 1 && equalValues(value[0], right, isDecimal);
   if (typeof value !== "number" || typeof right !== "number") return value === right;
   const tolerance = Math.max(1e-3 * Math.max(Math.abs(value), Math.abs(right)), 5e-5);
   return value === right || (isDecimal && Math.abs(value - right) <= tolerance);
@@ -66,12 +87,17 @@ function equalValues(value, right, isDecimal) {
 /** True if an answer to a row means `right`. */
 function isSameAnswer(answer, right, row) {
   if (row.choices) return answer.toLowerCase() === String(right).toLowerCase();
-  if (row.kind === "names") return String(parseNames(answer)) === String(Array.isArray(right) ? right : parseNames(right));
-  if (row.kind === "text")
-    return NONE_WORDS.has(bareWord(right)) ? parseValue(answer) === null : normalizeText(answer) === normalizeText(right);
+  if (row.kind === "names") {
+    const names = Array.isArray(right) ? right : parseNames(right);
+    return String(parseNames(answer)) === String(names);
+  }
+  if (row.kind === "text") {
+    return meansNone(right) ? parseValue(answer) === null : normalizeText(answer) === normalizeText(right);
+  }
   return equalValues(parseValue(answer), typeof right === "string" ? parseValue(right) : right, row.isDecimal);
 }
 
+/** True if an answer to a row can be judged; any other is asked for again. */
 function isReadable(answer, row) {
   if (row.pattern) {
     const text = normalizeText(answer);
@@ -85,29 +111,41 @@ function isReadable(answer, row) {
 function renderResult({ revealed, rows, sentences, allRight }, answers) {
   const template = document.createElement("template");
   template.innerHTML = revealed;
+  // Two lines for each row: the answer, and below it what speaks against it.
   const lines = template.content.querySelectorAll("tbody tr");
   let right = 0;
-  for (const [index, row] of rows.entries()) {
+  rows.forEach((row, index) => {
     const [line, against] = [lines[2 * index], lines[2 * index + 1]];
     const answer = answers[index];
     line.cells[2].textContent = row.choices?.[answer] ?? answer;
     if (isSameAnswer(answer, row.right, row)) {
       right++;
+      markRight(line);
       against.remove();
-      for (const cell of line.cells) cell.classList.replace("cl-wrong", "cl-right");
-      line.cells[4].textContent = say("✔ right");
     } else {
-      const listed = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row));
-      const indices = listed ? listed[1] : row.facts;
-      against.cells[0].innerHTML = indices.map((sentence) => `<p>${sentences[sentence]}</p>`).join("");
+      against.cells[0].innerHTML = refuteAnswer(answer, row, sentences);
     }
-  }
+  });
   const count = rows.length;
-  const someRight = say("{right} of {count} right. A row that turned out wrong is one you can learn from.", { right, count });
   const headline = template.content.querySelector(".cl-headline");
-  headline.textContent = right === count ? allRight : someRight;
+  headline.textContent =
+    right === count
+      ? allRight
+      : say("{right} of {count} right. A row that turned out wrong is one you can learn from.", { right, count });
   headline.parentElement.ariaLabel = headline.textContent;
   return template.innerHTML;
+}
+
+function markRight(line) {
+  for (const cell of line.cells) cell.classList.replace("cl-wrong", "cl-right");
+  line.cells[4].textContent = say("✔ right");
+}
+
+/** What speaks against a wrong answer: its own refutation if it has one, otherwise the facts of its row. */
+function refuteAnswer(answer, row, sentences) {
+  const listed = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row));
+  const indices = listed ? listed[1] : row.facts;
+  return indices.map((index) => `<p>${sentences[index]}</p>`).join("");
 }
 
 /** A model for `render` in predict.js, in place of that of a kernel. */
@@ -123,7 +161,10 @@ function makeModel(program, data) {
   function commit(answersByName) {
     const answers = data.rows.map((row) => answersByName[row.name]);
     const index = data.rows.findIndex((row, at) => !isReadable(answers[at], row));
-    if (index < 0) return change("content", program + renderResult(data, answers));
+    if (index < 0) {
+      change("content", program + renderResult(data, answers));
+      return;
+    }
     const values = { number: index + 1, given: answers[index], takes: data.rows[index].format };
     change("problem", say("Row {number}: “{given}” cannot be read. Write it as {takes}.", values));
   }
@@ -132,7 +173,11 @@ function makeModel(program, data) {
     set: (values) => Object.assign(state, values),
     save_changes() {},
     send({ do: action, answers }) {
-      if (action === "commit") return commit(answers);
+      if (action === "commit") {
+        commit(answers);
+        return;
+      }
+      // The other action is to start from anew.
       state.answers = {};
       change("content", program + form);
     },
@@ -142,6 +187,7 @@ function makeModel(program, data) {
 }
 
 for (const el of document.querySelectorAll(".cl-page[data-prediction]")) {
+  // Not in plain sight: the right answers are in it.
   const bytes = Uint8Array.from(atob(el.dataset.prediction), (letter) => letter.charCodeAt(0));
   delete el.dataset.prediction;
   whenSeen(el, () => {

@@ -34,30 +34,37 @@ if (!window[once]) {
   });
 }
 
-function render({ model, el }) {
+/** Make the elements of a panel: its content, and a live region, which stays when the content is exchanged. */
+function makePanel() {
   const root = document.createElement("div");
   const body = document.createElement("div");
-  const says = document.createElement("div");
+  const status = document.createElement("div");
   root.className = "cl-panel";
-  says.className = "cl-only-heard";
-  says.setAttribute("role", "status");
-  says.setAttribute("aria-live", "polite");
-  root.append(body, says);
+  status.className = "cl-only-heard";
+  status.setAttribute("role", "status");
+  status.setAttribute("aria-live", "polite");
+  root.append(body, status);
+  return { root, body, status };
+}
+
+function render({ model, el }) {
+  const { root, body, status } = makePanel();
   root.addEventListener("click", ({ target }) => target.dataset.do && model.send({ do: target.dataset.do }));
   el.append(root);
   const showTrait = {
     html(html) {
-      const restore = saveViewState(body);
+      const restoreViewState = saveViewState(body);
       body.innerHTML = html;
       root.hidden = !html;
-      restore();
+      restoreViewState();
     },
     says(text) {
-      says.textContent = text;
+      status.textContent = text;
     },
     label(name) {
-      if (name) root.setAttribute("role", "group");
-      if (name) root.setAttribute("aria-label", name);
+      if (!name) return;
+      root.setAttribute("role", "group");
+      root.setAttribute("aria-label", name);
     },
   };
   const listeners = Object.entries(showTrait).map(([name, show]) => [`change:${name}`, () => show(model.get(name))]);

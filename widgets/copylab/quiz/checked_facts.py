@@ -1,11 +1,11 @@
 """Facts for the check of an exercise, each with a sentence for yes and one for no.
 
     def check(x, t):
-        yield shows([2, 3], t=t)
-        yield apart(t=t, x=x)
+        yield shows_values([2, 3], t=t)
+        yield share_no_cells(t=t, x=x)
 
 An answer is right if all of them hold, and the verdict consists of these sentences: nothing is said
-that was not seen. The tensors are named by their keywords.
+that was not looked at. The keywords are the names of the tensors in the sentences.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .answers import format_number, is_same_answer
 
 @dataclass(frozen=True)
 class CheckedFact:
-    """Something that a check has looked at: if it holds, and what to say.
+    """A fact about a learner's variables: if it holds, and what to say.
 
     no: the sentence where it does not hold.
     yes: the sentence where it does; empty if every right answer has it in common, and nothing is
@@ -41,8 +41,8 @@ class CheckedFact:
         return replace(self, no=no)
 
 
-def tensors(**named: Any) -> CheckedFact:
-    """All of them are tensors."""
+def are_tensors(**named: Any) -> CheckedFact:
+    """All of these are tensors."""
     for name, value in named.items():
         if not is_tensor(value):
             kind = type(value).__name__
@@ -54,24 +54,27 @@ def tensors(**named: Any) -> CheckedFact:
 
 
 def _require_tensors(check_fact: Callable[..., CheckedFact]) -> Callable[..., CheckedFact]:
-    """Make a function about tensors accept anything, and say so if it is no tensor."""
+    """Make a function about tensors accept anything: it says so of what is no tensor.
+
+    A learner's variable may be a list or a number, and an AttributeError is no help then.
+    """
 
     @functools.wraps(check_fact)
     def check_types_first(*arguments: Any, **named: Any) -> CheckedFact:
-        all_are_tensors = tensors(**named)
+        all_are_tensors = are_tensors(**named)
         return check_fact(*arguments, **named) if all_are_tensors.holds else all_are_tensors
 
     return check_types_first
 
 
-def each(**named: Any) -> dict[str, Any]:
+def name_elements(**named: Any) -> dict[str, Any]:
     """Name the elements of a list or dict: kept[0], best['weight']."""
     ((name, container),) = named.items()
     pairs = container.items() if isinstance(container, Mapping) else enumerate(container)
     return {f"{name}[{key!r}]": element for key, element in pairs}
 
 
-def tensor_list(count: int, **named: Any) -> CheckedFact:
+def is_tensor_list(count: int, **named: Any) -> CheckedFact:
     """A list of `count` tensors."""
     ((name, elements),) = named.items()
     if not isinstance(elements, list | tuple):
@@ -82,7 +85,7 @@ def tensor_list(count: int, **named: Any) -> CheckedFact:
         )
         return CheckedFact(False, no)
     if len(elements) == count:
-        return tensors(**each(**named))
+        return are_tensors(**name_elements(**named))
     no = gettext(
         "The length of {name} is {size}, and {right} is asked for.",
         name=name,
@@ -92,17 +95,18 @@ def tensor_list(count: int, **named: Any) -> CheckedFact:
     return CheckedFact(False, no)
 
 
-def kept_from(**named: Any) -> CheckedFact:
+def elements_survive_writes(**named: Any) -> CheckedFact:
     """No element of a list shares cells with a tensor that was written in place several times."""
     (name, elements), (source_name, source) = named.items()
     sharing = [
         element_name
-        for element_name, element in each(**{name: elements}).items()
+        for element_name, element in name_elements(**{name: elements}).items()
         if _share_cells(element, source)
     ]
     version = version_of(source) if sharing else 0
     no = gettext(
-        "{which} looks at the cells of {source}, and {source}._version is {version}: one write overwrites the other.",
+        "{which} looks at the cells of {source}, and {source}._version is {version}: "
+        "one write overwrites the other.",
         which=sharing[0] if sharing else "",
         source=source_name,
         version=version,
@@ -111,7 +115,7 @@ def kept_from(**named: Any) -> CheckedFact:
     return CheckedFact((version or 0) < 2, no)
 
 
-def shows(expected: Any, **named: Any) -> CheckedFact:
+def shows_values(expected: Any, **named: Any) -> CheckedFact:
     """A tensor, a number or a list of them has these values, as far as four printed digits tell."""
     ((name, value),) = named.items()
     is_list = isinstance(value, list | tuple)
@@ -127,7 +131,7 @@ def shows(expected: Any, **named: Any) -> CheckedFact:
 
 
 @_require_tensors
-def apart(**named: Any) -> CheckedFact:
+def share_no_cells(**named: Any) -> CheckedFact:
     """No two of these tensors have a cell in common."""
     yes = gettext("{names} have no cell in common.", names=join_names(list(named)))
     for a, b in itertools.combinations(named, 2):
@@ -151,7 +155,7 @@ def _share_cells(a: Any, b: Any) -> bool:
 
 
 @_require_tensors
-def shares(**named: Any) -> CheckedFact:
+def share_storage(**named: Any) -> CheckedFact:
     """Two tensors, and not one tensor twice, look at one storage."""
     (a, tensor), (b, other) = named.items()
     no = gettext("{a} has a storage of its own: a write into it is not seen in {b}.", a=a, b=b)
@@ -173,7 +177,7 @@ def needs_no_grad(**named: Any) -> CheckedFact:
 
 
 @_require_tensors
-def leaf(**named: Any) -> CheckedFact:
+def is_leaf_with_grad(**named: Any) -> CheckedFact:
     """A leaf that requires grad."""
     ((name, tensor),) = named.items()
     no = gettext("{name} requires no grad.", name=name)
@@ -184,7 +188,7 @@ def leaf(**named: Any) -> CheckedFact:
 
 
 @_require_tensors
-def leads(**named: Any) -> CheckedFact:
+def graph_leads_back(**named: Any) -> CheckedFact:
     """The nodes behind one tensor lead to another, so that `backward` gets there."""
     (result_name, result), (source_name, source) = named.items()
     no = gettext(
@@ -205,10 +209,10 @@ def leads(**named: Any) -> CheckedFact:
     return CheckedFact(does_lead, no, yes)
 
 
-def nodes(tensor: Any) -> Iterator[Any]:
+def walk_nodes(tensor: Any) -> Iterator[Any]:
     """Yield every node behind a tensor, each once, its own first."""
     waiting, visited = [tensor.grad_fn], set()
-    for node in waiting:
+    for node in waiting:  # it grows while we go on
         if node is not None and id(node) not in visited:
             visited.add(id(node))
             waiting += [next_node for next_node, _ in node.next_functions]
@@ -235,7 +239,7 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
 
 
 @_require_tensors
-def written(least: int = 1, **named: Any) -> CheckedFact:
+def was_written(least: int = 1, **named: Any) -> CheckedFact:
     """A tensor's version counter has counted at least so many writes."""
     ((name, tensor),) = named.items()
     version = version_of(tensor)
@@ -251,7 +255,7 @@ def written(least: int = 1, **named: Any) -> CheckedFact:
 
 
 def _are_close(found: Any, expected: Any) -> bool:
-    """Compare (nested) lists of numbers; unlike in an answer of free text, [2] is not 2."""
+    """Compare (nested) lists of numbers; unlike in a prediction's answer, [2] is not 2."""
     return _nesting_of_lists(found) == _nesting_of_lists(expected) and is_same_answer(
         found, _to_floats(expected)
     )
