@@ -113,8 +113,8 @@ MUTATIONS = (
     Mutation(
         "an exercise about counted writes refuses .data",
         "widgets/copylab/lessons/data.py",
-        "    yield shows([3], w=w)\n    yield written(w=w)",
-        "    yield shows([3], w=w)",
+        "    yield shows_values([3], w=w)\n    yield was_written(w=w)",
+        "    yield shows_values([3], w=w)",
         "tests/widgets/quiz/test_lesson_definitions.py::test_it_is_verified[data-update-tinytorch]",
     ),
     Mutation(

@@ -252,7 +252,7 @@ class Race(Presentation):
     @property
     def pictures(self) -> dict[str, Picture]:
         """The plot of each engine that was timed, by the engine's name."""
-        return {name: self._picture(name) for name in self._engine_names()}
+        return {name: self._draw_picture(name) for name in self._engine_names()}
 
     def tree(self) -> Box:
         """The results, or the plan before there are any."""
@@ -331,7 +331,7 @@ class Race(Presentation):
     def _engine_names(self) -> list[str]:
         return list(dict.fromkeys(timing.engine for timing in self.results))
 
-    def _picture(self, engine: str) -> Picture:
+    def _draw_picture(self, engine: str) -> Picture:
         timings = [timing for timing in self.results if timing.engine == engine]
         words = "\n".join(part.text() for part in self._engine_parts(engine))
         return Picture(lambda: draw_plot(timings, engine), lambda: words)

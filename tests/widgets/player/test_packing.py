@@ -57,7 +57,7 @@ def test_what_goes_in_comes_out() -> None:
     for number, text in enumerate(TEXTS, 1):
         pack.add("one", number, text)
         pack.add("two", number, text[::-1])
-    made = pack.json(10**6)
+    made = pack.to_json(10**6)
     assert "<" not in made
     assert unpacked(made) == {
         "one": dict(enumerate(TEXTS, 1)),
@@ -71,7 +71,7 @@ def test_what_is_the_same_as_before_costs_next_to_nothing() -> None:
     once.add("one", 1, text)
     for number in range(1, 51):
         often.add("one", number, text.replace("<p>500</p>", f"<p>{number + 5000}</p>"))
-    assert len(often.json(10**9)) < len(once.json(10**9)) + 50 * 60
+    assert len(often.to_json(10**9)) < len(once.to_json(10**9)) + 50 * 60
 
 
 def test_what_no_longer_fits_is_left_out_and_the_last_kind_first() -> None:
@@ -79,16 +79,16 @@ def test_what_no_longer_fits_is_left_out_and_the_last_kind_first() -> None:
     for number in range(1, 21):
         for kind in ("graph", "memory", "words"):
             pack.add(kind, number, "".join(f"<{kind} {number} {n}>" for n in range(number * 10)))
-    whole = unpacked(pack.json(10**9))
-    room = len(pack.json(1, ("graph",))) + 20_000
-    made = pack.json(room, ("memory", "graph"))
+    whole = unpacked(pack.to_json(10**9))
+    room = len(pack.to_json(1, ("graph",))) + 20_000
+    made = pack.to_json(room, ("memory", "graph"))
     found = unpacked(made)
     assert len(made) <= room
     assert found["memory"] == whole["memory"]
     assert found["words"] == whole["words"]
     assert 0 < len(found["graph"]) < 20
     assert list(found["graph"]) == list(range(1, len(found["graph"]) + 1)), "the first are kept"
-    least = unpacked(pack.json(1, ("memory", "graph")))
+    least = unpacked(pack.to_json(1, ("memory", "graph")))
     assert least == {"words": whole["words"]}, "words are never left out"
 
 

@@ -154,11 +154,11 @@ def test_rendering_a_player_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         made.html,
         made.stored_text,
         made.text,
-        made.static_form.form(images=False),
+        made.static_form.render_form(images=False),
         made.static_form.brief_text(5000),
     ]
     assert len(trees) >= len(forms)
     for tree in trees:
         first = tree.html(), tree.text()
         assert (tree.html(), tree.text()) == first
-    assert made.static_form.form() == made.static_form.form()
+    assert made.static_form.render_form() == made.static_form.render_form()

@@ -441,8 +441,10 @@ class TestLive:
     def test_the_widget_carries_the_same_form_and_script(self) -> None:
         made = steps("x = torch.ones(2)\nx += 1\n", engine=tinytorch)
         widget = made.live()
-        assert widget.form == made.static_form.form(images=False)
-        steps_of_page = made.static_form.form().partition('<script type="application/json">')[0]
+        assert widget.form == made.static_form.render_form(images=False)
+        steps_of_page = made.static_form.render_form().partition(
+            '<script type="application/json">'
+        )[0]
         images = r"<figcaption>.*?</figcaption><img [^>]*>"
         assert re.findall(r"<li>.*?</li>", widget.form) == re.findall(
             r"<li>.*?</li>", steps_of_page

@@ -37,7 +37,7 @@ def test_the_functions_of_the_player_compute_what_they_say(tmp_path: Path) -> No
         env=os.environ
         | {
             "STOPS_JS": module.as_uri(),
-            "PACK": json.dumps({"pack": json.loads(pack.json(10**6)), "texts": texts}),
+            "PACK": json.dumps({"pack": json.loads(pack.to_json(10**6)), "texts": texts}),
         },
         capture_output=True,
         text=True,

@@ -447,11 +447,11 @@ class TestOthers:
 
 class TestShown:
     def test_the_form_has_all_that_ran_and_where_each_step_stands(self, model: Any) -> None:
-        html = steps(model.down, 1, engine=model.torch).static_form.form()
+        html = steps(model.down, 1, engine=model.torch).static_form.render_form()
         assert html.count('<pre class="cl-code"') == 2
         assert '<pre class="cl-code" data-name="down">' in html
         assert 'class="cl-step" data-code="1" data-line="2"' in html
-        alone = steps("a = 1", engine=model.torch).static_form.form()
+        alone = steps("a = 1", engine=model.torch).static_form.render_form()
         assert "data-code" not in alone
         assert "data-name" not in alone
 

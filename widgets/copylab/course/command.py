@@ -90,8 +90,10 @@ def _jupyter_command(folder: Path, arguments: argparse.Namespace) -> list[str]:
         options.append(f"--ServerApp.port={arguments.port}")
     if arguments.no_browser:
         options.append("--no-browser")
+    # Jupyter does not start as root without this, and a container may have no other user.
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")
+    # -P: a file of the learner's called random.py must not be imported in place of Python's.
     return [sys.executable, "-P", "-m", "jupyterlab", *options]
 
 

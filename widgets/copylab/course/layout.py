@@ -105,6 +105,8 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
     editions = _read_editions(record.language)
     found = _compare(course, record, editions, switched)
     if found.outdated:
+        # Before the files are: if the disk is full after some of them, the next call still knows
+        # that nobody has changed those.
         record.pending = found.outdated
         _write_record(course, record)
         for name, edition in found.outdated.items():
@@ -245,11 +247,13 @@ def _read_editions(language: str) -> dict[str, bytes]:
             if file.suffix in (".ipynb", ".md")
             else read_file(file)
         )
+        # The solutions, in a folder below, keep their outputs.
         if file.suffix == ".ipynb" and file.parent == source:
             lesson = remove_answers(json.loads(data))
             data = (
                 json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
             ).encode()
+        # The page that is stored is in English, and its answers are found by running.
         if name == "cheat_sheet.html" and language != "en":
             data = render_cheat_sheet(tinytorch).encode()
         found[name] = data
@@ -358,6 +362,8 @@ def _parse_editions(found: object) -> dict[str, Edition]:
         parts = (
             [known.get(part) for part in Edition._fields] if isinstance(known, Mapping) else [None]
         )
+        # What a record names and the course does not have any more is removed: a record that
+        # somebody else has written must not name the learner's progress.
         if (
             _COURSE_NAME.fullmatch(name)
             and name != PROGRESS_FILE

@@ -17,7 +17,7 @@ from ..player import StepOptions, Steps, step_program
 from ..run import Limits
 from ..watching import Watch, watch
 
-_ABSENT = object()
+_ABSENT = object()  # a notebook's `torch` may be None
 
 
 def load(shell: Any) -> None:

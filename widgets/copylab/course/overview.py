@@ -167,6 +167,7 @@ class Progress(Presentation):
     def csv(self) -> str:
         """The notes as a table for a spreadsheet: a line for each task that was answered."""
         text = io.StringIO()
+        # Answers and misconceptions, which are lists, are left out.
         table = csv.DictWriter(
             text, _CSV_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n"
         )

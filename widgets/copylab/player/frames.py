@@ -192,7 +192,7 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
     has_several_texts = len(run.texts) > 1
     frames: list[Frame] = []
     for number, step in enumerate(run.steps, 1):
-        place = step.site.place(several=has_several_texts)
+        place = step.site.describe_place(several=has_several_texts)
         code = run.texts.index(step.site.text)
         if number not in differences:
             frames.append(Frame(number, step, (), {}, place, code))
@@ -285,6 +285,7 @@ def _draw_memories(changes: Mapping[int, Changes], pictures: Mapping[int, StepPi
         new = StepPicture(memory.svg, memory.text, number)
         pictures[number].pictures["memory"] = drawn.setdefault((memory.svg, memory.text), new)
         pictures[number].changed["memory"] = find_changed_lines(before, memory.text)
+        # Without the marks of what was new at that step: they alone would make lines differ.
         before = memory.unmarked_text()
 
 

@@ -169,7 +169,7 @@ class _FrameFolder:
         return self._make_group("call", title, site, parts)
 
     def _describe_place(self, site: Site) -> str:
-        return site.where(several=len(self._run.texts) > 1)
+        return site.phrase_place(several=len(self._run.texts) > 1)
 
     def _make_group(
         self, kind: str, title: str, site: Site, parts: list[FrameOrGroup]

@@ -42,8 +42,8 @@ class StepsWidget(Exhibit, Live):
         super().__init__(**traits)
 
     @traitlets.default("form")
-    def _form(self) -> str:
-        return str(self._steps.static_form.form(images=False))
+    def _render_form(self) -> str:
+        return str(self._steps.static_form.render_form(images=False))
 
     @property
     def steps(self) -> Any:

@@ -51,7 +51,7 @@ class Pack:
             self._parts.setdefault(part, part) for part in _cut_into_parts(text)
         ]
 
-    def json(self, room: int, dispensable_kinds: Sequence[str] = ()) -> str:
+    def to_json(self, room: int, dispensable_kinds: Sequence[str] = ()) -> str:
         """Return the table and the texts as JSON that is safe in a <script>.
 
         Args:

@@ -98,6 +98,7 @@ def steps(
             define.
 
     """
+    # Its `torch` is the default engine; after a NameError we say if it has the name.
     caller = sys._getframe(1).f_globals
     names = None if namespace is None else dict(namespace)
     options = StepOptions(engine, names, into, Limits(max_steps, seconds, rounds))
@@ -163,6 +164,7 @@ def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list
             "into must be True, False, names of functions of the code, or modules, classes and "
             f"functions that are written in Python, not {into!r}"
         )
+    # `into=[models]` adds to the default, which is to step into all functions of the code.
     return frozenset(names) if names or not things else True, things
 
 
@@ -243,7 +245,7 @@ class Steps(Sequence[Frame]):
     @cached_property
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
-        return wrap_in_language(self.static_form.page())
+        return wrap_in_language(self.static_form.render_page())
 
     @property
     def _whole_form(self) -> StaticForm:
@@ -386,7 +388,7 @@ def _describe_reason(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[st
 
 
 def _describe_error_at_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
-    place = run.steps[-1].site.where(several=len(run.texts) > 1)
+    place = run.steps[-1].site.phrase_place(several=len(run.texts) > 1)
     yield gettext("The error {where} ended the run.", where=place)
     missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
     if missing and missing[1] in caller:

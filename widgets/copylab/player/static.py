@@ -79,6 +79,7 @@ def content_policy() -> str:
 
 def stored_size(text: str) -> int:
     """Return the bytes of a text in the file of a notebook, where each line is a JSON string."""
+    # Seven spaces, two quotes, a comma and a line break for each.
     return len(json.dumps(text, ensure_ascii=False).encode()) + 11 * text.count("\n")
 
 
@@ -93,7 +94,7 @@ class StaticForm:
     cut: bool = False
     """True if the run, or what is shown of it, was cut short: the reader is told from the start."""
 
-    def form(self, *, images: bool = True) -> str:
+    def render_form(self, *, images: bool = True) -> str:
         """Return the static form without style and script, which is what the live form carries.
 
         images: whether pictures are images as far as PAGE_LIMIT allows. All others are in the pack.
@@ -105,10 +106,11 @@ class StaticForm:
         fixed = (steps, read_web_files(*SCRIPTS), panel_style_sheet(*SHEETS))
         size = sum(map(stored_size, fixed))
         pack_limit = self._limit_of_pack(size)
-        pack = self._make_pack().json(pack_limit, _DISPENSABLE_KINDS)
+        pack = self._make_pack().to_json(pack_limit, _DISPENSABLE_KINDS)
+        # What is an image need not be in the pack: both are made anew for those.
         if images and (drawn := self._fit_images(PAGE_LIMIT - size - stored_size(pack))):
             steps = self._make_tree(replace(plan, images=drawn)).html()
-            pack = self._make_pack(without=drawn).json(pack_limit, _DISPENSABLE_KINDS)
+            pack = self._make_pack(without=drawn).to_json(pack_limit, _DISPENSABLE_KINDS)
         return html_element(
             "div",
             f'{steps}<script type="application/json">{pack}</script>',
@@ -126,9 +128,9 @@ class StaticForm:
         text = stored_size(self._make_tree(RenderPlan()).text())
         return (NOTEBOOK_LIMIT - WORDS_LIMIT - size_of_page - text) * 24 // 25
 
-    def page(self) -> str:
+    def render_page(self) -> str:
         """Return the static form with the script that turns it into the player."""
-        form = self.form().removesuffix("</div>")
+        form = self.render_form().removesuffix("</div>")
         style = html_element("style", panel_style_sheet(*SHEETS))
         script = html_element("script", read_web_files(*SCRIPTS), type="module")
         return f"{form}{style}{script}</div>"

@@ -291,7 +291,7 @@ def _find_live_tensor(variables: Mapping[str, Any], name: str) -> Any:
 @functools.lru_cache(maxsize=64)  # the answer and its evidence are asked for one after the other
 def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
     """Write a number into every element of `through`, and see if `x` shows it."""
-    variables = run.fresh(at)
+    variables = run.make_variables(at)
     source, target = _find_live_tensor(variables, x), _find_live_tensor(variables, through)
     before = list(flatten_lists(source.tolist()))
     # The number must not be among the elements of `x` already, or nothing would change.
@@ -313,7 +313,7 @@ def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
 @functools.lru_cache(maxsize=64)  # as for `try_write`
 def try_backward(run: QuizRun, x: str, of: str, at: int | None) -> Trial:
     """Call `of.sum().backward()`, and see if a gradient arrives at `x`."""
-    variables = run.fresh(at)
+    variables = run.make_variables(at)
     source, result = _find_live_tensor(variables, x), _find_live_tensor(variables, of)
     path = _describe_path(run.snapshot(at), x, of)
     if not source.requires_grad:

@@ -265,6 +265,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return Verdict("not attempted", why)
         arguments = {**variables, "torch": engine} if self._check_takes_torch else variables
         try:
+            # What a check prints, or PyTorch warns of, is no output of the learner's cell.
             with (
                 warnings.catch_warnings(action="ignore"),
                 contextlib.redirect_stdout(io.StringIO()),

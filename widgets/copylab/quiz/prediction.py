@@ -180,6 +180,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         answers = [texts[question.name] for question in self.questions]
         rows = judge_answers(self.questions, answers, run)
         self.reveal = Reveal(rows, run)
+        # Whoever observes one of the traits finds the other changed as well.
         with self.hold_trait_notifications():
             self.answers = texts
             self.committed = True
@@ -249,6 +250,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def run(self, engine: ModuleType | None = None) -> QuizRun:
         """Return the run that answers are compared with, by default with `predict`'s engine."""
         module = choose_engine(engine, self._engine)
+        # To make a QuizRun runs nothing: it does so when it is asked something.
         return self._runs.setdefault(module.__name__, QuizRun(self.code, module))
 
     def steps(self, engine: ModuleType | None = None) -> Steps:

@@ -81,7 +81,7 @@ class QuizRun:
 
     What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
     `printed`, `history`; `error_line` and `endless` say how it ended, `trace` has each step,
-    `fresh` makes live variables. Names are those of the program's variables. `at` is a line of it,
+    `make_variables` makes live ones. Names are those of the program's variables. `at` is a line of it,
     counted from 1: what is returned is of the moment after that line ran last, by default of the
     end.
     """
@@ -212,7 +212,7 @@ class QuizRun:
                 changes.append(Change(step.site.line, first_line, value))
         return changes
 
-    def fresh(self, at: int | None = None) -> dict[str, Any]:
+    def make_variables(self, at: int | None = None) -> dict[str, Any]:
         """Return live variables of another run, up to line `at`, to write into and to call."""
         variables: dict[str, Any] = {}
         code = self.code if at is None else statements_up_to(self.code, at)

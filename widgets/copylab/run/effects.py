@@ -58,7 +58,7 @@ class Effects:
         self._settings = [
             (setting, setting.read_safely()) for setting in _list_settings(self._engine)
         ]
-        self._mended = False
+        self._restored = False
         self._thread = threading.get_ident()
         self._threads = {thread.ident for thread in threading.enumerate()}
         self._replaced: list[tuple[Any, str, Any, Any]] = []
@@ -67,18 +67,20 @@ class Effects:
         self._replace_function(
             threading.Thread,
             "start",
+            # Numbered, so that each one counts.
             lambda *_: Deed("threads", str(len(self._done.get("threads", ())))),
         )
         # torch.save writes in compiled code.
         self._replace_function(self._engine, "save", lambda _, f, *__, **___: _note_written_path(f))
+        # Last, so that `restore_functions` puts back the stand-ins, which note what is done.
         self._builtins, self._modules = dict(_BUILTINS), dict(sys.modules)
         return self
 
-    def mend(self) -> None:
+    def restore_functions(self) -> None:
         """Put Python's own functions back that the program has exchanged. Calls none of them."""
         if self._builtins != _BUILTINS:
             _BUILTINS.update(self._builtins)
-            self._mended = True
+            self._restored = True
 
     def __exit__(self, *_: object) -> None:
         for owner, name, original, stand_in in self._replaced:
@@ -91,7 +93,7 @@ class Effects:
         }
         sys.modules.update(gone)
         self._after = _read_random_states(self._engine)
-        self._changed = [gettext_noop("Python's own functions")] * self._mended
+        self._changed = [gettext_noop("Python's own functions")] * self._restored
         self._changed += [gettext_noop("loaded modules")] * bool(gone)
         for setting, before in self._settings:
             if setting.read_safely() != before:
@@ -112,6 +114,7 @@ class Effects:
                 with contextlib.suppress(Exception):
                     deed = note(*args, **kwargs)
             result = original(*args, **kwargs)
+            # Not noted if it raised: then it was not done.
             if deed is not None:
                 self._done.setdefault(deed.kind, {})[deed.thing] = None
             return result
@@ -192,6 +195,7 @@ def _read_handlers() -> dict[int, Any]:
 def _put_handlers(handlers: dict[int, Any]) -> None:
     for number, handler in handlers.items():
         signal.signal(number, handler)
+    # An alarm that is left would end the process, now that the program's handler is gone.
     if hasattr(signal, "alarm"):
         signal.alarm(0)
 
@@ -291,6 +295,7 @@ def _list_observed_functions() -> tuple[tuple[Any, str, Note], ...]:
         (import_module("io"), "open", _note_open),
         (os, "open", _note_os_open),
         (os, "mkdir", _make_path_note("made")),
+        # What `os.environ[...] = ...` and `del` call.
         (os, "putenv", lambda name, *_: Deed("environment", os.fsdecode(name))),
         (os, "unsetenv", lambda name: Deed("environment", os.fsdecode(name))),
         (os, "system", _note_program),

@@ -75,13 +75,13 @@ class Site:
     loop: str = ""
     loops: tuple[Site, ...] = ()
 
-    def place(self, *, several: bool) -> str:
+    def describe_place(self, *, several: bool) -> str:
         """Return `line 3`, or if there are `several` texts, `Net.forward, line 3`."""
         if several and self.text.name:
             return gettext("{function}, line {line}", function=self.text.name, line=self.line)
         return gettext("line {line}", line=self.line)
 
-    def where(self, *, several: bool) -> str:
+    def phrase_place(self, *, several: bool) -> str:
         """Return the same for a sentence: `on line 3`, `in Net.forward, line 3`."""
         if several and self.text.name:
             return gettext("in {function}, line {line}", function=self.text.name, line=self.line)
@@ -140,6 +140,7 @@ def compile_program(code: str) -> CodeType:
 
     Raises SyntaxError or ValueError if it is no Python.
     """
+    # Without `dont_inherit` the imports from __future__ above would hold in it.
     return compile(code, FILENAME, "exec", dont_inherit=True)
 
 
@@ -267,7 +268,7 @@ class Marker:
         start = self._make_mark(OPEN, site, stmt)
         done = self._make_mark(DONE, site, stmt)
         match stmt:
-            case ast.Raise():
+            case ast.Raise():  # its step is that of the error: see `Recorder.record_failure`
                 return [start, stmt]
             # A bare return stays bare: an async generator allows no other.
             case ast.Break() | ast.Continue() | ast.Return(value=None):

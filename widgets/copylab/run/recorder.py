@@ -85,7 +85,7 @@ class Recorder:
         self.steps: list[Step] = []
         self.output = OutputBuffer()
         self.is_full = False
-        self.mend: Callable[[], None] = lambda: None
+        self.restore_functions: Callable[[], None] = lambda: None
         """Called before each observation, which needs Python's own functions."""
         self._program = program
         self._sites = program.sites
@@ -142,7 +142,7 @@ class Recorder:
             if get_ident() != self._thread or self._stopwatch.busy:
                 return value
             self._stopwatch.busy = True
-            self.mend()
+            self.restore_functions()
             try:
                 if self.is_full:
                     raise Stop
@@ -237,9 +237,9 @@ class Recorder:
                 self._folded_loop = FoldedLoop(site, frame)
                 self._folded_rounds, self._open_line = 1, None
                 return
-        self._branch(site, frame, number)
+        self._record_branch(site, frame, number)
 
-    def _branch(self, site: int, frame: FrameType, number: int = 0) -> None:
+    def _record_branch(self, site: int, frame: FrameType, number: int = 0) -> None:
         if not self._is_open(site, frame):
             self._begin_line(site, frame)
         self._record("branch", site, frame, number=number)
@@ -247,7 +247,7 @@ class Recorder:
     def _on_over(self, site: int, frame: FrameType, _: object) -> None:
         """A loop has ended by itself: a step of a `for`; the step of a `while` is its last test."""
         if self._sites[site].loop != "while":
-            self._branch(site, frame)
+            self._record_branch(site, frame)
         elif self.steps and self.steps[-1].site is self._sites[site]:
             self.steps[-1] = replace(self.steps[-1], round=0)
 
@@ -342,7 +342,7 @@ class Recorder:
         output = self.output.take()
         line = self._open_line or self._folded_loop
         if line is not None and not self.is_full:
-            site, seen = self._sites[line.site], self._observe(self.globals(names))
+            site, seen = self._sites[line.site], self._observe(self.global_names(names))
             self.steps.append(Step("branch", site, output, seen=seen, folded=self._folded_rounds))
         elif output and self.steps:
             # Printed after the last line was done: on leaving a `with`, for example.
@@ -406,7 +406,7 @@ class Recorder:
         has_entry = self._entry and names[:1] == [self._entry.rpartition(".")[2]]
         return tuple(names[1:] if has_entry else names)
 
-    def globals(self, names: Mapping[str, Any]) -> dict[str, Any]:
+    def global_names(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """Return the program's own global names, and of the user's those that it mentions.
 
         A name that the stepped function has as a variable is the variable's; the global is called
@@ -421,7 +421,7 @@ class Recorder:
 
     def _names_seen_from(self, frame: FrameType) -> dict[str, Any]:
         """Return the globals, then the variables of the functions that run, the outermost first."""
-        names = self.globals(self._program.namespace)
+        names = self.global_names(self._program.namespace)
         counts: dict[str, int] = {}
         running = self._running_functions(frame)
         self._variables.forget_ended(running)

@@ -136,11 +136,11 @@ class RecordedRun:
         names.update(__builtins__=builtins, __name__="__main__", torch=engine)
         with Stopwatch(self.limits.seconds) as stopwatch:
             recorder = Recorder(program, look, stopwatch, self.limits.max_steps, self.limits.rounds)
-            self.before = look(recorder.globals(names))
+            self.before = look(recorder.global_names(names))
             effects = Effects(engine, lambda: stopwatch.busy, random=reports_random)
             with capture_output(recorder.output), effects:
                 builtins["open"] = open  # the one of `effects`, which notes what is written
-                recorder.mend = effects.mend
+                recorder.restore_functions = effects.restore_functions
                 self.ended = _run_to_end(recorder, stopwatch)
                 recorder.finish(names)
         # A function of the program that lives on has this dictionary as its builtins.
@@ -170,7 +170,7 @@ def _run_to_end(recorder: Recorder, stopwatch: Stopwatch) -> str:
     # SystemExit and KeyboardInterrupt of the program end the program, not the session.
     except BaseException as error:  # noqa: BLE001
         stopwatch.busy = True
-        recorder.mend()
+        recorder.restore_functions()
         ended = _find_reason(error, recorder, stopwatch)
         if ended != "steps":
             recorder.record_failure(error if ended == "error" else None, error)

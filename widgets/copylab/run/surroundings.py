@@ -133,6 +133,7 @@ def _make_import(engine: ModuleType) -> Callable[..., Any]:
     """Return an `import` that takes `engine` for torch: one program runs under both engines."""
 
     def import_(name: str, *rest: Any, **kwargs: Any) -> Any:
+        # `from .torch import x` has a level above 0, and means a module of the user's.
         relative = kwargs.get("level", rest[3] if len(rest) > 3 else 0)
         if name.partition(".")[0] == "torch" and not relative and engine.__name__ != "torch":
             name = engine.__name__ + name[len("torch") :]
@@ -150,6 +151,7 @@ def default_settings(engine: ModuleType) -> Iterator[None]:
     Gradients are recorded, floats are float32, and warnings are not shown.
     """
     default: Any = engine.get_default_dtype()
+    # The cell that runs it may be inside of `no_grad` or `inference_mode`.
     with warnings.catch_warnings(), engine.inference_mode(False), engine.enable_grad():
         warnings.simplefilter("ignore")
         if default is not engine.float32:
