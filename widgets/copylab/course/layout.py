@@ -54,15 +54,17 @@ class Record:
     """Editions that were about to be written when the record was: each is in the folder or is
     not."""
 
-    def find_edition(self, name: str, found: str | None) -> Edition | None:
-        """Return what was laid out under a name where the file there now has the digest `found`."""
+    def find_edition(self, name: str, digest: str | None) -> Edition | None:
+        """Return what was laid out under a name where the file there now has this digest."""
         pending = self.pending.get(name)
-        return pending if pending is not None and pending.digest == found else self.files.get(name)
+        if pending is not None and pending.digest == digest:
+            return pending
+        return self.files.get(name)
 
-    def is_untouched(self, name: str, found: str | None) -> bool:
-        """Return True if the file with the digest `found` is what was laid out."""
-        known = self.find_edition(name, found)
-        return known is not None and known.digest == found
+    def is_untouched(self, name: str, digest: str | None) -> bool:
+        """Return True if the file that now has this digest is as it was laid out."""
+        edition = self.find_edition(name, digest)
+        return edition is not None and edition.digest == digest
 
 
 @dataclass
@@ -99,43 +101,43 @@ def lay_out(folder: Path, language: str | None = None) -> list[str]:
 
 
 def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[str]:
-    before = _serialize(record)
-    switched = language not in (None, record.language)
+    record_before = _serialize(record)
+    is_switched = language not in (None, record.language)
     record.language = language or record.language
     editions = _read_editions(record.language)
-    found = _compare(course, record, editions, switched)
-    if found.outdated:
+    comparison = _compare_with_editions(course, record, editions, is_switched)
+    if comparison.outdated:
         # Before the files are: if the disk is full after some of them, the next call still knows
         # that nobody has changed those.
-        record.pending = found.outdated
+        record.pending = comparison.outdated
         _write_record(course, record)
-        for name, edition in found.outdated.items():
+        for name, edition in comparison.outdated.items():
             course.write(name, editions[name])
             record.files[name] = edition
     record.pending = {}
-    remarks = found.remarks + _remove_old_files(course, record, editions)
-    for name, why in found.refused.items():
+    remarks = comparison.remarks + _remove_old_files(course, record, editions)
+    for name, why in comparison.refused.items():
         remarks.append(gettext("{name} stays as it is: {why}.", name=name, why=why))
-    if found.edited:
+    if comparison.edited:
         remarks.append(
             gettext(
                 "What you have begun stays as it is: {names}. `copylab reset LESSON` gives the new "
                 "edition of a lesson and keeps yours beside it.",
-                names=", ".join(found.edited),
+                names=", ".join(comparison.edited),
             )
         )
     # A folder that is up to date may be read-only.
-    if _serialize(record) != before or not course.has(COURSE_STATE_FILE):
+    if _serialize(record) != record_before or not course.has(COURSE_STATE_FILE):
         _write_record(course, record)
-    return remarks + _sign(course, {name: editions[name] for name in found.outdated})
+    return remarks + _sign_notebooks(course, {name: editions[name] for name in comparison.outdated})
 
 
-def _compare(
-    course: SafeFolder, record: Record, editions: Mapping[str, bytes], switched: bool
+def _compare_with_editions(
+    course: SafeFolder, record: Record, editions: Mapping[str, bytes], is_switched: bool
 ) -> FolderComparison:
     """Compare what is in the folder with today's editions, and record which of them are there.
 
-    switched: the language is another than last time.
+    is_switched: the language is another than last time.
     """
     result = FolderComparison()
     hides_solutions = os.environ.get("COPYLAB_SOLUTIONS") == "off"
@@ -143,27 +145,27 @@ def _compare(
         if hides_solutions and name.startswith(_SOLUTIONS):
             continue
         try:
-            found = _find_digest(course, name)
+            digest = _find_digest(course, name)
         except OSError as error:
             result.refused[error.filename] = error.strerror or str(error)
             continue
-        new, known = (
-            Edition(record.language, digest_of_file(data)),
-            record.find_edition(name, found),
-        )
-        in_other_language = known is not None and known.language != new.language
-        if found is None or (record.is_untouched(name, found) and known != new):
+        new = Edition(record.language, digest_of_file(data))
+        old = record.find_edition(name, digest)
+        in_other_language = old is not None and old.language != new.language
+        if digest is None or (record.is_untouched(name, digest) and old != new):
             result.outdated[name] = new
-            if found is not None and not in_other_language:
+            if digest is not None and not in_other_language:
                 remark = gettext(
                     "{name} has a new edition; you had not changed yours, so it was replaced.",
                     name=name,
                 )
                 result.remarks.append(remark)
             continue
-        is_changed = found != new.digest
-        if is_changed and known != new and (switched or not in_other_language):
+        is_changed = digest != new.digest
+        if is_changed and old != new and (is_switched or not in_other_language):
             result.edited.append(name)
+        # Recorded, so that the remark on a new edition is made once. But the record of a changed
+        # file says which language it is in.
         if not (is_changed and in_other_language):
             record.files[name] = new
     return result
@@ -201,7 +203,7 @@ def reset_lesson(folder: Path, lesson: str, language: str | None = None) -> list
         course.write(name, editions[name], keep_old_as=old_name)
         record.files[name] = record.pending.pop(name)
         _write_record(course, record)
-        return [remark, *remarks, *_sign(course, {name: editions[name]})]
+        return [remark, *remarks, *_sign_notebooks(course, {name: editions[name]})]
 
 
 def remembered_language(folder: Path) -> str | None:
@@ -235,29 +237,26 @@ def _read_editions(language: str) -> dict[str, bytes]:
     """Return the files of the course by name; the cheat sheet is in the widgets' language."""
     source = lessons_folder()
     require_language(language, source)
-    found = {}
+    editions = {}
     for file in sorted(source.rglob("*")):
         name = file.relative_to(source).as_posix()
-        if not file.is_file() or any(
+        is_hidden = any(
             part.startswith((".", "__")) or part == TRANSLATIONS for part in name.split("/")
-        ):
-            continue
-        data = (
-            read_translated(file, language).encode()
-            if file.suffix in (".ipynb", ".md")
-            else read_file(file)
         )
+        if is_hidden or not file.is_file():
+            continue
+        is_prose = file.suffix in (".ipynb", ".md")
+        data = read_translated(file, language).encode() if is_prose else read_file(file)
         # The solutions, in a folder below, keep their outputs.
         if file.suffix == ".ipynb" and file.parent == source:
             lesson = remove_answers(json.loads(data))
-            data = (
-                json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-            ).encode()
+            text = json.dumps(lesson, ensure_ascii=False, indent=1, sort_keys=True)
+            data = f"{text}\n".encode()
         # The page that is stored is in English, and its answers are found by running.
         if name == "cheat_sheet.html" and language != "en":
             data = render_cheat_sheet(tinytorch).encode()
-        found[name] = data
-    return found
+        editions[name] = data
+    return editions
 
 
 def _find_digest(course: SafeFolder, name: str) -> str | None:
@@ -273,10 +272,10 @@ def _find_digest(course: SafeFolder, name: str) -> str | None:
 
 def _is_missing_or_untouched(course: SafeFolder, record: Record, name: str) -> bool:
     try:
-        found = _find_digest(course, name)
+        digest = _find_digest(course, name)
     except OSError:  # a link, or what may not be read: somebody put it there
         return False
-    return found is None or record.is_untouched(name, found)
+    return digest is None or record.is_untouched(name, digest)
 
 
 def _remove_old_files(course: SafeFolder, record: Record, editions: Iterable[str]) -> list[str]:
@@ -287,12 +286,12 @@ def _remove_old_files(course: SafeFolder, record: Record, editions: Iterable[str
     taken = {name.casefold() for name in editions}
     remarks = []
     for name in sorted(record.files.keys() - set(editions)):
-        found = None
+        digest = None
         with contextlib.suppress(OSError):  # a link, or what may not be read, is left alone
-            found = None if name.casefold() in taken else _find_digest(course, name)
-        is_untouched = record.is_untouched(name, found)
+            digest = None if name.casefold() in taken else _find_digest(course, name)
+        is_untouched = record.is_untouched(name, digest)
         del record.files[name]
-        if found is None:
+        if digest is None:
             continue
         remark = gettext("{name} is no longer part of the course.", name=name)
         if _without_number(name) in current:
@@ -342,26 +341,26 @@ def _read_record(course: SafeFolder) -> Record:
     be understood.
     """
     try:
-        found: Any = json.loads(course.read(COURSE_STATE_FILE, _LIMIT_OF_STATE))
+        content: Any = json.loads(course.read(COURSE_STATE_FILE, _LIMIT_OF_STATE))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    language = found.get("language", "en") if isinstance(found, dict) else None
-    if not isinstance(language, str) or not isinstance(found.get("files"), dict):
+    language = content.get("language", "en") if isinstance(content, dict) else None
+    if not isinstance(language, str) or not isinstance(content.get("files"), dict):
         raise ValueError("no record")  # noqa: TRY004  # of the content of a file
-    known = language in ("en", *list_languages(lessons_folder()))
+    is_known = language in ("en", *list_languages(lessons_folder()))
     return Record(
-        language if known else "en",
-        _parse_editions(found["files"]),
-        _parse_editions(found.get("pending")),
+        language if is_known else "en",
+        _parse_editions(content["files"]),
+        _parse_editions(content.get("pending")),
     )
 
 
-def _parse_editions(found: object) -> dict[str, Edition]:
+def _parse_editions(content: object) -> dict[str, Edition]:
     editions = {}
-    for name, known in found.items() if isinstance(found, Mapping) else ():
-        parts = (
-            [known.get(part) for part in Edition._fields] if isinstance(known, Mapping) else [None]
-        )
+    for name, entry in content.items() if isinstance(content, Mapping) else ():
+        parts: list[Any] = [None]
+        if isinstance(entry, Mapping):
+            parts = [entry.get(part) for part in Edition._fields]
         # What a record names and the course does not have any more is removed: a record that
         # somebody else has written must not name the learner's progress.
         if (
@@ -392,7 +391,7 @@ def _require_safe_trust(course: SafeFolder) -> None:
         course.read(f"{TRUST}/notebook_secret", _LIMIT_OF_KEY)
 
 
-def _sign(course: SafeFolder, written: Mapping[str, bytes]) -> list[str]:
+def _sign_notebooks(course: SafeFolder, written: Mapping[str, bytes]) -> list[str]:
     """Sign the notebooks that were written, so that JupyterLab shows their outputs as they are."""
     notebooks = [data for name, data in written.items() if name.endswith(".ipynb")]
     if not notebooks or importlib.util.find_spec("nbformat") is None:

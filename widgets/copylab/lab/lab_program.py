@@ -138,7 +138,7 @@ def _run_and_time(code: str, engine: ModuleType) -> tuple[RecordedRun, bool]:
     """Return the run, and True if it was quick. Raises SyntaxError for what is no code."""
     clock, work = time.perf_counter(), time.thread_time()
     limits = Limits(MAX_STEPS, MAX_SECONDS)
-    run = RecordedRun(code, engine, NameObserver(), limits=limits, apart=True)
+    run = RecordedRun(code, engine, NameObserver(), limits=limits, own_session=True)
     if run.ended == "syntax":
         raise SyntaxError(run.steps[-1].error)
     # The thread's own time, because a busy machine makes any program take long; but a program

@@ -39,18 +39,20 @@ rows = predict(
 )
 
 
-def _that(torch: ModuleType, wanted: Mapping[str, Answer]) -> set[str]:
-    """The names of the methods with these facts, found by running, for a tensor that was computed from a leaf."""
-    found = {name: facts(one, "result", torch) for name, one in METHODS.items()}
-    return {
-        name
-        for name, one in found.items()
-        if all(one[key].answer == answer for key, answer in wanted.items())
-    }
+def _find_methods_with(torch: ModuleType, wanted: Mapping[str, Answer]) -> set[str]:
+    """Return the names of the methods with these facts, for a tensor computed from a leaf."""
+    names = set()
+    for name, copy_method in METHODS.items():
+        if wanted.items() <= facts(copy_method, "result", torch).answers.items():
+            names.add(name)
+    return names
 
 
 def _find_method(name: str) -> Method:
-    """The method of that name; whoever misspells one is told which was meant."""
+    """Return the method of that name.
+
+    A misspelt one ends the check, with the name it is near to.
+    """
     try:
         return method(name)
     except (TypeError, ValueError) as error:
@@ -82,22 +84,22 @@ def dangerous(names, torch):
         wrong(gettext('names has to be a list of names, such as ["clone", "view"].'))
     if not names:
         wrong(gettext("the list is empty, but there are such methods."))
-    right = _that(torch, {"after_write": "wrong, and no error"})
-    given = {_find_method(name).name for name in names}
-    for extra in sorted(given - right):
-        said = gettext(
+    right = _find_methods_with(torch, {"after_write": "wrong, and no error"})
+    listed = {_find_method(name).name for name in names}
+    for extra in sorted(listed - right):
+        sentence = gettext(
             "{name} is not one of them: after a write through its y, backward through x gives {what}.",
             name=repr(extra),
             what=facts(extra, "result", torch)["after_write"].said,
         )
-        wrong(said)
-    if missing := len(right - given):
-        said = ngettext(
+        wrong(sentence)
+    if missing := len(right - listed):
+        sentence = ngettext(
             "{number} more is missing. Filter the table by the column about backward.",
             "{number} more are missing. Filter the table by the column about backward.",
             missing,
         )
-        wrong(said)
+        wrong(sentence)
 
 
 WISHES: dict[str, dict[str, Answer]] = {
@@ -140,30 +142,34 @@ _WORDS: dict[tuple[str, Answer], str] = {
 }
 
 
-def _choice(*names: str | None) -> str:
-    given = ("None" if name is None else f'"{name}"' for name in names)
-    rows = "".join(f'    "{wish}": {name},\n' for wish, name in zip(WISHES, given, strict=True))
+def _write_choice(*names: str | None) -> str:
+    values = ("None" if name is None else f'"{name}"' for name in names)
+    rows = "".join(f'    "{wish}": {name},\n' for wish, name in zip(WISHES, values, strict=True))
     return f"choice = {{\n{rows}}}"
 
 
 @task(
     "choosing/wishes",
     "Choose a method for each of the five situations: replace `None` by its name in the table.",
-    start=_choice(*[None] * 5),
+    start=_write_choice(*[None] * 5),
     hints=[
         "Ask the four questions for each.",
         "The first needs `clone` or something like it; the last writes into existing cells.",
     ],
-    solution=_choice("clone", "detach().clone()", "detach", "view", "copy_"),
+    solution=_write_choice("clone", "detach().clone()", "detach", "view", "copy_"),
     wrong={
-        _choice("detach().clone()", None, None, None, None): "no gradient comes back",
-        _choice("view", None, None, None, None): "it looks at the cells of x",
-        _choice("clone", "clone", None, None, None): "the gradient still flows back",
-        _choice("clone", "torch.tensor", None, None, None): "it warns, each time",
-        _choice("clone", "detach().clone()", ".data", None, None): "counted by nobody else",
-        _choice("clone", "detach().clone()", "detach", "=", None): "it is x itself",
-        _choice("clone", "detach().clone()", "detach", "view", "clone"): "a new tensor, or none",
-        _choice("clone", "detach().clone()", "detach", "view", None): "still open: the numbers go",
+        _write_choice("detach().clone()", None, None, None, None): "no gradient comes back",
+        _write_choice("view", None, None, None, None): "it looks at the cells of x",
+        _write_choice("clone", "clone", None, None, None): "the gradient still flows back",
+        _write_choice("clone", "torch.tensor", None, None, None): "it warns, each time",
+        _write_choice("clone", "detach().clone()", ".data", None, None): "counted by nobody else",
+        _write_choice("clone", "detach().clone()", "detach", "=", None): "it is x itself",
+        _write_choice(
+            "clone", "detach().clone()", "detach", "view", "clone"
+        ): "a new tensor, or none",
+        _write_choice(
+            "clone", "detach().clone()", "detach", "view", None
+        ): "still open: the numbers go",
     },
     right="run on a tensor of its own, each of them does what was wanted.",
 )

@@ -98,9 +98,9 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
 def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
     yield are_tensors(**weight)
-    held = any(one is layer.weight for group in opt.param_groups for one in group["params"])
+    parameters = [parameter for group in opt.param_groups for parameter in group["params"]]
     yield CheckedFact(
-        held,
+        any(parameter is layer.weight for parameter in parameters),
         gettext("opt holds another tensor, and not layer.weight."),
         gettext("opt holds layer.weight."),
     )

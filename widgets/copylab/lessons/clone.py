@@ -52,14 +52,16 @@ seven = predict(
 )
 
 
-def _some_do(run: QuizRun) -> str:
-    calls = [step for step in run.trace.steps if step.site.source.split("(")[0].endswith("_")]
-    ends = [
-        gettext("`{call}` raises", call=step.site.source)
-        if step.error
-        else gettext("`{call}` runs", call=step.site.source)
-        for step in calls
-    ]
+def _describe_calls_in_place(run: QuizRun) -> str:
+    ends = []
+    for step in run.trace.steps:
+        call = step.site.source
+        if call.split("(")[0].endswith("_"):
+            raises, runs = (
+                gettext("`{call}` raises", call=call),
+                gettext("`{call}` runs", call=call),
+            )
+            ends.append(raises if step.error else runs)
     return gettext(
         "Some do. Here {calls}: a call that `backward` can go back through is recorded like any other operation.",
         calls=", ".join(ends),
@@ -69,7 +71,7 @@ def _some_do(run: QuizRun) -> str:
 NEVER_IN_PLACE = Misconception(
     "in place fails on a clone",
     "Calls that change a tensor in place always fail on a clone.",
-    _some_do,
+    _describe_calls_in_place,
 )
 
 
@@ -77,7 +79,7 @@ def _count_added_nodes(run: QuizRun) -> int:
     return len(run.snapshot(4).nodes) - len(run.snapshot(3).nodes)
 
 
-def _added_because(run: QuizRun) -> str:
+def _describe_added_nodes(run: QuizRun) -> str:
     before, after = len(run.snapshot(3).nodes), len(run.snapshot(4).nodes)
     return gettext(
         "There are {before} nodes before line 4, and {after} after it.", before=before, after=after
@@ -115,7 +117,7 @@ rest = predict(
                 "4": "a clone copies the graph",
                 "5": "a clone copies the graph",
             },
-            _added_because,
+            _describe_added_nodes,
             hint="a number",
         ),
         ask.gradient("b", at=6, wrong={"None": "a result never has a grad"}),

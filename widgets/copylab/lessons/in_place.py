@@ -42,45 +42,47 @@ for t in (add, mul, exp, relu):
 """
 
 
-def _raises(name: str, wrong: str, belief: Misconception) -> Question:
-    def stale(run: QuizRun) -> bool:
-        return _stale(run, name) is not None
+def _ask_if_backward_raises(name: str, wrong: str, belief: Misconception) -> Question:
+    def is_stale(run: QuizRun) -> bool:
+        return _find_stale_node(run, name) is not None
 
     def because(run: QuizRun) -> str:
-        found = _stale(run, name)
-        if found is None:
+        stale_node = _find_stale_node(run, name)
+        if stale_node is None:
             return gettext(
                 "No node behind `{name}` has saved anything that was written over.", name=name
             )
         return gettext(
-            "The node {node} has saved `{name}` as it was before the write.", node=found, name=name
+            "The node {node} has saved `{name}` as it was before the write.",
+            node=stale_node,
+            name=name,
         )
 
     return Question(
         lambda: gettext("Does `{name}.sum().backward()` raise an error?", name=name),
         ("yes", "no"),
-        answer=stale,
+        answer=is_stale,
         wrong={wrong: belief},
         because=because,
         name=f"Does `{name}.sum().backward()` raise an error?",
     )
 
 
-def _stale(run: QuizRun, name: str) -> str | None:
-    """The name of the node behind a tensor that has saved what was written over; None if there is none."""
-    behind = run.snapshot().nodes_behind(run.tensor(name))
-    return next(
-        (one.name for one in behind if any(saved.state == "stale" for saved in one.saved)), None
-    )
+def _find_stale_node(run: QuizRun, name: str) -> str | None:
+    """Return the name of a node behind a tensor that saved what was written over, or None."""
+    for record in run.snapshot().nodes_behind(run.tensor(name)):
+        if any(saved.state == "stale" for saved in record.saved):
+            return record.name
+    return None
 
 
 breaks = predict(
     CODE,
     [
-        _raises("add", "yes", ALWAYS),
-        _raises("mul", "yes", ALWAYS),
-        _raises("exp", "no", NEVER),
-        _raises("relu", "no", NEVER),
+        _ask_if_backward_raises("add", "yes", ALWAYS),
+        _ask_if_backward_raises("mul", "yes", ALWAYS),
+        _ask_if_backward_raises("exp", "no", NEVER),
+        _ask_if_backward_raises("relu", "no", NEVER),
         version("exp"),
         node("mul"),
     ],

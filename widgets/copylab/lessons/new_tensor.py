@@ -29,7 +29,7 @@ RECEIVER = Misconception(
 DTYPES = ("torch.float32", "torch.float64", "torch.int64")
 
 
-def _dtype(name: str, wrong: str) -> Question:
+def _ask_dtype(name: str, wrong: str) -> Question:
     return Question(
         lambda: gettext("What is `{name}.dtype`?", name=name),
         DTYPES,
@@ -52,8 +52,8 @@ pattern = predict(
     """,
     [
         value("a", wrong={"[2, 3]": RECEIVER, "[1, 2]": RECEIVER}),
-        _dtype("a", "torch.int64"),
-        _dtype("b", "torch.float64"),
+        _ask_dtype("a", "torch.int64"),
+        _ask_dtype("b", "torch.float64"),
         same_storage("k", "a", wrong={"yes": "a copy shares memory"}),
         value("k", wrong={"[8, 9]": "a copy shares memory"}),
         requires_grad("a", wrong={"yes": "new_tensor keeps the history"}),

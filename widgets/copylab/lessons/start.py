@@ -1,4 +1,7 @@
-"""Start: a bet; names, tensors, storages, counters and nodes; a view, and a gradient of one's own."""
+"""Start: a bet.
+
+Names, tensors, storages, counters and nodes; a view, and a gradient of one's own.
+"""
 
 from .. import predict
 from ..questions import count, gradient, names_showing, names_that, value, version

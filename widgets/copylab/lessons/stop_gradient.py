@@ -41,7 +41,7 @@ parts = predict(
 )
 
 
-def _loss(first, second):
+def _compute_loss(first, second):
     a, c = (p.item() for p in first.parameters())
     b, d = (p.item() for p in second.parameters())
     return float((b * (a * 2.0 + c) + d - 1.0) ** 2)
@@ -86,7 +86,9 @@ def frozen(A, B, loss):  # noqa: N803
         not any(graph_leads_back(loss=loss, p=p).holds for p in own),
         gettext("loss leads back to A: its gradients were computed, and then thrown away."),
     )
-    yield shows_values(_loss(A, B), loss=loss).but(gettext("loss is not what B makes of A."))
+    yield shows_values(_compute_loss(A, B), loss=loss).but(
+        gettext("loss is not what B makes of A.")
+    )
 
 
 @task(

@@ -115,12 +115,13 @@ class _FrameFolder:
         place = self._describe_place(site)
         parts = self.fold(start, heads[0], depth, site)
         for head, next_head in zip(heads, [*heads[1:], end], strict=True):
-            over = self._find_end_of_round(head, next_head, site, depth)
+            end_of_round = self._find_end_of_round(head, next_head, site, depth)
             title = gettext(
                 "Round {number} of the loop {where}", number=self._steps[head].round, where=place
             )
-            parts += self._make_group("round", title, site, self.fold(head, over, depth, site))
-            parts += self.fold(over, next_head, depth, site)
+            steps_of_round = self.fold(head, end_of_round, depth, site)
+            parts += self._make_group("round", title, site, steps_of_round)
+            parts += self.fold(end_of_round, next_head, depth, site)
         title = ngettext(
             "Loop {where}: {number} round",
             "Loop {where}: {number} rounds",

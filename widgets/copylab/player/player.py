@@ -268,7 +268,7 @@ class Steps(Sequence[Frame]):
         first = self.last_shown
         if first == len(self):
             return self._whole_form
-        left = gettext(
+        remark = gettext(
             "Shown are the first {first} of {all} steps, to keep the page below 2 MB. "
             "With s = steps(...), s[{next}] is the next one. "
             "With rounds=3, later rounds of loops run in one go.",
@@ -280,9 +280,8 @@ class Steps(Sequence[Frame]):
         summary = gettext(
             "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
         )
-        return StaticForm(
-            self._run.texts, parts, summary, " ".join(filter(None, [self.end, left])), cut=True
-        )
+        end = " ".join(filter(None, [self.end, remark]))
+        return StaticForm(self._run.texts, parts, summary, end, cut=True)
 
     @cached_property
     def stored_text(self) -> str:

@@ -99,7 +99,9 @@ class QuizRun:
 
         Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted.
         """
-        run = RecordedRun(self.code, self.engine, _MomentObserver(), limits=_LIMITS, apart=True)
+        run = RecordedRun(
+            self.code, self.engine, _MomentObserver(), limits=_LIMITS, own_session=True
+        )
         if run.ended == "interrupted":
             # Raised and not cached: half a run would answer questions wrongly from then on.
             raise RuntimeError(
@@ -216,7 +218,9 @@ class QuizRun:
         """Return live variables of another run, up to line `at`, to write into and to call."""
         variables: dict[str, Any] = {}
         code = self.code if at is None else statements_up_to(self.code, at)
-        RecordedRun(code, self.engine, lambda _: None, names=variables, limits=_LIMITS, apart=True)
+        RecordedRun(
+            code, self.engine, lambda _: None, names=variables, limits=_LIMITS, own_session=True
+        )
         return variables
 
 

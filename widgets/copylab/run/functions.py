@@ -253,14 +253,14 @@ def _find_functions_of_things(things: Iterable[Steppable]) -> Iterator[FunctionT
     TypeError for one without any.
     """
     for thing in things:
-        found = _find_functions_of_thing(thing)
-        if not found or any(_is_of_copylab(function) for function in found):
+        functions = _find_functions_of_thing(thing)
+        if not functions or any(_is_of_copylab(function) for function in functions):
             raise TypeError(
                 "into takes True, False, names of functions of the code, "
                 "and modules, classes and functions "
                 f"that are written in Python, not {thing!r}"
             )
-        yield from found
+        yield from functions
 
 
 def _is_of_copylab(function: FunctionType) -> bool:
@@ -268,39 +268,39 @@ def _is_of_copylab(function: FunctionType) -> bool:
 
 
 def _find_functions_of_thing(thing: Steppable) -> list[FunctionType]:
-    found: list[FunctionType] = []
+    functions: list[FunctionType] = []
     if isinstance(thing, ModuleType):
         for holder in list(vars(thing).values()):
-            found += _find_held_functions(holder, vars(thing))
+            functions += _find_held_functions(holder, vars(thing))
     elif isinstance(thing, type):
         for base in thing.__mro__:
             module = vars(sys.modules.get(base.__module__, sys))
             # A base of an installed package (torch.nn.Module) is stepped into only if it is named
             # itself.
             if base is thing or not _is_installed(str(module.get("__file__", ""))):
-                found += _find_held_functions(base, module)
+                functions += _find_held_functions(base, module)
     else:
         function = inspect.unwrap(getattr(thing, "__func__", thing))
         if isinstance(function, FunctionType):
-            found += _find_held_functions(function, function.__globals__)
-    return found
+            functions += _find_held_functions(function, function.__globals__)
+    return functions
 
 
 def _find_held_functions(
-    holder: Any, namespace: dict[str, Any], seen: set[int] | None = None
+    holder: Any, namespace: dict[str, Any], visited: set[int] | None = None
 ) -> Iterator[FunctionType]:
     """Yield the functions over the globals `namespace` that an object consists of.
 
     It may be a function, a class, or the result of a decorator.
     """
-    seen = set() if seen is None else seen
-    if id(holder) in seen:
+    visited = set() if visited is None else visited
+    if id(holder) in visited:
         return
-    seen.add(id(holder))
+    visited.add(id(holder))
     if type(holder) is FunctionType and holder.__globals__ is namespace:
         yield holder
     for inner in _list_inner_holders(holder, namespace):
-        yield from _find_held_functions(inner, namespace, seen)
+        yield from _find_held_functions(inner, namespace, visited)
 
 
 def _list_inner_holders(holder: Any, namespace: dict[str, Any]) -> list[Any]:

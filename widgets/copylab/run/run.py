@@ -75,8 +75,8 @@ class RecordedRun:
         into: the functions of the program that are stepped into.
         things: modules, classes and functions of the user's that are stepped into besides.
         limits: where it ends.
-        apart: it runs as in a session of its own, and changes none of this session's random numbers
-            and settings.
+        own_session: it runs as in a session of its own, and changes none of this session's random
+            numbers and settings.
 
     Raises:
         ValueError: `into` names a function that the program does not define.
@@ -96,7 +96,7 @@ class RecordedRun:
         into: FunctionChoice = True,
         things: Sequence[Steppable] = (),
         limits: Limits = LIMITS,
-        apart: bool = False,
+        own_session: bool = False,
     ) -> None:
         self.limits = limits
         self.steps: tuple[Step, ...] = ()
@@ -122,8 +122,8 @@ class RecordedRun:
         else:
             program = code
         program.check_choice(into)
-        with repeatable_session(engine) if apart else nullcontext():
-            self._run_program(program, engine, look, reports_random=not apart)
+        with repeatable_session(engine) if own_session else nullcontext():
+            self._run_program(program, engine, look, reports_random=not own_session)
 
     def _run_program(
         self, program: Program, engine: ModuleType, look: Observe, *, reports_random: bool
