@@ -461,7 +461,8 @@ def split_paragraphs(text: str) -> Box:
     """Return a text of several paragraphs as parts; code is between lines of three backticks."""
     parts: list[Part] = []
     for number, piece in enumerate(_FENCE.split(text.strip())):
-        if number % 2:  # `split` puts what a group matched between the rest
+        # `split` puts what a group matched between the rest.
+        if number % 2:
             parts.append(Code(piece))
             continue
         paragraphs = re.split(r"\n\s*\n", piece.strip())

@@ -238,7 +238,8 @@ class Race(Presentation):
             chance = random.Random(number)
             chance.shuffle(order)
             for lane in order:
-                stopwatch.busy = False  # only code that is timed may be interrupted
+                # Only code that is timed may be interrupted.
+                stopwatch.busy = False
                 if not lane.error:
                     lane.take_sample(chance)
                 stopwatch.busy = True
@@ -441,7 +442,8 @@ def _keep_freed_memory(engine: ModuleType, size: int) -> None:
     not, by the order in which memory was used: glibc made the same copy of 4 MB take 4 times as
         long.
     """
-    engine.empty(min(4 * size, 1 << 23))  # glibc learns from blocks of up to 32 MB
+    # glibc learns from blocks of up to 32 MB.
+    engine.empty(min(4 * size, 1 << 23))
 
 
 def _shift_memory(engine: ModuleType, size: int, chance: random.Random) -> list[object]:
@@ -645,7 +647,8 @@ def _draw_grid(canvas: Canvas, axes: _Axes, sizes: Sequence[int]) -> None:
     for size in sizes:
         x, label = axes.x(size), f"{size:,}" if size < 10_000 else f"{size:.0e}".replace("e+0", "e")
         canvas.line([(x, bottom), (x, bottom + 5)], "thin")
-        if x - text_width(label, "s") / 2 >= free_from:  # a size without room keeps its tick
+        # A size without room keeps its tick.
+        if x - text_width(label, "s") / 2 >= free_from:
             canvas.text(x, bottom + 19, label, "m s c")
             free_from = x + text_width(label, "s") / 2 + 6
     canvas.text(_LEFT + _WIDTH / 2, bottom + 36, gettext("elements"), "m s c")

@@ -123,11 +123,13 @@ class SafeFolder:
             try:
                 with os.fdopen(descriptor, "wb") as file:
                     if mode is not None and hasattr(os, "fchmod"):
-                        with contextlib.suppress(PermissionError):  # file systems without modes
+                        # Some file systems have no modes.
+                        with contextlib.suppress(PermissionError):
                             os.fchmod(descriptor, mode)
                     file.write(content)
                     file.flush()
-                    os.fsync(descriptor)  # or a power cut leaves an empty file of the new name
+                    # Otherwise a power cut could leave an empty file of the new name.
+                    os.fsync(descriptor)
                 if keep_old_as is not None:
                     self._rename(place, keep_old_as)
                 os.replace(part, place.leaf, src_dir_fd=place.folder, dst_dir_fd=place.folder)
@@ -164,7 +166,8 @@ class SafeFolder:
         """
         # The folder itself is locked: a lock file cannot be made in a folder that may only be read,
         # and would stay in any other, as that of filelock 4.3.1 does.
-        lock_file = self.path / ".copylab.lock"  # Windows locks no folders
+        # Windows locks no folders.
+        lock_file = self.path / ".copylab.lock"
         if sys.platform == "win32":
             if self.has(lock_file.name):
                 _require_regular(lock_file.name, lock_file.lstat())
@@ -182,7 +185,8 @@ class SafeFolder:
         finally:
             os.close(lock)
             if sys.platform == "win32":
-                with contextlib.suppress(OSError):  # another process waits for it
+                # Windows removes no file that another process has opened.
+                with contextlib.suppress(OSError):
                     lock_file.unlink()
 
     @contextlib.contextmanager

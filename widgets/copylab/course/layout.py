@@ -273,7 +273,8 @@ def _find_digest(course: SafeFolder, name: str) -> str | None:
 def _is_missing_or_untouched(course: SafeFolder, record: Record, name: str) -> bool:
     try:
         digest = _find_digest(course, name)
-    except OSError:  # a link, or what may not be read: somebody put it there
+    except OSError:
+        # A link, or what may not be read: somebody put it there.
         return False
     return digest is None or record.is_untouched(name, digest)
 
@@ -287,7 +288,8 @@ def _remove_old_files(course: SafeFolder, record: Record, editions: Iterable[str
     remarks = []
     for name in sorted(record.files.keys() - set(editions)):
         digest = None
-        with contextlib.suppress(OSError):  # a link, or what may not be read, is left alone
+        # A link, or what may not be read, is left alone.
+        with contextlib.suppress(OSError):
             digest = None if name.casefold() in taken else _find_digest(course, name)
         is_untouched = record.is_untouched(name, digest)
         del record.files[name]

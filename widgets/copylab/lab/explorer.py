@@ -120,7 +120,8 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
                 f"there is no way to write called {how!r}; there are {', '.join(map(repr, WRITES))}"
             )
         code = WRITES[how].format(name=_require_x_or_y(name))
-        if self.source.dtype == "bool":  # a bool plus 10 would stay True
+        # A bool plus 10 would stay True.
+        if self.source.dtype == "bool":
             code = code.replace(".add_(10)", ".logical_not_()").replace("+= 10", "^= True")
         self.run(code)
 
@@ -215,7 +216,8 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
 
     @property
     def _last_result(self) -> LabResult:
-        assert self._result is not None  # the program runs before the constructor returns
+        # The program runs before the constructor returns.
+        assert self._result is not None
         return self._result
 
     def _run_program(self, _: object = None) -> None:

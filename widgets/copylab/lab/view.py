@@ -231,7 +231,8 @@ def _classes_of_line(result: LabResult, line: ProgramLine, *, is_new: bool) -> l
     if line.state == "raised":
         return [*classes, "cl-wrong"]
     if result.explanation and line.number == result.explained_line:
-        classes.append("cl-wrong")  # it computed a wrong gradient, and no error said so
+        # It computed a wrong gradient, and no error said so.
+        classes.append("cl-wrong")
     if is_new:
         classes.append("cl-here")
     return classes

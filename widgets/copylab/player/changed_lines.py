@@ -25,7 +25,8 @@ def find_changed_lines(before: str, now: str) -> tuple[str, ...]:
 def _find_changes_of_block(block: str, old_lines: list[str]) -> list[str]:
     old_items = {_head_of_line(line): set(_items_of_line(line)) for line in old_lines}
     changed: list[str] = []
-    parents: list[str] = []  # unchanged lines around the next one that are not in the result yet
+    # Unchanged lines around the next one that are not in the result yet.
+    parents: list[str] = []
     for line in block.split("\n"):
         while parents and _indentation_of(parents[-1]) >= _indentation_of(line):
             parents.pop()

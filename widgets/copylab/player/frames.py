@@ -41,7 +41,8 @@ class Observation:
     plain: Mapping[str, str]
 
 
-_NOT_SHOWN = (ModuleType, FunctionType, type)  # a program's imports and definitions
+# A program's imports and definitions.
+_NOT_SHOWN = (ModuleType, FunctionType, type)
 
 
 class NameObserver:
@@ -303,7 +304,8 @@ def _draw_graphs(
         if key not in drawn:
             try:
                 drawn[key] = StepPicture(graph.svg, graph.text, number)
-            except viz.LayoutError as error:  # the words need no Graphviz
+            except viz.LayoutError as error:
+                # The words need no Graphviz.
                 drawn[key] = StepPicture("", graph.text, number, str(error))
         pictures[number].pictures["graph"] = drawn[key]
         renumbered = _renumber_nodes(before, changes[number])

@@ -38,7 +38,8 @@ class StepsWidget(Exhibit, Live):
     step = traitlets.Int(1, help="The step that is shown, from 1.").tag(sync=True)
 
     def __init__(self, steps: Any, **traits: Any) -> None:
-        self._steps = steps  # first: a view may be made as soon as the model is opened
+        # Before the model is opened: a view of it may be made at once.
+        self._steps = steps
         super().__init__(**traits)
 
     @traitlets.default("form")

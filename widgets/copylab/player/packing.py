@@ -42,7 +42,8 @@ class Pack:
     """
 
     def __init__(self) -> None:
-        self._parts: dict[str, str] = {}  # one object for equal parts: they are many
+        # One object for equal parts: they are many.
+        self._parts: dict[str, str] = {}
         self._texts: dict[str, dict[int, list[str]]] = {}
 
     def add(self, kind: str, number: int, text: str) -> None:
@@ -130,7 +131,8 @@ def _cut_into_parts(text: str) -> list[str]:
     which pictures of one run use different sets, made that 77 kB, attributes made it 50 kB. Marks
     are put in and cut at, which is far faster than to search for the cuts one by one.
     """
-    if _MARK in text:  # no picture has it; a text that does stays whole
+    # No picture has it; a text that does stays whole.
+    if _MARK in text:
         return [text]
     for end, start in _CUTS:
         text = text.replace(f"{end}{start}", f"{end}{_MARK}{start}")
@@ -154,5 +156,6 @@ def _encode_difference(before: list[str], now: list[str]) -> list[str | tuple[in
             end = start + 1
         elif part is not None:
             row.append(part)
-            start = end = end + 1  # it replaces one part: go on behind that
+            # It replaces one part: go on behind that.
+            start = end = end + 1
     return row

@@ -66,7 +66,8 @@ SHEETS = ("player/player.css",)
 
 # The last kind is left out first. Of many tensors, the graph is the harder one to read.
 _DISPENSABLE_KINDS = ("memory text", "graph text", "memory svg", "graph svg")
-_MARKUP_OF_PART = 200  # bytes of a step or group in the file beside its words, about
+# About the bytes that a step or group takes in the file beside its words.
+_MARKUP_OF_PART = 200
 _SIZE_OF_SVG = re.compile(r' viewBox="0 0 (\d+) (\d+)"')
 
 

@@ -118,7 +118,8 @@ def parse_value(answer: Any) -> Any:
     inside = _TENSOR.match(text)
     text = _CONJUNCTIONS.sub(",", inside[1] if inside else text)
     text = text.replace(";", ",").replace(" and ", ", ")
-    with_commas = re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)  # `2 4` is `2, 4`
+    # `2 4` is `2, 4`.
+    with_commas = re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)
     for literal in (text, text.rstrip("."), with_commas):
         try:
             return ast.literal_eval(literal)

@@ -288,7 +288,8 @@ def _find_live_tensor(variables: Mapping[str, Any], name: str) -> Any:
     return tensors[name]
 
 
-@functools.lru_cache(maxsize=64)  # the answer and its evidence are asked for one after the other
+# The answer and its evidence are asked for one after the other.
+@functools.lru_cache(maxsize=64)
 def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
     """Write a number into every element of `through`, and see if `x` shows it."""
     variables = run.make_variables(at)
@@ -332,7 +333,8 @@ def try_backward(run: QuizRun, x: str, of: str, at: int | None) -> Trial:
     with warnings.catch_warnings(action="ignore"):
         source.grad = None
         if not source.is_leaf:
-            source.retain_grad()  # otherwise the gradient passes through and is not kept
+            # Otherwise the gradient passes through and is not kept.
+            source.retain_grad()
         try:
             result.sum().backward()
         except RuntimeError as error:
@@ -367,7 +369,8 @@ def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:
     if source.grad_fn is not None:
         goals.add(source.grad_fn)
     paths, visited = [[start]], {start}
-    for path in paths:  # breadth first: longer paths are appended while we go on
+    # Breadth first: longer paths are appended while we go on.
+    for path in paths:
         if path[-1] in goals:
             names = [labels.short_node_name(snapshot.node(node_id).name) for node_id in path]
             if len(names) > _MAX_NODES:

@@ -229,7 +229,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         try:
             variables = select_variables(namespace, self.names)
             verdict = self._judge(variables, self._engine or engine_for(namespace))
-        except KeyboardInterrupt:  # of a check without an end, or of a learner's code in it
+        except KeyboardInterrupt:
+            # The check, or a learner's code in it, has no end.
             return Verdict(
                 "not attempted", gettext("the check was interrupted before it had an answer.")
             )
@@ -282,14 +283,16 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
 
     def _verdict_of(self, result: Any) -> Verdict:
         """Return the verdict for what a check returned or, for a generator, yields."""
-        sentences: dict[str, None] = {}  # a fact may be tried several times, and is said once
+        # A fact may be tried several times, and is said once.
+        sentences: dict[str, None] = {}
         if isinstance(result, Iterator):
             for fact in result:
                 if not fact.holds:
                     return Verdict("wrong", stabilize_text(fact.no))
                 sentences[fact.yes] = None
         elif hasattr(result, "item"):
-            result = result.item()  # `return (a == b).all()` is a tensor
+            # `return (a == b).all()` is a tensor.
+            result = result.item()
         if result is None or result is True or isinstance(result, Iterator):
             if self._right:
                 sentences[gettext(self._right)] = None
@@ -412,7 +415,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """
         variables, error = run_attempt(self.start, code, engine)
         program = self.start if code is None else code
-        must_not_raise = code in (None, self.code, *self.also)  # a wrong answer may raise
+        # A wrong answer may raise.
+        must_not_raise = code in (None, self.code, *self.also)
         if error and must_not_raise:
             faults.append(f"{program!r} raises {error.partition(chr(10))[0]}")
         checked = select_variables(variables, self.names)
@@ -450,7 +454,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
 
     def live(self) -> ExerciseView:
         """Return the card with buttons, the same widget each time: observe its trait `state`."""
-        if self._view is None or self._view.comm is None:  # a closed widget has no comm
+        # A closed widget has no comm.
+        if self._view is None or self._view.comm is None:
             self._view = ExerciseView(self)
         return self._view
 
@@ -527,7 +532,8 @@ class ExerciseView(TaskView):
                 escape(name),
                 type="button",
                 data_do=action,
-                data_keep=action,  # keeps the focus when the card is shown anew
+                # Keeps the focus when the card is shown anew.
+                data_keep=action,
                 class_="cl-primary" if action == "check" else None,
             )
         return html_element("div", buttons, class_="cl-bar")

@@ -300,7 +300,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def rows(self, id_prefix: str = "") -> Part:
         """Return the rows. With the beginning of their ids, they have fields to fill in."""
-        left: dict[str, Any] = {"style": "text-align: left"}  # JupyterLab sets cells to the right
+        # JupyterLab sets cells to the right.
+        left: dict[str, Any] = {"style": "text-align: left"}
         lines, rows = [], []
         for number, question in enumerate(self.questions, 1):
             lines.append(f"{number:>3}. {question.text}  ({question.answer_format})")
@@ -334,7 +335,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def live(self) -> PredictionView:
         """Return the table to fill in, the same widget each time, with the answers of before."""
-        if self._view is None or self._view.comm is None:  # a closed widget has no comm
+        # A closed widget has no comm.
+        if self._view is None or self._view.comm is None:
             self.restore()
             self._view = PredictionView(self)
         return self._view
@@ -467,7 +469,8 @@ class PredictionView(TaskView):
             return
         names = {question.name for question in self._prediction.questions}
         answers = {}
-        for name, text in change.new.items():  # from a browser, so anything
+        # They come from a browser, and may be anything.
+        for name, text in change.new.items():
             if name in names and text:
                 answers[name] = str(text)
         self._prediction.answers = answers

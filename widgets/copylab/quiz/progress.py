@@ -47,7 +47,8 @@ def find_progress_file() -> Path | None:
     """
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
-    with contextlib.suppress(OSError):  # the current folder was removed
+    # The current folder may have been removed.
+    with contextlib.suppress(OSError):
         current = Path.cwd()
         folders = (current, *current.parents)
         if any(is_regular_file(folder / COURSE_STATE_FILE) for folder in folders):

@@ -329,7 +329,8 @@ def outcome(run: QuizRun) -> str:
         return ENDLESS
     if run.trace.error is None:
         return ENDS
-    return f"line {run.error_line} raises an error"  # as `translate_choice` reads it
+    # In these words, which `translate_choice` reads.
+    return f"line {run.error_line} raises an error"
 
 
 @_question(

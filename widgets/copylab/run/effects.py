@@ -84,7 +84,8 @@ class Effects:
 
     def __exit__(self, *_: object) -> None:
         for owner, name, original, stand_in in self._replaced:
-            if getattr(owner, name, None) is stand_in:  # not if the program has put its own there
+            # Not if the program has put its own there.
+            if getattr(owner, name, None) is stand_in:
                 setattr(owner, name, original)
         gone = {
             name: module
@@ -164,7 +165,8 @@ class Setting(NamedTuple):
 
 
 def _list_settings(engine: Any) -> Iterator[Setting]:
-    if hasattr(engine, "is_grad_enabled"):  # any module with a Tensor will do
+    # Any module with a Tensor can be an engine, with or without these.
+    if hasattr(engine, "is_grad_enabled"):
         yield Setting(
             gettext_noop("whether gradients are recorded"),
             engine.is_grad_enabled,
@@ -244,7 +246,8 @@ def _note_os_open(path: Any, flags: int, *_: object, **__: object) -> Deed | Non
 def _note_written_path(path: Any, *_: object) -> Deed | None:
     if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull:
         return None
-    if Path(os.fsdecode(path)).is_dir():  # a temporary file is made in its folder
+    # A temporary file is made in its folder.
+    if Path(os.fsdecode(path)).is_dir():
         return Deed("wrote", _TEMPORARY)
     return _make_path_note("wrote")(path)
 
@@ -279,7 +282,8 @@ def _list_observed_functions() -> tuple[tuple[Any, str, Note], ...]:
     """Return the functions with effects: their module or class, their name, the note of a call."""
     process, connection, database = map(import_module, ("subprocess", "socket", "sqlite3"))
     with contextlib.suppress(OSError):
-        tempfile.gettempdir()  # the first time it tries folders, by writing into them
+        # Now, because the first time it tries folders, by writing into them.
+        tempfile.gettempdir()
     kinds = {
         "truncate": "wrote",
         "remove": "removed",

@@ -75,7 +75,8 @@ def program_from_function(
         )
     names, code = dict(function.__globals__), files.stepped[function]
     if into is False:
-        del files.stepped[function]  # its copy is stepped, calls of itself are not
+        # Its copy is stepped, calls of itself are not.
+        del files.stepped[function]
 
     def start(bind_marks: Callable[[CodeType], CodeType]) -> object:
         return _copy_function(function, bind_marks(code), names)(*args, **kwargs)
@@ -165,7 +166,8 @@ class _FileMarker:
             source = "".join(inspect.findsource(members[0])[0])
             marker = Marker(source, SourceText(source, file=file), self._sites, self._into)
         except (OSError, TypeError, SyntaxError, ValueError):
-            return  # no source, or not that of the running code: they run without steps
+            # No source, or not that of the running code: they run without steps.
+            return
         nodes = dict(find_functions(marker.tree))
         if self._entry in members:
             self._mark_entry(marker, nodes, source)
@@ -305,7 +307,8 @@ def _find_held_functions(
 
 def _list_inner_holders(holder: Any, namespace: dict[str, Any]) -> list[Any]:
     """Return what may hold functions inside of `holder`."""
-    kind = type(holder)  # isinstance() would ask the object itself, which may answer anything
+    # isinstance() would ask the object itself, which may answer anything.
+    kind = type(holder)
     if kind is FunctionType:
         # What a decorator calls, for example.
         contents = [value for cell in holder.__closure__ or () for value in _content_of_cell(cell)]

@@ -158,7 +158,8 @@ def program_from_code(source: str, names: dict[str, Any], into: FunctionChoice =
     code = marker.mark_program()
 
     def start(bind_marks: Callable[[CodeType], CodeType]) -> None:
-        exec(bind_marks(code), names)  # running the user's code is what this package is for
+        # Running the user's code is what this package is for.
+        exec(bind_marks(code), names)
 
     functions = names_of_functions(marker.tree)
     return Program(text, sites, find_scopes(source, FILENAME), functions, names, start)
@@ -241,7 +242,8 @@ class Marker:
             last.value = ast.copy_location(_make_call(SHOW, last.value), last.value)
 
     def _mark_module(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        if len(body) == 1 and _is_string(body[0]):  # the value to show, no docstring
+        # It is the value to show, and no docstring.
+        if len(body) == 1 and _is_string(body[0]):
             return self._mark_block(body, None)
         # A docstring and imports from __future__ must stay first.
         head = 1 if body and _is_string(body[0]) else 0
@@ -261,14 +263,16 @@ class Marker:
         return marked
 
     def _mark_statement(self, stmt: ast.stmt, function: str | None) -> list[ast.stmt]:
-        if isinstance(stmt, _TRY_STATEMENTS):  # `try:` itself does nothing that could be shown
+        # `try:` itself does nothing that could be shown.
+        if isinstance(stmt, _TRY_STATEMENTS):
             self._mark_inner_blocks(stmt, function)
             return [stmt]
         site = self._add_site(stmt, function)
         start = self._make_mark(OPEN, site, stmt)
         done = self._make_mark(DONE, site, stmt)
         match stmt:
-            case ast.Raise():  # its step is that of the error: see `Recorder.record_failure`
+            case ast.Raise():
+                # Its step is that of the error: see `Recorder.record_failure`.
                 return [start, stmt]
             # A bare return stays bare: an async generator allows no other.
             case ast.Break() | ast.Continue() | ast.Return(value=None):
@@ -278,7 +282,8 @@ class Marker:
                 return [start, stmt]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._mark_body(stmt)
-            case ast.ClassDef():  # one step; its methods are stepped into when they are called
+            case ast.ClassDef():
+                # One step; its methods are stepped into when they are called.
                 self._mark_functions_in(stmt)
             case ast.If():
                 stmt.test = _wrap_value(TEST, site, stmt.test)
@@ -344,7 +349,8 @@ class Marker:
         line = find_first_line(node)
         first_inner = _find_first_inner_line(node)
         end = (node.end_lineno or line) if first_inner is None else max(first_inner - 1, line)
-        if first_inner is None and end == line:  # it may be one of several on its line
+        # Of several statements on a line, each shows its own part.
+        if first_inner is None and end == line:
             source = self._bytes[line - 1][node.col_offset : node.end_col_offset].decode()
         else:
             source = _clean_statement(self._lines[line - 1 : end])

@@ -98,7 +98,8 @@ class Recorder:
         self._max_steps, self._max_rounds = max_steps, max_rounds
         self._thread: int | None = get_ident()
         self._open_line: OpenLine | None = None
-        self._rounds: dict[tuple[int, int], int] = {}  # by the site and the id of the frame
+        # By the site and the id of the frame.
+        self._rounds: dict[tuple[int, int], int] = {}
         self._folded_loop: FoldedLoop | None = None
         self._folded_rounds = 0
 
@@ -174,7 +175,8 @@ class Recorder:
         if not is_end and self._is_in_folded_loop(handle, site, frame):
             return True
         if is_end and self._sites[loop.site].loop == "while":
-            self._folded_rounds -= 1  # its last test was counted, and began no round
+            # Its last test was counted, and began no round.
+            self._folded_rounds -= 1
         self._folded_loop = None
         # With a caught error, the error is recorded first, with the rounds.
         if handle != self._on_caught:
@@ -307,7 +309,8 @@ class Recorder:
             frame, site = self._find_innermost_site(places)
         elif self._open_line is not None:
             site = self._open_line.site
-        elif self.steps:  # raised between two lines: it belongs to the last that ran
+        elif self.steps:
+            # Raised between two lines: it belongs to the last that ran.
             site = self._sites.index(self.steps[-1].site)
         if site is None or frame is None or not self._sites:
             return

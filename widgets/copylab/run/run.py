@@ -139,7 +139,8 @@ class RecordedRun:
             self.before = look(recorder.global_names(names))
             effects = Effects(engine, lambda: stopwatch.busy, random=reports_random)
             with capture_output(recorder.output), effects:
-                builtins["open"] = open  # the one of `effects`, which notes what is written
+                # The one of `effects`, which notes what is written.
+                builtins["open"] = open
                 recorder.restore_functions = effects.restore_functions
                 self.ended = _run_to_end(recorder, stopwatch)
                 recorder.finish(names)

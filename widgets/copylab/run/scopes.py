@@ -82,7 +82,8 @@ class FrameVariables:
 
     def __init__(self) -> None:
         self._shadows: dict[CodeType, tuple[ShadowedVariable, ...]] = {}
-        self._noted: dict[int, dict[str, Any]] = {}  # by the id of the frame
+        # By the id of the frame.
+        self._noted: dict[int, dict[str, Any]] = {}
 
     def note_shadowed(self, frame: FrameType) -> None:
         """Note what a comprehension may hide in the next statement of `frame`."""
@@ -128,7 +129,8 @@ class FrameVariables:
 def _is_in_comprehension(frame: FrameType, places: dis.Positions) -> bool:
     """Return True if the call that `frame` is in is written inside of `places`."""
     here = dis.Positions(*[*frame.f_code.co_positions()][frame.f_lasti // 2])
-    if None in here or None in places:  # Python was started without positions
+    # Python was started with -X no_debug_ranges.
+    if None in here or None in places:
         return False
     return (places.lineno, places.col_offset) <= (here.lineno, here.col_offset) and (
         (here.end_lineno, here.end_col_offset) <= (places.end_lineno, places.end_col_offset)

@@ -31,8 +31,10 @@ _INTERNAL_NOTE = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
 _CONTROL_CHARACTER = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 # These would change the direction of the text around them.
 _DIRECTION_MARK = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_MAX_OF_RUN, _MAX_OF_STEP = 100_000, 4000  # characters of output that are stored
-_RETRY_SECONDS = 0.25  # seconds until a program that goes on is interrupted again
+# Characters of output that are stored.
+_MAX_OF_RUN, _MAX_OF_STEP = 100_000, 4000
+# Seconds until a program that goes on is interrupted again.
+_RETRY_SECONDS = 0.25
 
 
 # -- the engine that it knows as `torch`, and its settings -----------------------------
@@ -214,7 +216,8 @@ def make_printable(text: str) -> str:
     """Return text without control characters; marks that change its direction are escapes."""
     text = _CONTROL_CHARACTER.sub("", text.replace("\r\n", "\n"))
     text = _DIRECTION_MARK.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
-    return text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be stored
+    # A lone surrogate cannot be stored.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def describe_error(error: BaseException) -> str:
@@ -349,7 +352,8 @@ class Stopwatch:
     """
 
     def __init__(self, seconds: float) -> None:
-        self.reason: str | None = None  # "time" or "interrupt", once one of them has happened
+        # "time" or "interrupt", once one of them has happened.
+        self.reason: str | None = None
         self.busy = True
         self._seconds = seconds
         self._lock = threading.Lock()
@@ -414,9 +418,11 @@ class Stopwatch:
         with self._lock:
             if not self._running:
                 return False
-            if self.busy:  # `check()` comes soon, and what runs now may not be the program
+            # `check()` comes soon, and what runs now may not be the program.
+            if self.busy:
                 return True
-            if hasattr(signal, "pthread_kill"):  # ends a sleep(), which interrupt_main() does not
+            # This ends a sleep(), which interrupt_main() does not.
+            if hasattr(signal, "pthread_kill"):
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             else:
                 _thread.interrupt_main()

@@ -123,7 +123,8 @@ def _show_box(box: Any) -> None:
     elif hasattr(box, "_ipython_display_"):
         box._ipython_display_()
     else:
-        raise NotImplementedError  # IPython then goes on with `_repr_mimebundle_`
+        # IPython then goes on with `_repr_mimebundle_`.
+        raise NotImplementedError
 
 
 def _is_displayed_as_usual(box: Any) -> bool:

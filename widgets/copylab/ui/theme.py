@@ -20,7 +20,8 @@ from ..wording import current_language, gettext, list_translations
 # and Quarto.
 _HIGH_CONTRAST_HOST = "[data-vscode-theme-kind=vscode-high-contrast{}]"
 _PAGE_HOST = ":is(html,body):is([theme={0}],[data-theme={0}],.{0},.quarto-{0})"
-_VIEW_HOST = ":host [data-theme={}]"  # in a shadow tree: live.js sets it
+# In a shadow tree: live.js sets it.
+_VIEW_HOST = ":host [data-theme={}]"
 _HOSTS = {
     "light": (
         "[data-jp-theme-light=true]",
@@ -62,7 +63,8 @@ def _declare_from_python(script: str) -> str:
     words = {
         text: translation
         for text, translation in list_translations().items()
-        if json.dumps(text, ensure_ascii=False) in script  # as scripts write it, in double quotes
+        # As scripts write it, in double quotes.
+        if json.dumps(text, ensure_ascii=False) in script
     }
     values = json.dumps({"language": current_language() or "", "words": words})
     # A page's script ends at the first `</script`.
@@ -76,7 +78,8 @@ def _read_web_file(name: str) -> str:
     text = files("copylab").joinpath(room, "web", file).read_text("utf-8")
     # Comments that have lines of their own, of one line or several.
     text = re.sub(r"(?m)^[ \t]*(//.*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)$", "", text)
-    text = re.sub(r"\n\s*", "\n", text).lstrip()  # blank lines and indentation
+    # Blank lines and indentation.
+    text = re.sub(r"\n\s*", "\n", text).lstrip()
     # The scripts of a page are one module, so an export is for a test that imports a file alone.
     # `export default` stays: it is what anywidget asks for.
     text = re.sub(r"(?m)^export (?=function|const|class)", "", text)
@@ -116,6 +119,7 @@ def colour_rules(root: str, sheet: str = "") -> str:
 
 
 def _colour_properties(names: Iterable[str], theme: str) -> str:
-    shade = ("light", "dark").index(theme)  # PALETTE has a pair for each name
+    # PALETTE has a pair for each name.
+    shade = ("light", "dark").index(theme)
     colours = (f"--tt-{name}:{PALETTE[name][shade]};" for name in names)
     return f"color-scheme:{theme};" + "".join(colours)
