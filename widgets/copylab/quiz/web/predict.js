@@ -10,7 +10,8 @@ class PredictionForm {
     this.root = document.createElement("div");
     this.root.className = "cl-panel cl-predict";
     this.root.innerHTML =
-      '<div></div><p class="cl-problem" role="alert"></p><div class="cl-only-heard" role="status" aria-live="polite"></div>';
+      '<div></div><p class="cl-problem" role="alert"></p>' +
+      '<div class="cl-only-heard" role="status" aria-live="polite"></div>';
     [this.body, this.problem, this.status] = this.root.children;
     this.kernelIsGone = false;
     this.awaitsResult = false;
@@ -27,27 +28,22 @@ class PredictionForm {
     root.addEventListener("click", ({ target }) => target.dataset.do && this.sendAction(target.dataset.do));
     root.addEventListener("keydown", (event) => {
       // An Enter that ends the writing of a Chinese or Korean word is none.
-      if (event.key !== "Enter" || event.isComposing || event.target !== this.fields().at(-1)) return;
-      event.preventDefault();
-      this.submit();
+      if (event.key === "Enter" && !event.isComposing && event.target === this.fields.at(-1)) this.submit(event);
     });
-    root.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.submit();
-    });
+    root.addEventListener("submit", (event) => this.submit(event));
   }
 
-  fields() {
+  get fields() {
     return [...this.body.querySelectorAll("select, input")];
   }
 
-  emptyFields() {
-    return this.fields().filter((field) => !field.value.trim());
+  get emptyFields() {
+    return this.fields.filter((field) => !field.value.trim());
   }
 
   /** The answers by the names of their fields, without the empty ones. */
   readAnswers() {
-    const entries = this.fields().map((field) => [field.name, field.value.trim()]);
+    const entries = this.fields.map((field) => [field.name, field.value.trim()]);
     return Object.fromEntries(entries.filter(([, value]) => value));
   }
 
@@ -67,8 +63,8 @@ class PredictionForm {
   }
 
   updateCount() {
-    const rows = this.fields().length;
-    const left = this.emptyFields().length;
+    const rows = this.fields.length;
+    const left = this.emptyFields.length;
     if (!rows) return;
     this.body.querySelector(".cl-count").textContent = left
       ? say("{filled} of {rows} rows filled in", { filled: rows - left, rows })
@@ -80,10 +76,7 @@ class PredictionForm {
 
   /** Send the answers from the fields to the model. */
   sendAnswers() {
-    if (this.kernelIsGone) {
-      this.saveDraft();
-      return;
-    }
+    if (this.kernelIsGone) return this.saveDraft();
     const answers = this.readAnswers();
     this.sentAnswers.push(JSON.stringify(answers));
     this.model.set({ answers, problem: "" });
@@ -96,7 +89,7 @@ class PredictionForm {
     const answers = this.model.get("answers");
     // An echo of earlier answers would undo what was typed since.
     if (this.sentAnswers.slice(0, -1).includes(JSON.stringify(answers))) return;
-    for (const field of this.fields()) {
+    for (const field of this.fields) {
       const value = answers[field.name] ?? "";
       if (field.value.trim() !== value) field.value = value;
     }
@@ -105,32 +98,33 @@ class PredictionForm {
 
   /** Save the answers where the kernel is gone, for the form that comes when the cell is run again. */
   saveDraft() {
-    if (this.fields().length) drafts.set(this.taskText(), this.readAnswers());
+    if (this.fields.length) drafts.set(this.taskText(), this.readAnswers());
     this.updateCount();
   }
 
   /** Take over the answers from before the kernel went, into a form that is empty. */
   restoreDraft() {
-    const draft = drafts.get(this.taskText());
-    const fields = this.fields();
-    if (!draft || this.emptyFields().length < fields.length) return;
-    drafts.delete(this.taskText());
+    const task = this.taskText();
+    const draft = drafts.get(task);
+    const fields = this.fields;
+    if (!draft || this.emptyFields.length < fields.length) return;
+    drafts.delete(task);
     for (const field of fields) field.value = draft[field.name] ?? "";
     this.sendAnswers();
     this.announce(say("What you had filled in is here again."));
   }
 
   sendAction(action, values = {}) {
-    if (!this.kernelIsGone) {
-      this.model.send({ do: action, ...values });
-      return;
-    }
-    this.showProblem(say("The kernel is gone: run the cell again. What you have filled in comes back with it."));
+    const problem = say("The kernel is gone: run the cell again. What you have filled in comes back with it.");
+    if (this.kernelIsGone) this.showProblem(problem);
+    else this.model.send({ do: action, ...values });
   }
 
-  submit() {
-    const [firstEmpty] = this.emptyFields();
-    if (!firstEmpty) {
+  /** Commit, or go to the first row that is empty. */
+  submit(event) {
+    event.preventDefault();
+    const [first] = this.emptyFields;
+    if (!first) {
       this.awaitsResult = true;
       // A change of the model may still be held back behind others: the answers go along.
       this.sendAction("commit", { answers: this.readAnswers() });
@@ -139,31 +133,26 @@ class PredictionForm {
     // A screen reader says the same text again only if it was another in between.
     this.announce("");
     this.announce(say("Not yet: {count}.", { count: this.body.querySelector(".cl-count").textContent }));
-    firstEmpty.focus();
+    first.focus();
   }
 
   /** Show the form or the result; the focus follows a commit and a start from anew. */
   showContent() {
-    const stateBefore = this.root.dataset.state;
+    const before = this.root.dataset.state;
     this.body.innerHTML = this.model.get("content");
     this.sentAnswers = [JSON.stringify(this.model.get("answers"))];
     const headline = this.body.querySelector(".cl-headline");
     this.root.dataset.state = headline ? "revealed" : "open";
-    for (const listing of this.body.querySelectorAll("pre")) listing.setAttribute("tabindex", "0");
+    for (const listing of this.body.querySelectorAll("pre")) listing.tabIndex = 0;
     this.showAnswers();
     if (headline && this.awaitsResult) {
       this.announce(say("Committed. {result}", { result: headline.textContent }));
       headline.focus();
-    } else if (!headline && stateBefore === "revealed") {
+    } else if (!headline && before === "revealed") {
       this.announce(say("All rows are empty again."));
-      this.fields()[0].focus();
+      this.fields[0].focus();
     }
     if (headline) this.awaitsResult = false;
-  }
-
-  followKernel(isGone) {
-    this.kernelIsGone = isGone;
-    if (isGone) this.saveDraft();
   }
 }
 
@@ -177,7 +166,8 @@ function render({ model, el }) {
   };
   model.on("comm_live_update", function () {
     // `this` is the view.
-    form.followKernel(this?.model?.comm_live === false);
+    form.kernelIsGone = this?.model?.comm_live === false;
+    if (form.kernelIsGone) form.saveDraft();
   });
   form.showContent();
   form.showProblem(model.get("problem"));

@@ -1,18 +1,16 @@
 // A prediction on a page without a kernel: what the kernel does elsewhere is done here. Answers are read by the rules
 // of answers.py, and are never run. standalone.py says what the page's data are.
 
-const NONE_WORDS = new Set([
-  ...["none", "nothing", "neither", "-", "no gradient", "no value"],
-  ...["无", "無", "没有", "沒有", "都没有"],
-  ...["없음", "없다", "없습니다"],
-]);
+const NONE_WORDS = new Set(
+  "none,nothing,neither,-,no gradient,no value,无,無,没有,沒有,都没有,없음,없다,없습니다".split(","),
+);
 const NUMBER_WORDS = [
   "zero one two three four five six seven eight nine ten",
   "零 一 二 三 四 五 六 七 八 九 十",
   "영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열",
 ].map((words) => words.split(" "));
 const CONJUNCTIONS = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
-const FILLER_WORDS = new Set(["and", "und", "et", "only", "both", "just"]);
+const FILLER_WORDS = new Set("and und et only both just".split(" "));
 const PUNCTUATION = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
 const NODE_DECORATION = /^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]/g;
 
@@ -49,14 +47,13 @@ function parseLiteral(text) {
 /** The value that a text means; the text itself, tidied, if it means none. */
 function parseValue(answer) {
   let text = normalizeSigns(answer);
-  if (meansNone(text)) return null;
-  const numberWords = NUMBER_WORDS.find((words) => words.includes(bareWord(text)));
-  if (numberWords) return numberWords.indexOf(bareWord(text));
+  const word = bareWord(text);
+  if (NONE_WORDS.has(word)) return null;
+  for (const words of NUMBER_WORDS) if (words.includes(word)) return words.indexOf(word);
   const tensor = text.match(/^(?:torch\.)?tensor\(([^]*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=[^]*)?\)$/);
   text = (tensor ? tensor[1] : text).replace(CONJUNCTIONS, ",").replaceAll(";", ",").replaceAll(" and ", ", ");
-  const withoutFullStop = text.replace(/\.+$/, "");
   const withCommas = text.replace(/([\w.])\s+(?=[-+\w.])/g, "$1, ");
-  for (const literal of [text, withoutFullStop, withCommas]) {
+  for (const literal of [text, text.replace(/\.+$/, ""), withCommas]) {
     const value = parseLiteral(literal);
     if (value !== undefined) return value;
   }
@@ -120,7 +117,8 @@ function renderResult({ revealed, rows, sentences, allRight }, answers) {
     line.cells[2].textContent = row.choices?.[answer] ?? answer;
     if (isSameAnswer(answer, row.right, row)) {
       right++;
-      markRight(line);
+      for (const cell of line.cells) cell.classList.replace("cl-wrong", "cl-right");
+      line.cells[4].textContent = say("✔ right");
       against.remove();
     } else {
       against.cells[0].innerHTML = refuteAnswer(answer, row, sentences);
@@ -136,15 +134,9 @@ function renderResult({ revealed, rows, sentences, allRight }, answers) {
   return template.innerHTML;
 }
 
-function markRight(line) {
-  for (const cell of line.cells) cell.classList.replace("cl-wrong", "cl-right");
-  line.cells[4].textContent = say("✔ right");
-}
-
 /** What speaks against a wrong answer: its own refutation if it has one, otherwise the facts of its row. */
 function refuteAnswer(answer, row, sentences) {
-  const listed = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row));
-  const indices = listed ? listed[1] : row.facts;
+  const [, indices] = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row)) ?? ["", row.facts];
   return indices.map((index) => `<p>${sentences[index]}</p>`).join("");
 }
 
@@ -173,13 +165,12 @@ function makeModel(program, data) {
     set: (values) => Object.assign(state, values),
     save_changes() {},
     send({ do: action, answers }) {
-      if (action === "commit") {
-        commit(answers);
-        return;
+      if (action === "commit") commit(answers);
+      else {
+        // To start from anew.
+        state.answers = {};
+        change("content", program + form);
       }
-      // The other action is to start from anew.
-      state.answers = {};
-      change("content", program + form);
     },
     on: (event, handler) => (handlers[event] = handler),
     off() {},
