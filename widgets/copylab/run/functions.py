@@ -57,14 +57,8 @@ def program_from_function(
         TypeError: it is no plain function or method, or a source cannot be found.
 
     """
-    function: Any = call
-    if isinstance(call, MethodType):
-        function, args = call.__func__, (call.__self__, *args)
-    if not isinstance(function, FunctionType):
-        raise TypeError(
-            "steps() takes code as a string, or a function written with def, "
-            f"not {type(call).__name__}"
-        )
+    function = _require_function(call)
+    args = (call.__self__, *args) if isinstance(call, MethodType) else args
     _refuse_unsteppable(function)
     sites: list[Site] = []
     neighbours = [] if into is False else _find_neighbours(function, (*args, *kwargs.values()))
@@ -91,6 +85,16 @@ def program_from_function(
         entry=function.__name__,
         stepped=files.stepped,
         hidden=files.hidden,
+    )
+
+
+def _require_function(call: object) -> FunctionType:
+    """Return a function, or that of a method. Raises TypeError for anything else."""
+    function = call.__func__ if isinstance(call, MethodType) else call
+    if isinstance(function, FunctionType):
+        return function
+    raise TypeError(
+        f"steps() takes code as a string, or a function written with def, not {type(call).__name__}"
     )
 
 
