@@ -141,6 +141,7 @@ def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
 def _find_changed_versions(
     now: Snapshot, earlier_tensors: Mapping[str, TensorRecord]
 ) -> dict[str, int]:
+    """Return tensor id -> the version that it had, where it has another now."""
     versions = {}
     for tensor_id, earlier in earlier_tensors.items():
         version = now.tensor(tensor_id).version
@@ -153,6 +154,7 @@ def _find_changed_versions(
 def _find_changed_attributes(
     now: Snapshot, since: Snapshot, earlier_tensors: Mapping[str, TensorRecord]
 ) -> dict[str, Attributes]:
+    """Return tensor id -> what else changed in it; nothing for a tensor that is as it was."""
     changes = {}
     for tensor_id, earlier in earlier_tensors.items():
         attributes = _compare_attributes(now, now.tensor(tensor_id), since, earlier)

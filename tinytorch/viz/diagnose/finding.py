@@ -55,7 +55,11 @@ def all_saved(nodes: Iterable[NodeRecord]) -> list[SavedBy]:
 
 
 def name_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
-    """Return the values that sentences take of the first of several saved tensors."""
+    """Return what sentences say of the first of several saved tensors, by placeholder.
+
+    node: the kind of the node that saved it. saved: what the node calls it, and its label if it
+    has one, as "its result (y)". then, now: its version when it was saved, and its version now.
+    """
     node, saved = pairs[0]
     label = gettext("its {saved}", saved=saved.name)
     if saved.tensor is not None:

@@ -55,7 +55,7 @@ def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
 
 
 def _find_written_tensors(snap: Snapshot) -> dict[str | None, list[TensorRecord]]:
-    """Return the tensors whose counter has counted a write, by storage."""
+    """Return storage id -> the tensors over it whose counter has counted a write."""
     writers: dict[str | None, list[TensorRecord]] = {}
     for tensor in snap.tensors:
         if tensor.role == "saved" or tensor.counter is None or tensor.storage is None:

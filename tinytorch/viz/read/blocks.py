@@ -34,7 +34,9 @@ class IdSequence:
     """
 
     letter: str
+    """T, S or C."""
     known: dict[Any, str]
+    """Key -> id, of what an earlier snapshot knew and that was not asked for yet."""
     last: int
     """The highest number given so far."""
 
@@ -49,7 +51,10 @@ class IdSequence:
 
 @dataclass
 class BlockPlace:
-    """Geometry of one tensor and its place in a storage: a part of its record."""
+    """Geometry of one tensor and its place in a storage, as its `TensorRecord` has them.
+
+    These are storage, start_byte, shape, stride, offset, itemsize and notes.
+    """
 
     storage: str | None = None
     start_byte: int = 0
@@ -64,10 +69,13 @@ class _StorageObject(NamedTuple):
     """The storage object that one tensor has."""
 
     key: Any
+    """Its identity."""
     address: int
     """0 where there is no memory: meta tensors, empty storages."""
     nbytes: int
+    """Its size in bytes."""
     device: str
+    """As str() has it."""
 
 
 @dataclass(slots=True)
@@ -75,13 +83,17 @@ class _Block:
     """One stretch of memory, under one or several storage objects."""
 
     start: int
+    """Its first address."""
     stop: int
+    """The address after its last."""
     device: str
+    """As str() has it."""
     members: list[int] = field(default_factory=list)
     """Positions of the tensors over this memory, in order of first sight."""
     object_keys: dict[Any, None] = field(default_factory=dict)
     """Identities of the storage objects over this memory, in order of first sight."""
     id: str = ""
+    """S1, S2, once it is known in which order blocks are seen."""
 
 
 def address_of(tensor: Any) -> tuple[Any, ...]:
@@ -226,7 +238,7 @@ class Blocks:
             place.start_byte = storage.address - block.start + offset_bytes
 
     def find_arrays(self, arrays: list[tuple[str, Any]], shown: set[int]) -> dict[str, list[str]]:
-        """Return the names of NumPy arrays over each block, for blocks with a tensor in `shown`."""
+        """Return block id -> names of the NumPy arrays over it, for blocks with a tensor in `shown`."""
         names_by_block: dict[str, list[str]] = {}
         blocks = [
             block

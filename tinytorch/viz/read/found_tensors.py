@@ -19,11 +19,17 @@ class FoundTensor:
 
     tensor: Any
     role: str
+    """As in `TensorRecord`: how it was found first."""
     names: list[str] = field(default_factory=list)
+    """All that the caller calls it."""
     is_leaf: bool | None = None
+    """None where the engine refuses to answer."""
     grad_fn: Any = None
+    """The node itself; None for a leaf."""
     grad_position: int | None = None
+    """The position of its .grad."""
     notes: tuple[str, ...] = ()
+    """What reading its history brought up."""
 
     @property
     def key(self) -> Any:

@@ -30,6 +30,7 @@ class _Note(NamedTuple):
 
     number: int
     path: str | None
+    """ "layers.3.attn"; None after the call."""
 
 
 _NotesOfCall = list[_Note]
@@ -41,6 +42,7 @@ class _OpenCall(NamedTuple):
 
     module: Any
     first_note: int
+    """The position of the first note that was made while it was at work."""
 
 
 class modules:

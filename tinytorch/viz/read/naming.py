@@ -124,8 +124,11 @@ class _Waiting(NamedTuple):
     """Something whose inside is still to be searched."""
 
     name: str
+    """The path to it."""
     value: Any
+    """The thing itself."""
     depth: int
+    """How many steps the path has."""
 
 
 def tensors_in(
@@ -259,7 +262,10 @@ class _PartsRow(NamedTuple):
     """How to find what is inside of one kind of thing."""
 
     fits: Callable[[Any], bool]
+    """Says if something is of this kind."""
     parts: Callable[[Any, dict[int, str]], Iterable[tuple[str, Any]]] | None
+    """Returns names and parts of something, given the names that are known by id; None if it
+    is never searched."""
 
 
 _PARTS = (

@@ -27,7 +27,9 @@ class Axis(NamedTuple):
     """Size and stride of one dimension of a tensor."""
 
     size: int
+    """Number of elements along it."""
     stride: int
+    """Elements of memory from one to the next; 0 where it is expanded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,36 +37,51 @@ class TensorRecord:
     """One tensor object: its geometry, its place in a storage, its place in the graph."""
 
     id: str
+    """T1, T2: by which the other records refer to it."""
     names: tuple[str, ...]
+    """What the caller calls it, the first name first; none for what only the graph leads
+    to."""
     shape: tuple[int, ...] | None
     """None for a nested tensor, whose rows differ in size."""
     stride: tuple[int, ...] | None
+    """In elements, one for each dimension; None without a storage."""
     offset: int | None
     """Its `storage_offset()`, in elements, from where its own storage object begins; None without a
     storage. In a storage record with several `objects` that is not where the record begins: there
     `start_byte` says where the tensor is."""
     dtype: str
+    """As str() has it: "torch.float32"."""
     itemsize: int
+    """Bytes of one element."""
     device: str
+    """As str() has it: "cpu", "cuda:0"."""
     requires_grad: bool
+    """What the tensor says of itself."""
     is_leaf: bool | None
     """None where the engine refuses to answer: a view whose history became invalid."""
     storage: str | None
+    """The id of its storage; None where it has none, or none to look at."""
     start_byte: int
     """Byte of element 0, counted from the beginning of the storage record."""
     counter: str | None
+    """The id of its version counter; None for an inference tensor, which has none."""
     version: int | None
+    """What its version counter has counted; None without one."""
     grad_fn: str | None
     grad_fn_name: str | None
     grad: str | None
     grad_of: str | None
+    """The id of the first tensor that has this one as its .grad."""
     base: str | None
     """The tensor that this one is a view of, if the snapshot contains it."""
     is_view: bool
+    """True if it has a `_base`, whether the snapshot contains that or not."""
     role: str = "named"
     """"named", "grad" (found as .grad), "leaf" (found through AccumulateGrad) or "saved"."""
     notes: tuple[str, ...] = ()
+    """What else there is to say of it: its subclass, lazy bits, why it has no storage."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
+    """See `IdentityKey`."""
 
     @property
     def numel(self) -> int:
@@ -140,7 +157,9 @@ class CellRun:
     """Neighbouring cells of a storage: the number of the first one and the values of all."""
 
     start: int
+    """The number of the first cell."""
     values: tuple[Any, ...]
+    """Python numbers, one for each cell."""
 
     @property
     def stop(self) -> int:
@@ -153,19 +172,29 @@ class StorageRecord:
     """One block of memory. `runs` has only the cells that are worth showing."""
 
     id: str
+    """S1, S2: by which tensors refer to it."""
     nbytes: int
+    """Size in bytes, that of all storage objects over this memory together."""
     device: str
+    """As str() has it."""
     dtype: str
+    """That of its first tensor; its cells have it."""
     itemsize: int
+    """Bytes of one cell."""
     cells: int
+    """Number of cells."""
     runs: tuple[CellRun, ...]
+    """The cells that were read, as far as they are worth showing."""
     tensors: tuple[str, ...]
+    """The ids of the tensors over it."""
     objects: int = 1
     """Number of storage objects over this memory: 2 and more after from_numpy and the like."""
     notes: tuple[str, ...] = ()
+    """Why values were not read, and what writes no counter counts."""
     arrays: tuple[str, ...] = ()
     """Names of the NumPy arrays over this memory."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
+    """See `IdentityKey`."""
 
     def value(self, cell: int) -> tuple[bool, Any]:
         """Return (True, the value of `cell`), or (False, None) if it was not read."""
@@ -180,8 +209,11 @@ class Counter:
     """One version counter and the tensors that share it."""
 
     id: str
+    """C1, C2: by which tensors refer to it."""
     version: int
+    """How many writes it has counted."""
     tensors: tuple[str, ...]
+    """The ids of the tensors that share it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +268,13 @@ class NodeRecord:
     """One node of the autograd graph."""
 
     id: str
+    """N1, N2: counted anew in each snapshot."""
     name: str
+    """As `node.name()` has it."""
     edges: tuple[str | None, ...]
     """Its next_functions, in order; None where no gradient is needed."""
     saved: tuple[SavedRecord, ...]
+    """All that it keeps for backward."""
     variable: str | None
     """The leaf whose .grad this node (an AccumulateGrad) adds to."""
     tensors: tuple[str, ...]
@@ -251,6 +286,8 @@ class NodeRecord:
     doubts: tuple[str, ...] = ()
     """Why it cannot be known what the node will do in backward."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
+    """Equal in two snapshots for the same node; two threads may make nodes with equal
+    keys."""
 
     @property
     def ends(self) -> list[str]:

@@ -64,6 +64,7 @@ class SharedFact(NamedTuple):
 
     kind: str
     names: tuple[str, ...]
+    """Those for which it holds."""
     noun: str = ""
     """The class of what is one object."""
     parts: tuple[str, ...] = ()
@@ -81,6 +82,7 @@ class FoundSharing(NamedTuple):
     labels: tuple[str, ...]
     """What the caller called the arguments."""
     facts: tuple[SharedFact, ...]
+    """One for each thing or stretch of memory that is shared."""
     notes: tuple[str, ...]
     """What could not be compared."""
     pictured: dict[str, Any]
@@ -99,11 +101,13 @@ class _Thing:
     """An object among the arguments, with all its names."""
 
     value: Any
+    """The object itself."""
     uses: dict[_UseOfName, None] = field(default_factory=dict)
     """In the order of the arguments. A dict, because one tensor may have thousands of names."""
     steps: dict[_UseOfName, None] = field(default_factory=dict)
     """Its places in optimizers, which step it."""
     place: BlockPlace = field(default_factory=BlockPlace)
+    """Of a tensor or array: where it is in memory."""
 
     @property
     def names(self) -> list[str]:

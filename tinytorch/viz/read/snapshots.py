@@ -33,8 +33,11 @@ class LastIds(NamedTuple):
     """The highest numbers given so far, which a later snapshot goes on from."""
 
     tensor: int = 0
+    """27 for T27."""
     storage: int = 0
+    """That of a storage."""
     counter: int = 0
+    """That of a version counter."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +50,21 @@ class Snapshot:
     names: tuple[tuple[str, str], ...]
     """(name, tensor id) in the order in which they were given."""
     tensors: tuple[TensorRecord, ...]
+    """All that were found: given, in the graph, as .grad, saved."""
     storages: tuple[StorageRecord, ...]
+    """The memory under them."""
     counters: tuple[Counter, ...]
+    """Their version counters."""
     nodes: tuple[NodeRecord, ...]
+    """The graph behind them, in order of first sight."""
     notes: tuple[str, ...] = ()
+    """What was not read, as a graph that is too large."""
     arrays: tuple[str, ...] = ()
     """NumPy arrays that were given and share no memory with a tensor that is shown."""
     doubts: tuple[str, ...] = ()
     """Why no backward can be foretold, whatever its graph: hooks, and modes that are on."""
     last_ids: LastIds = field(default=LastIds(), compare=False, repr=False)
+    """So that ids are not used again in later snapshots."""
     identities: tuple[ObjectIdentity, ...] = field(default=(), compare=False, repr=False)
     """What makes the keys of its records mean the same objects in a later snapshot."""
 

@@ -283,6 +283,7 @@ def list_folds(contents: GraphContents) -> list[Folded]:
 
 
 def _open_fold(fold: FoldEntry) -> tuple[str, str, list[Folded]]:
+    """Return SVG, text and folds of what is in it, as `Folded.open` is to."""
     if fold.open is None:
         return "", join_lines(list(fold.leaf_labels)), []
     contents = fold.open()

@@ -103,6 +103,7 @@ def _list_packs(entries: Iterable[StorageEntry | PackEntry]) -> list[Folded]:
 
 
 def _open_pack(pack: PackEntry) -> tuple[str, str, list[Folded]]:
+    """Return SVG, text and folds of what is in it, as `Folded.open` is to."""
     entries = pack.open()
     return "", pack_text(entries), _list_packs(entries)
 

@@ -19,7 +19,7 @@ from ..wording import gettext, short_node_name
 
 
 def describe_hazards(snap: Snapshot) -> dict[str, tuple[str, ...]]:
-    """Return the sentences for each tensor with a hazard, by its id."""
+    """Return tensor id -> the sentences on it, for each tensor with a hazard."""
     sentences: dict[str, dict[str, None]] = {}
     # Dicts for their keys: many nodes may have saved one tensor, and say the same.
     for tensor_id, sentence in _find_hazard_sentences(snap):

@@ -132,7 +132,7 @@ def find_home(snap: Snapshot, tensor_id: str) -> ModulePath:
 
 
 def _sort_by_module(snap: Snapshot, bands: Sequence[Band]) -> list[tuple[Band, ModulePath]]:
-    """Order storages so that those of one module are neighbours; modules stay in their order."""
+    """Return storages with their modules: those of one module as neighbours, modules in order."""
     ranks: dict[ModulePath, int] = {}
     sortable = []
     for band in bands:
