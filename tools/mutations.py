@@ -119,9 +119,9 @@ MUTATIONS = (
     ),
     Mutation(
         "a snapshot keeps no tensor alive",
-        "tinytorch/viz/read/probe.py",
-        "_known_objects[address] = (reference, number)",
-        "_known_objects[address] = (lambda: thing, number)",
+        "tinytorch/viz/read/identity.py",
+        "self.reference = weakref.ref(thing)",
+        "self.reference = lambda: thing",
         "tests/viz/test_snapshot.py::test_looking_keeps_nothing_alive",
     ),
     Mutation(
