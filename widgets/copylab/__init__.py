@@ -82,7 +82,7 @@ _check_engine()
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Bring `%%steps`, `%%watch` and `%memory` into a notebook or IPython; `%load_ext copylab` calls this."""
+    """Bring `%%steps`, `%%watch` and `%memory` into a notebook; `%load_ext copylab` calls this."""
     from .course import load
 
     load(shell)

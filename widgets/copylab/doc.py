@@ -299,8 +299,9 @@ class Cell:
 
 
 class Table(Part):
-    """Rows of fields below a head. The first field of a row is its head unless it is a Cell that says otherwise.
+    """Rows of fields below a head.
 
+    The first field of a row is its head, unless it is a Cell that is none.
     layout: of the text. "columns": a line for each row, the fields below each other. "rows": a
     block for each row, in which each field follows the name of its column, in one line. breaks:
     columns from which on a new line begins there.

@@ -1,4 +1,4 @@
-"""`%%steps`, `%%watch` and `%memory`, for notebooks and IPython: `%load_ext copylab` brings them."""
+"""`%%steps`, `%%watch` and `%memory`, for notebooks and IPython, by `%load_ext copylab`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The facts of a run that decide a question, in sentences. Everything here is read off the run.
 
-A declaration in `ready_questions.py` names one of these functions as its `because`. What can only be
-found by doing (does a write show, does a gradient arrive) is tried, each in a run of its own.
+A declaration in `ready_questions.py` names one of these functions as its `because`. What can only
+be found by doing (does a write show, does a gradient arrive) is tried, each in a run of its own.
 """
 
 from __future__ import annotations

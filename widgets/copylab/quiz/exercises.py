@@ -182,7 +182,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self.names = tuple(name for name in parameters if name != "torch")
         if not self.names or not isinstance(wrong, Mapping):
             raise TypeError(
-                "check must be a function of variables, and wrong a dict, {code: what is said to it}"
+                "check must be a function of variables, "
+                "and wrong a dict, {code: what is said to it}"
             )
         self.key, self._task, self._title = key, task, title
         self._hints = (hints,) if isinstance(hints, str) else tuple(hints)

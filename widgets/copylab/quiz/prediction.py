@@ -48,7 +48,7 @@ class Prediction(Task, traitlets.HasTraits):
         )
         p                          # in a notebook: the table to fill in
         p.commit(["no", [1, 2]])   # without its buttons: one answer for each row
-        p.verify()                 # can every question be answered, is each answer in `wrong` wrong?
+        p.verify()                 # is each answer in `wrong` wrong, has each question an answer?
 
     code: the program, which knows its engine as `torch`. It runs in a namespace of its own, out of
         sight.

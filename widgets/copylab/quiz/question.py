@@ -140,7 +140,8 @@ class Question:
             different = {choice.casefold() for choice in choices}
             if len(choices) < 2 or len(different) < len(choices):
                 raise ValueError(
-                    f"the question {self.text!r} needs at least two choices, all different, not {list(choices)}"
+                    f"the question {self.text!r} needs at least two choices, all different, "
+                    f"not {list(choices)}"
                 )
         prompt = self.text if callable(self.prompt) else self.prompt
         return replace(self, choices=choices, name=self.name or prompt)

@@ -1,4 +1,4 @@
-"""How a ready-made question is declared, and all of them. `copylab/questions.py` is where users find them.
+"""How a ready-made question is declared, and all of them. Users find them in `copylab.questions`.
 
 A question is one declaration, `@_question(...)` on the function that answers it. The function takes
 a QuizRun and what the question is about, and returns the right answer: True and False for yes and

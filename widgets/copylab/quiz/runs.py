@@ -81,9 +81,9 @@ class QuizRun:
 
     What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
     `printed`, `history`; `error_line` and `endless` say how it ended, `trace` has each step,
-    `make_variables` makes live ones. Names are those of the program's variables. `at` is a line of it,
-    counted from 1: what is returned is of the moment after that line ran last, by default of the
-    end.
+    `make_variables` makes live ones. Names are those of the program's variables. `at` is a line of
+    it, counted from 1: what is returned is of the moment after that line ran last, by default of
+    the end.
     """
 
     def __init__(self, code: str, engine: ModuleType) -> None:

@@ -167,7 +167,7 @@ def _values_in_time(run: QuizRun, name: str, at: int | None) -> list[Any]:
 
 
 def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
-    """Find the misconception behind a wrong gradient: too early, at the wrong tensor, or overwritten."""
+    """Find the misconception behind a gradient too early, at the wrong tensor, or overwritten."""
     right, tensor = run.gradient(x, at), run.tensor(x, at)
     gradient = parse_value(answer)
     if right is None:
@@ -179,7 +179,8 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
     if gradient is None:
         return None if tensor.is_leaf else "a result never has a grad"
     changes = run.history(lambda moment: moment.grads[x], at)
-    # Each `backward` adds. If you believe that it overwrites, you answer with what the last one added.
+    # Each `backward` adds. If you believe that it overwrites, you answer with what the last one
+    # added.
     added = [_subtract(new.value, old.value) for old, new in pairwise(changes)]
     is_last_part_alone = any(is_same_answer(answer, part) for part in added)
     return "backward overwrites" if is_last_part_alone else None
