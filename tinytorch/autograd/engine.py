@@ -16,6 +16,7 @@ hooks and custom Functions are handed tensors over the arrays. Source: `engine.c
 
 from __future__ import annotations
 
+import itertools
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
@@ -68,6 +69,9 @@ class Capture(NamedTuple):
 
     output_nr: int  # of the node
     index: int  # in `GraphTask.captured_gradients`
+
+
+_BACKWARD_NUMBERS = itertools.count()
 
 
 class GraphTask:
@@ -132,11 +136,12 @@ class GraphTask:
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
         here = MODES.here
-        grad_before, node_before = here.grad, here.node
+        grad_before, node_before, backward_nr_before = here.grad, here.node, here.backward_nr
         hooks_before, errors_before = here.saved_tensor_hooks, here.user_errors
         arrived = GradientList.empty(self.root._output_count)
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
+            here.backward_nr = next(_BACKWARD_NUMBERS)
             here.grad = not self.on_arrays
             if self.on_arrays:
                 # Formulas call NumPy itself, which is silenced once for all of them; code of users
@@ -148,6 +153,7 @@ class GraphTask:
         finally:
             user_errors = here.user_errors
             here.user_errors, here.grad, here.node = errors_before, grad_before, node_before
+            here.backward_nr = backward_nr_before
             if self.on_arrays and user_errors is not None:
                 set_numpy_errors(user_errors)
             if here.saved_tensor_hooks is not hooks_before:

@@ -33,6 +33,7 @@ class ThreadState:
     """The modes of one thread, and what runs in it."""
 
     __slots__ = (
+        "backward_nr",
         "grad",
         "grad_requested",
         "inference",
@@ -53,6 +54,8 @@ class ThreadState:
         self.saved_tensor_hooks: tuple = ()
         self.packing: Any = None  # the SavedTensor whose pack hook runs
         self.node: Any = None  # the node that backward runs
+        # The number of the walk that runs, as `torch._C._current_graph_task_id()`.
+        self.backward_nr = -1
         # The user's handling of floating point errors, while backward ignores them.
         self.user_errors: Any = None
         # Calls a ufunc in a context in which NumPy ignores errors, in a quarter of the time of

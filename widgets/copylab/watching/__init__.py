@@ -9,6 +9,7 @@ In reading order, from `watch()` to a finding:
 `watched_save`    one saved tensor: its bytes when it was saved, and the writes to its memory since
 `places`         the line of the program that is running; `cells` names the cells of a notebook
 `aliases`        the names under which the program knows the saved memory
+`formulas`       what the formula of a node reads of what it saved
 `findings`       what is reported, with the line that saved and the line that wrote
 `plugin`         a user's tests under a watch; `program` a whole program
 """

@@ -34,8 +34,12 @@ class Finding(Presentation):
     """The names under which its memory was found in the callers of that backward."""
     compared: bool = True
     """True if its bytes differ from those saved; False if they could not be compared."""
+    is_partly_read: bool = False
+    """True if the formula reads only signs of it, or which value is larger: the gradient may be right."""
     more: int = 0
     """Number of other saved tensors that the same line wrote to and the same backward read."""
+    times: int = 1
+    """Number of backwards, called by the same line, that have met it: the steps of a training."""
     picture: Any = None
     """The memory picture of its aliases when backward read it; None if none of them has a name."""
 
@@ -59,6 +63,12 @@ class Finding(Presentation):
             return gettext(
                 "{name} was written after {node} saved it, and PyTorch raises no error. Its values could not be "
                 "compared: unless the same were written, the gradient is wrong.",
+                **values,
+            )
+        if self.is_partly_read:
+            return gettext(
+                "{name} was modified after {node} saved it, and PyTorch raises no error. The formula reads only signs "
+                "of it, or which value is larger: unless they are the same as before, the gradient is wrong.",
                 **values,
             )
         return gettext(
@@ -117,6 +127,14 @@ class Finding(Presentation):
                     self.more,
                 )
             )
+        repeated = None
+        if self.times > 1:
+            sentence = ngettext(
+                "It happened in {number} step: so many backwards have read what the line wrote.",
+                "It happened in {number} steps: so many backwards have read what the line wrote.",
+                self.times,
+            )
+            repeated = Paragraph(sentence)
         figure = None
         if self.picture is not None:
             figure = Figure(self.picture, gettext("memory at backward"))
@@ -124,6 +142,7 @@ class Finding(Presentation):
             self.title.rstrip("."),
             Code(self.lines, indent=""),
             others,
+            repeated,
             Paragraph(self.way_out),
             figure,
             severity="wrong" if self.silent else "error",

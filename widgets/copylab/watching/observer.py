@@ -6,13 +6,14 @@ import sys
 import threading
 import warnings
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
-from tinytorch.viz import format_repr, memory, snapshot
+from tinytorch.viz import format_repr, join_few_names, memory, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
 from ..ui import panel_style_sheet
@@ -21,10 +22,11 @@ from . import scope
 from .aliases import find_aliases
 from .cells import CELL_NUMBERS
 from .findings import Finding, GradientWarning
+from .formulas import FormulaUse, find_use
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .places import Caller, Place, place_of
-from .watched_save import WatchedSave, memory_span
+from .watched_save import Span, WatchedSave, memory_span
 
 _SMALLEST_PRUNING = 1_000
 """The first `Watch._prune_at`: a program with fewer storages is never searched."""
@@ -70,6 +72,42 @@ class EngineHooks(Protocol):
         """Stop calling it."""
 
 
+class WriteInProgress(NamedTuple):
+    """A write that was noted and is being done: its line, and the saved tensors that it may change.
+
+    span: the memory that it may change; None for other memory that the tensor itself gets.
+    """
+
+    watch: Watch
+    records: list[WatchedSave]
+    place: Place | None
+    span: Span | None
+
+    def end(self) -> None:
+        """Note what it has done."""
+        self.watch.record_result(self)
+
+
+class _CountedFinding:
+    """A finding, and how many saved tensors the last backward of each thread has read for it."""
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+        self._last_backwards: dict[int, int] = {}
+        """The number of the last backward that met it, by thread."""
+        self._read_counts: dict[int, int] = {}
+
+    def count_read(self, backward_nr: int) -> None:
+        """Count a saved tensor that the same line wrote to, and that a backward has read."""
+        thread = threading.get_ident()
+        if self._last_backwards.get(thread) != backward_nr:
+            is_first = not self._last_backwards
+            self._last_backwards[thread], self._read_counts[thread] = backward_nr, 0
+            self.finding.times += not is_first
+        self._read_counts[thread] += 1
+        self.finding.more = max(self.finding.more, self._read_counts[thread] - 1)
+
+
 class Watch(Presentation):
     """A watch, and what it found. Made by `watch`."""
 
@@ -112,8 +150,12 @@ class Watch(Presentation):
         """Number of tensors that were saved."""
         self._uncompared_count = 0
         """Number of those read whose bytes cannot be compared."""
+        self._unseen_counts: Counter[str] = Counter()
+        """Tensors that were saved inside of hooks of the program's own, by the kind of block."""
+        self._stepped_aside_count = 0
+        """Number of calls of torch.func, which works without hooks."""
 
-        self._findings_by_lines: dict[Any, Finding] = {}
+        self._findings_by_lines: dict[Any, _CountedFinding] = {}
         """By what makes two findings one: silent or not, the line to blame, the line of backward."""
         self._findings_in_other_threads: list[Finding] = []
         """Those that were raised where the program's own thread does not see the error."""
@@ -276,38 +318,84 @@ class Watch(Presentation):
         self._prune_at = _SMALLEST_PRUNING + 2 * len(self._records)
 
     def record_write(
-        self, tensor: Any, excused_nr: int | None = None, *, already_written: bool = False
-    ) -> None:
+        self, tensor: Any, excused_nr: int | None = None, *, is_done: bool = False
+    ) -> WriteInProgress | None:
         """Note a write to a tensor's storage, before its version counter counts it.
 
-        The node with the number `excused_nr` does not need what it saved as it was.
+        The node with the number `excused_nr` does not need what it saved as it was. `is_done`: the
+        bytes are written already. Returns None if nobody saved what is over that storage.
         """
-        address = _storage_address(tensor)
-        if not self._records.get(address):
-            return  # of most writes: finding the line takes longest
+        records = self._find_records_over(tensor)
+        if not records:
+            return None
         place, span = self._caller.find_writing_line(), memory_span(tensor)
-        for record in self._find_records(address):
+        exposed = []
+        for record in records:
             if record.sequence_nr == excused_nr:
                 record.is_harmless = True
+            elif not record.is_harmless:
+                exposed.append(record)
+        with self._lock:  # two threads may write to one storage
+            for record in exposed:
+                record.record_write(place, span, is_done=is_done)
+        return WriteInProgress(self, exposed, place, span)
+
+    def record_result(self, write: WriteInProgress) -> None:
+        """Note what a write has done, and where the saved tensors are now."""
+        with self._lock:
+            for record in write.records:
+                record.record_result(write.place, write.span)
+                self._move_record(record)
+
+    def record_assignment(self, tensor: Any) -> WriteInProgress | None:
+        """Note that a tensor is about to get other memory, by `tensor.data = ...`."""
+        records = [record for record in self._find_records_over(tensor) if record.tensor is tensor]
+        if not records:
+            return None
+        place = self._caller.find_writing_line()
+        with self._lock:
+            for record in records:
+                record.record_write(place, None, is_done=False)
+        return WriteInProgress(self, records, place, None)
+
+    def _find_records_over(self, tensor: Any) -> list[WatchedSave]:
+        """Return the saved tensors that are over the storage of a tensor now."""
+        address = _storage_address(tensor)
+        if not self._records.get(address):
+            return []  # of most writes: the rest takes longest
+        found = []
+        for record in self._find_records(address):
+            # The memory that was saved may be given back, and be another tensor's by now.
+            if _storage_address(record.tensor) == address:
+                found.append(record)
             else:
-                with self._lock:  # two threads may write to one storage
-                    record.record_write(place, span, already_written=already_written)
+                with self._lock:
+                    self._move_record(record)
+        return found
+
+    def _move_record(self, record: WatchedSave) -> None:
+        """Note where the saved tensor is, if it is over another storage than before."""
+        siblings = self._records.setdefault(_storage_address(record.tensor), {})
+        if siblings is not record.siblings:
+            record.siblings.pop(id(record), None)
+            record.siblings = siblings
+            siblings[id(record)] = weakref.ref(record)
+            record.span = memory_span(record.tensor)
 
     def excuse_node(self, tensor: Any, sequence_nr: int) -> None:
         """Note that the node with this number does not need a tensor as it was when it saved it."""
-        for record in self._find_records(_storage_address(tensor)):
+        for record in self._find_records_over(tensor):
             if record.sequence_nr == sequence_nr:
                 record.is_harmless = True
 
-    def check_read(self, record: WatchedSave, find_node: Callable[[], Any]) -> None:
+    def check_read(
+        self, record: WatchedSave, find_node: Callable[[], Any], backward_nr: int
+    ) -> None:
         """Compare a saved tensor that a node reads, at the version at which it was saved.
 
         Raises GradientWarning for a modified one with `silent="raise"`.
         """
         if threading.get_ident() in self._threads_in_snapshot:
-            return
-        # An error is raised each time: a graph that a fixture made is read by several tests.
-        if record.is_reported and self._silent != "raise":
             return
         has_changed = record.has_changed
         with self._lock:
@@ -315,9 +403,18 @@ class Watch(Presentation):
             self._uncompared_count += record.checksum is None
         if has_changed is False:
             return
-        record.is_reported = True
+        node = find_node()
+        use = find_use(node, record)
+        if use is FormulaUse.NOTHING:
+            record.is_harmless = True
+            return
         finding, is_new = self._add_finding(
-            record, find_node().name(), silent=True, compared=bool(has_changed)
+            record,
+            node.name(),
+            backward_nr,
+            silent=True,
+            compared=bool(has_changed),
+            is_partly_read=use is FormulaUse.COMPARISONS,
         )
         if self._silent == "raise":
             if not self.is_entering_thread():
@@ -328,14 +425,27 @@ class Watch(Presentation):
             place = finding.backward or Place("<unknown>", 0, "")
             _warn_at(place, finding.summary, GradientWarning)
 
-    def annotate_error(self, record: WatchedSave, node_name: str, error: RuntimeError) -> None:
+    def annotate_error(
+        self, record: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
+    ) -> None:
         """Add the two lines to the engine's own error for a stale saved tensor."""
         if threading.get_ident() in self._threads_in_snapshot:
             return
         with self._lock:
             self.read_count += 1
-        finding, _ = self._add_finding(record, node_name, silent=False)
+        finding, _ = self._add_finding(record, node_name, backward_nr, silent=False)
         error.add_note(gettext("Seen by copylab.watch:") + "\n" + indent_text(finding.lines))
+
+    def count_unseen_save(self, kind: str) -> None:
+        """Count a tensor that is saved inside of hooks of the program's own."""
+        if not self.ended:
+            with self._lock:
+                self._unseen_counts[kind] += 1
+
+    def count_step_aside(self) -> None:
+        """Count a call of torch.func, while which the hooks are off."""
+        with self._lock:
+            self._stepped_aside_count += 1
 
     def take_findings_of_other_threads(self) -> list[Finding]:
         """Return the findings that were raised in other threads than the one that entered, once."""
@@ -344,23 +454,30 @@ class Watch(Presentation):
         return list(dict.fromkeys(findings))
 
     def _add_finding(
-        self, record: WatchedSave, node_name: str, *, silent: bool, compared: bool = True
+        self,
+        record: WatchedSave,
+        node_name: str,
+        backward_nr: int,
+        *,
+        silent: bool,
+        compared: bool = True,
+        is_partly_read: bool = False,
     ) -> tuple[Finding, bool]:
-        """Return the finding for a record, and True if it is new.
+        """Return the finding for a modified saved tensor, and True if it is a new one.
 
-        What one line wrote and one backward read is one finding, for however many tensors.
+        What one line wrote, and one line's backwards read, is one finding.
         """
         thread = threading.get_ident()
         self._threads_in_snapshot.add(thread)
         try:
             frame, writer = self._caller.find_frame(), record.find_line_to_blame()
             backward = None if frame is None else place_of(frame)
-            key = (silent, writer or record.place, backward)
+            key = (silent, is_partly_read, writer or record.place, backward)
             with self._lock:
                 earlier = self._findings_by_lines.get(key)
                 if earlier is not None:
-                    earlier.more += 1
-                    return earlier, False
+                    earlier.count_read(backward_nr)
+                    return earlier.finding, False
             # Without the lock: a snapshot may run code of a tensor subclass of the program's own.
             aliases = find_aliases(record.tensor, frame)
             picture = memory(snapshot(**aliases)) if aliases else None
@@ -372,13 +489,14 @@ class Watch(Presentation):
                 backward=backward,
                 names=tuple(aliases),
                 compared=compared,
+                is_partly_read=is_partly_read,
                 picture=picture,
             )
             with self._lock:
-                earlier = self._findings_by_lines.setdefault(key, finding)
-                if earlier is not finding:  # another thread was first
-                    earlier.more += 1
-                    return earlier, False
+                counted = self._findings_by_lines.setdefault(key, _CountedFinding(finding))
+                counted.count_read(backward_nr)
+                if counted.finding is not finding:  # another thread was first
+                    return counted.finding, False
                 self.findings.append(finding)
             return finding, True
         finally:
@@ -441,6 +559,26 @@ class Watch(Presentation):
                     "{number} thread was not watched: PyTorch was imported in another one after it had started.",
                     "{number} threads were not watched: PyTorch was imported in another one after they had started.",
                     self._threads_not_attached,
+                )
+            )
+        if self._unseen_counts:
+            kinds = join_few_names(
+                f"{kind} ({number:,})" for kind, number in self._unseen_counts.most_common()
+            )
+            sentences.append(
+                ngettext(
+                    "{number} tensor was saved inside of hooks of the program's own and was not seen: {kinds}.",
+                    "{number} tensors were saved inside of hooks of the program's own and were not seen: {kinds}.",
+                    self._unseen_counts.total(),
+                    kinds=kinds,
+                )
+            )
+        if self._stepped_aside_count:
+            sentences.append(
+                ngettext(
+                    "torch.func ran {number} time: what was saved meanwhile was not seen.",
+                    "torch.func ran {number} times: what was saved meanwhile was not seen.",
+                    self._stepped_aside_count,
                 )
             )
         return sentences

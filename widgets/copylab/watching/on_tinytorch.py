@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from tinytorch import Tensor
 from tinytorch.graph import (
     DETACHED_MESSAGE,
     MODES,
@@ -13,6 +14,7 @@ from tinytorch.graph import (
     set_saved_tensor_hooks,
 )
 
+from .scope import watch_assignments
 from .watched_save import WatchedSave
 
 if TYPE_CHECKING:
@@ -29,17 +31,20 @@ class TinyTorchHooks:
         self.watch = watch
         self.hooks: Any = (self.pack, self.unpack)
         """The pair as tinytorch has it on its stack, to find it again; None once it is off."""
+        self.assignments = watch_assignments(Tensor)
 
     def attach(self) -> None:
         """Call the watch for the saves of this thread, and the writes of all, from now on."""
         set_saved_tensor_hooks((*MODES.here.saved_tensor_hooks, self.hooks))
         if self.watch.is_entering_thread():
             WRITE_LISTENERS.append(self.record_write)
+            self.assignments.install()
 
     def detach(self) -> None:
         """Take the hooks off this thread, wherever in its stack they are."""
         if self.record_write in WRITE_LISTENERS:
             WRITE_LISTENERS.remove(self.record_write)
+            self.assignments.remove()
         if self.hooks is None:
             return  # already off
         pairs = MODES.here.saved_tensor_hooks
@@ -51,7 +56,9 @@ class TinyTorchHooks:
 
     def record_write(self, tensor: Any) -> None:
         """Note a tensor that was written. tinytorch calls this before its version counts the write."""
-        self.watch.record_write(tensor, already_written=True)
+        write = self.watch.record_write(tensor, is_done=True)
+        if write is not None:
+            write.end()
 
     def pack(self, tensor: Any) -> WatchedSave:
         """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
@@ -81,11 +88,11 @@ class TinyTorchHooks:
             function = getattr(node, "fn", node)
             error = RuntimeError(describe_stale(function, tensor, record.version, record.output_nr))
             if node is not None:
-                self.watch.annotate_error(record, node.name(), error)
+                self.watch.annotate_error(record, node.name(), MODES.here.backward_nr, error)
             raise error
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
-            self.watch.check_read(record, lambda: node)
+            self.watch.check_read(record, lambda: node, MODES.here.backward_nr)
         return tensor
 
     # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.

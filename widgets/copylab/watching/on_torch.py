@@ -7,20 +7,26 @@ its error word for word.
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, short_name, stale_text
 
-from .scope import Replacement, run_in_unwatched_thread
+from .scope import (
+    Replacement,
+    find_watches_of_thread,
+    run_in_unwatched_thread,
+    watch_assignments,
+)
 from .watched_save import WatchedSave
 
 if TYPE_CHECKING:
-    from .observer import Watch
+    from .observer import Watch, WriteInProgress
 
 # In training these kernels write the running statistics, though neither their schema nor a version
 # counter says so.
@@ -41,10 +47,16 @@ _BATCH_NORM_GRADS = (
     "batch_norm_backward",
 )
 _WRITES_OF_BATCH_NORM_GRAD: tuple = ((3, "running_mean"), (4, "running_var"))
+_HOOKS_OF_RECOMPUTATION = "recomputation_hook"
+"""A checkpoint's, in backward: what they pack was counted in forward."""
 _WRITES_SELF: tuple = ((0, "self"),)  # most in-place operations: they take a path of their own
 _NODES_OF_A_VIEW = 2  # made when a view is written in place: one for its base, one for the view
 _SCALAR_TYPES_WITH_CLASS = ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")
 """What errors call `torch.FloatTensor` and so on; later dtypes have no such class."""
+
+
+_ASKING = frozenset({"MaskedFillBackward", "ProdBackward"})
+"""Nodes whose formulas compute otherwise under a dispatch mode (`areAnyTensorSubclassLike`)."""
 
 
 class TorchHooks:
@@ -62,6 +74,8 @@ class TorchHooks:
         self.has_hooks = False
         """True while the pair of hooks is on this thread's stack."""
         self.shortens_names, self.hint = _read_stale_error(torch)
+        self.asking_kinds: dict[type, bool] = {}
+        """Kinds of nodes, and whether their formulas ask if a mode is on."""
         self.misses_list_writes = False
         """True if PyTorch, under a dispatch mode, does not count writes to lists of tensors."""
 
@@ -90,6 +104,12 @@ class TorchHooks:
             autograd._push_saved_tensors_default_hooks(self.pack, self.unpack)
             self.has_hooks = True
             stack.callback(self._remove_hooks)
+            for replacement in (
+                watch_assignments(self.torch.Tensor),
+                _count_saves_of_other_hooks(self.torch.autograd.graph.saved_tensors_hooks),
+            ):
+                replacement.install()
+                stack.callback(replacement.remove)
             # torch.func refuses to work under hooks: they step aside while it works.
             replacement = _make_hooks_step_aside(self.torch.autograd.graph)
             replacement.install()
@@ -134,7 +154,9 @@ class TorchHooks:
 
     # -- writes --------------------------------------------------------------------
 
-    def record_writes(self, func: Any, writes: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    def record_writes(
+        self, func: Any, writes: Any, args: tuple, kwargs: dict[str, Any]
+    ) -> list[WriteInProgress | None]:
         """Note what an operation is about to write to."""
         has_node = self.get_sequence_nr() != self.next_nr
         node_nr = self.get_sequence_nr() if has_node else None
@@ -143,22 +165,24 @@ class TorchHooks:
             if is_training and node_nr is not None and args[3] is not None:
                 self.watch.excuse_node(args[3], node_nr)
                 self.watch.excuse_node(args[4], node_nr)
-            return
+            return []
+        found: list[WriteInProgress | None] = []
         for position, name in writes:
             by_name = position is None or position >= len(args)
             value: Any = kwargs.get(name) if by_name else args[position]
             is_list = isinstance(value, (list, tuple))
             for tensor in value if is_list else (value,):
                 if tensor is not None:
-                    self.watch.record_write(tensor)
+                    found.append(self.watch.record_write(tensor))
                     self.target_id = id(tensor)
             if is_list and self.misses_list_writes and func.__name__.startswith("_foreach_"):
                 self.torch.autograd.graph.increment_version(value)
         if writes is _WRITES_OF_BATCH_NORM and args[5] and args[3] is not None:
             # The node of this very operation has saved the running statistics, too, but its
             # gradient does not need them.
-            self.watch.record_write(args[3], excused_nr=node_nr)
-            self.watch.record_write(args[4], excused_nr=node_nr)
+            found.append(self.watch.record_write(args[3], excused_nr=node_nr))
+            found.append(self.watch.record_write(args[4], excused_nr=node_nr))
+        return found
 
     # -- saves and reads -----------------------------------------------------------
 
@@ -177,7 +201,8 @@ class TorchHooks:
             was_leaf=was_leaf,
             output_nr=tensor.output_nr if is_output else 0,
         )
-        if is_output and new_nodes:
+        # Only a view: PyTorch refuses to swap tensors that have a weak reference.
+        if is_output and new_nodes and tensor._is_view():
             record.original = weakref.ref(tensor)
         return record
 
@@ -190,11 +215,25 @@ class TorchHooks:
         """
         node = tensor.grad_fn
         if not new_nodes:
+            if self._is_saved_by_checkpoint():
+                return False
             return bool(node._sequence_nr() >= self.previous_nr)
         if new_nodes == 1 and isinstance(node, self.torch._C._FunctionBase):
             # No operation ran in the forward of this Function.
             return bool(node._sequence_nr() == self.next_nr)
         return new_nodes == _NODES_OF_A_VIEW and id(tensor) == self.target_id and tensor._is_view()
+
+    def _is_saved_by_checkpoint(self) -> bool:
+        """Return True if no node saves the tensor, but a checkpoint, as an input of its function."""
+        checkpoint = sys.modules.get("torch.utils.checkpoint")
+        frame = getattr(checkpoint, "_CheckpointFrame", None)
+        save_inputs = getattr(frame, "save_inputs", None)
+        if save_inputs is None:
+            return False
+        # The frames below are `_is_output` and `pack`; above may be that of a comprehension.
+        caller = sys._getframe(3)
+        codes = {caller.f_code, caller.f_back and caller.f_back.f_code}
+        return save_inputs.__code__ in codes
 
     def _detach_unseen(self, tensor: Any) -> Any:
         """Return a detached alias. Other modes and tensor subclasses see what they see without a watch."""
@@ -214,15 +253,34 @@ class TorchHooks:
         if record.is_stale:
             error = RuntimeError(self._compose_stale_error(record))
             if self._is_in_backward():
-                self.watch.annotate_error(record, self._find_node().name(), error)
+                number = self.torch._C._current_graph_task_id()
+                self.watch.annotate_error(record, self._find_node().name(), number, error)
             raise error
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
-        if self._is_in_backward():
-            self.watch.check_read(record, self._find_node)
+        number = self.torch._C._current_graph_task_id()
+        if number >= 0:
+            self.watch.check_read(record, self._find_node, number)
+            self._hide_mode_from_formula()
         return record.tensor
 
     # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.
     unpack.is_of_watch = True  # type: ignore[attr-defined]
+
+    def _hide_mode_from_formula(self) -> None:
+        """Switch modes off for the rest of this node, if its formula computes otherwise under one.
+
+        The engine puts back what a node has switched. With `create_graph`, the mode stays on: it
+        has to see what the formula saves.
+        """
+        kind = type(self._find_node())
+        is_asking = self.asking_kinds.get(kind)
+        if is_asking is None:
+            is_asking = self.asking_kinds[kind] = kind.__name__.rstrip("0123456789") in _ASKING
+        if not is_asking or self.torch.is_grad_enabled():
+            return
+        # A mode of the program's own has the same effect without a watch.
+        if self.torch._C._len_torch_dispatch_stack() == 1:
+            self.torch._C._dispatch_tls_set_dispatch_key_excluded("Python", True)
 
     def _is_in_backward(self) -> bool:
         return bool(self.torch._C._current_graph_task_id() >= 0)
@@ -288,6 +346,34 @@ def _read_stale_error(torch: Any) -> tuple[bool, str]:
 
 
 @cache
+def _count_saves_of_other_hooks(hooks_class: Any) -> Replacement:
+    """Count what is saved inside of the program's own hooks, which the watch does not see."""
+
+    def replace(enter: Any) -> Any:
+        @wraps(enter)
+        def enter_counted(self: Any) -> Any:
+            watches, kind = find_watches_of_thread(), type(self).__name__.strip("_")
+            if not watches or kind == _HOOKS_OF_RECOMPUTATION:
+                return enter(self)
+            pack = self.pack_hook
+
+            def pack_counted(tensor: Any) -> Any:
+                for watch in watches:
+                    watch.count_unseen_save(kind.removesuffix("_hook"))
+                return pack(tensor)
+
+            self.pack_hook = pack_counted
+            try:
+                return enter(self)
+            finally:
+                self.pack_hook = pack
+
+        return enter_counted
+
+    return Replacement(hooks_class, "__enter__", replace)
+
+
+@cache
 def _make_hooks_step_aside(graph: Any) -> Replacement:
     """Replace PyTorch's `disable_saved_tensors_hooks`, which refuses to work under hooks.
 
@@ -305,6 +391,7 @@ def _make_hooks_step_aside(graph: Any) -> Replacement:
                     break
                 autograd._pop_saved_tensors_default_hooks()
                 pairs.append(top)
+                top[0].__self__.watch.count_step_aside()
             try:
                 with disable(message):
                     yield
@@ -336,6 +423,39 @@ def _find_written_arguments(func: Any) -> tuple[tuple[int | None, str], ...] | N
     return tuple(written) or None
 
 
+def _find_call(torch: Any, func: Any) -> Any:
+    """Return what runs an operation below the mode as it would run without one.
+
+    Operations that are made of others come to a mode whole in inference mode and for tensors that
+    were made there. Below a mode, views are not recorded as views (the key ADInplaceOrView is
+    excluded): those others have to find it as the program had it.
+    """
+    call = getattr(func, "_op", func)
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    try:
+        # A few (chunk, native_batch_norm) have kernels beside, and these have run by now.
+        is_composite = has_kernel(func.name(), "CompositeImplicitAutograd") and not any(
+            has_kernel(func.name(), key) for key in ("ADInplaceOrView", "Autograd", "AutogradCPU")
+        )
+    except (AttributeError, RuntimeError):  # `prim::device` is no operation of the dispatcher
+        return call
+    if not is_composite:
+        return call
+    is_excluded = torch._C._dispatch_tls_is_dispatch_key_excluded
+    set_excluded = torch._C._dispatch_tls_set_dispatch_key_excluded
+
+    def call_with_views(*args: Any, **kwargs: Any) -> Any:
+        if not is_excluded("ADInplaceOrView"):
+            return call(*args, **kwargs)
+        set_excluded("ADInplaceOrView", False)
+        try:
+            return call(*args, **kwargs)
+        finally:
+            set_excluded("ADInplaceOrView", True)
+
+    return call_with_views
+
+
 def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     """Make a dispatch mode that reports what operations write to."""
     # What each operation writes to, and how it is called. By `id`: the hash of an operation takes
@@ -358,18 +478,26 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             try:
                 writes, call, _ = plans[id(func)]
             except KeyError:
-                writes, call = _find_written_arguments(func), getattr(func, "_op", func)
+                writes, call = _find_written_arguments(func), _find_call(hooks.torch, func)
                 plans[id(func)] = writes, call, func
+            found: Any = ()
             if writes is None:
                 hooks.target_id = None
             elif writes is _WRITES_SELF:
                 hooks.target_id = id(args[0])
-                record_write(args[0])
+                write = record_write(args[0])
+                if write is not None:
+                    found = (write,)
             else:
-                hooks.record_writes(func, writes, args, kwargs or {})
+                found = hooks.record_writes(func, writes, args, kwargs or {})
             number = get_sequence_nr()
             if hooks.next_nr != number:
                 hooks.previous_nr, hooks.next_nr = hooks.next_nr, number
-            return call(*args, **kwargs) if kwargs else call(*args)
+            try:
+                return call(*args, **kwargs) if kwargs else call(*args)
+            finally:
+                for write in found:
+                    if write is not None:
+                        write.end()
 
     return WatchingMode()

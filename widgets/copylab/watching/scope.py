@@ -45,7 +45,7 @@ def unregister_watch(watch: Watch) -> None:
             THREAD_START.remove()
 
 
-def _find_watches_of_thread() -> list[Watch]:
+def find_watches_of_thread() -> list[Watch]:
     """Return the watches that look at this thread, the outermost first."""
     return [watch for watch in list(_WATCHES) if watch.covers_this_thread()]
 
@@ -58,6 +58,7 @@ class Replacement:
         self.users = 0
         self.original: Any = None
         self.replaced: Any = None
+        self.is_inherited = False
 
     def install(self) -> None:
         """Replace the attribute for its first user."""
@@ -65,6 +66,7 @@ class Replacement:
             self.users += 1
             if self.users == 1:
                 self.original = getattr(self.owner, self.name)
+                self.is_inherited = self.name not in vars(self.owner)
                 self.replaced = self.replace(self.original)
                 setattr(self.owner, self.name, self.replaced)
 
@@ -72,8 +74,34 @@ class Replacement:
         """Put the original back after the last user; not over what another tool has put there since."""
         with _LOCK:
             self.users -= 1
-            if not self.users and getattr(self.owner, self.name) is self.replaced:
+            if self.users or vars(self.owner).get(self.name) is not self.replaced:
+                return
+            if self.is_inherited:
+                delattr(self.owner, self.name)
+            else:
                 setattr(self.owner, self.name, self.original)
+
+
+@functools.cache
+def watch_assignments(tensor_class: Any) -> Replacement:
+    """Replace the property `data` of an engine's tensors by one that reports what is assigned to it.
+
+    `w.data = other` is no operation: no mode below and no listener hears of it.
+    """
+
+    def replace(original: Any) -> property:
+        def set_data(tensor: Any, value: Any) -> None:
+            writes = [watch.record_assignment(tensor) for watch in find_watches_of_thread()]
+            try:
+                original.__set__(tensor, value)
+            finally:
+                for write in writes:
+                    if write is not None:
+                        write.end()
+
+        return property(original.__get__, set_data, doc=original.__doc__)
+
+    return Replacement(tensor_class, "data", replace)
 
 
 # -- engines that are imported ---------------------------------------------------------
@@ -116,7 +144,7 @@ def _attach_after_execution(name: str, loader: Any) -> None:
     def exec_module(module: ModuleType) -> None:
         del loader.exec_module
         execute(module)
-        for watch in _find_watches_of_thread():
+        for watch in find_watches_of_thread():
             watch.attach_imported(name, sys.modules.get(name, module))
 
     # A loader with slots refuses: the watch says at its end that the engine was not attached.
@@ -147,7 +175,7 @@ def _wrap_thread_start(
 
     @functools.wraps(start)
     def start_watched(self: Any) -> None:
-        watches = _find_watches_of_thread()
+        watches = find_watches_of_thread()
         if isinstance(self, _UnwatchedThread):
             return start(self)
         if not watches or not hasattr(self, "_bootstrap_inner") or self.ident is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import zlib
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,12 +23,11 @@ NO_MEMORY: Span = (0, 0)
 class ObservedWrite(NamedTuple):
     """A write to the storage of a saved tensor.
 
-    place: the line that wrote; None if it is not known. span: the memory that may have been
-    written. version_before: the saved tensor's version counter before the write was counted.
+    place: the line that wrote; None if it is not known. version_before: the saved tensor's version
+    before the write was counted.
     """
 
     place: Place | None
-    span: Span
     version_before: int
 
 
@@ -39,21 +37,20 @@ class WatchedSave:
     # One is made for each saved tensor of a training run.
     __slots__ = (
         "__weakref__",
+        "candidate",
         "checksum",
-        "first_write_changed_bytes",
         "is_harmless",
         "is_output",
-        "is_reported",
         "original",
         "output_nr",
         "place",
         "sequence_nr",
         "siblings",
         "span",
+        "spoiler",
         "tensor",
         "version",
         "was_leaf",
-        "writes",
     )
 
     def __init__(
@@ -86,57 +83,52 @@ class WatchedSave:
         """Where its memory was when it was saved."""
         self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved; None if they cannot be compared."""
-        self.writes: list[ObservedWrite] = []
-        """The writes that may be to blame: see `record_write`."""
-        self.first_write_changed_bytes = False
-        """True if the first of them changed its bytes; known only of tinytorch, see `record_write`."""
+        self.candidate: ObservedWrite | None = None
+        """The first write that the version counter counted; before that, the latest write."""
+        self.spoiler: ObservedWrite | None = None
+        """The first write that changed its bytes; where they cannot be compared, the first to them."""
         self.is_harmless = False
         """True if the node does not need it as it was, or if it was saved after the watch."""
-        self.is_reported = False
-        """True if a backward has read it changed, and a finding says so: the next read says nothing."""
         self.siblings: dict[int, Any] = {}
         """The records of the same storage, from which this one takes itself when it is freed."""
 
     def __del__(self) -> None:
         self.siblings.pop(id(self), None)
 
-    def record_write(self, place: Place | None, span: Span, *, already_written: bool) -> None:
+    def record_write(self, place: Place | None, span: Span | None, *, is_done: bool) -> None:
         """Note a write to the storage, before the version counter counts it.
 
-        Only two writes can be to blame, and no others are kept: the first that changed the bytes,
-        and the first that was counted. Until one of both is known, the latest write is kept, which
-        the next one replaces: whether a write is counted is seen only when the next one comes.
+        `span` is the memory that it may change; None if the tensor gets other memory instead.
+        `is_done` says that the engine calls after the write and not before it.
 
-        `already_written` says that the engine calls after the write and not before it.
+        Two writes can be to blame: the first that was counted and the first that changed the bytes.
+        Whether a write is counted is seen only when the next one comes. If the bytes are others
+        before a write, something wrote that nobody reported: NumPy, another thread; what then
+        writes the same bytes is not to blame.
         """
         version = self.tensor._version
-        if self.writes:
-            last = self.writes[-1]
-            if last.version_before != version:
-                return  # the last write was counted: it is to blame
-            if len(self.writes) > 1 or not self._has_last_write_changed(already_written):
-                self.writes.pop()
-        self.writes.append(ObservedWrite(place, span, version))
-        if already_written and len(self.writes) == 1:
-            self.first_write_changed_bytes = self._has_changed_in(span)
-
-    def _has_last_write_changed(self, already_written: bool) -> bool:
-        """Return True if the only write so far has changed the saved bytes."""
-        # PyTorch reports a write before it is done: what the last one changed can be seen only now.
-        # tinytorch reports it afterwards; now the next write has been done, too, and only what was
-        # seen after the last one tells the two apart.
-        return (
-            self.first_write_changed_bytes
-            if already_written
-            else self._has_changed_in(self.writes[-1].span)
-        )
-
-    def _has_changed_in(self, span: Span) -> bool:
-        """Return True if a write to this memory has changed the saved bytes."""
-        if not _spans_overlap(self.span, span):
-            return False
+        write = ObservedWrite(place, version)
+        if span is not None and (
+            self.candidate is None or self.candidate.version_before == version
+        ):
+            self.candidate = write
+        if self.spoiler is not None:
+            return
         if self.checksum is None:
-            return True
+            if span is None or _spans_overlap(self.span, span):
+                self.spoiler = write
+        elif not is_done and self._differs():
+            self.spoiler = ObservedWrite(None, version)
+
+    def record_result(self, place: Place | None, span: Span | None) -> None:
+        """Note what a write to the storage has done."""
+        if self.spoiler is not None or self.checksum is None:
+            return
+        if (span is None or _spans_overlap(self.span, span)) and self._differs():
+            self.spoiler = ObservedWrite(place, self.tensor._version)
+
+    def _differs(self) -> bool:
+        """Return True if the bytes are not those that were saved."""
         return compute_checksum(self.tensor, memory_span(self.tensor)) != self.checksum
 
     @property
@@ -155,31 +147,26 @@ class WatchedSave:
         if self.is_harmless:
             return False
         if self.checksum is not None:
-            return compute_checksum(self.tensor, memory_span(self.tensor)) != self.checksum
-        is_written = any(_spans_overlap(self.span, write.span) for write in self.writes)
-        return None if is_written else False
+            return self._differs()
+        return None if self.spoiler is not None else False
 
     def note_end(self) -> None:
         """Note that the watch ends: no write that it saw is to blame for what is written later."""
         # As a write by nobody, to no memory: it tells from its version whether the last one was
         # counted, and takes the place of one that changed nothing.
-        self.record_write(None, NO_MEMORY, already_written=False)
+        self.record_write(None, NO_MEMORY, is_done=False)
 
     def find_line_to_blame(self) -> Place | None:
         """Return the line that spoiled it; None if the watch did not see which one did.
 
         Of a stale tensor, the first write that its version counter counted; of another one, the
-        first write to its memory.
+        first write that changed it.
         """
         if not self.is_stale:
-            overlapping = (w for w in self.writes if _spans_overlap(self.span, w.span))
-            first = next(overlapping, None)
-            return None if first is None else first.place
-        # The version after a write is the one before the next.
-        versions = [*(write.version_before for write in self.writes), self.tensor._version]
-        for write, (before, after) in zip(self.writes, pairwise(versions), strict=True):
-            if after > before:
-                return write.place
+            return None if self.spoiler is None else self.spoiler.place
+        candidate = self.candidate
+        if candidate is not None and self.tensor._version > candidate.version_before:
+            return candidate.place
         return None
 
     @property

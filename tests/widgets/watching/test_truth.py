@@ -1,0 +1,265 @@
+"""What a watch says is so: the line that wrote, no other; and what it sees is what runs without it."""
+
+import gc
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import copylab
+import pytest
+from copylab.watching.formulas import FormulaUse, find_use
+
+Line = str | None
+
+
+def find_lines(program: Callable[[Any], Any], engine: Any) -> list[Line]:
+    """Run a program under a watch; the code of the lines that its findings name."""
+    with copylab.watch(silent="record") as watch:
+        program(engine)
+    return [finding.written and finding.written.code for finding in watch.findings]
+
+
+def assign(engine: Any) -> None:
+    h = engine.ones(500, requires_grad=True) * 2
+    loss = (h * h).sum()
+    address = h.data_ptr()
+    h.data = h.data + 1
+    innocent = [engine.zeros(500).add_(1)]
+    while innocent[-1].data_ptr() != address and len(innocent) < 50:
+        innocent.append(engine.zeros(500).add_(1))
+    loss.backward()
+
+
+def assign_equal(engine: Any) -> None:
+    h = engine.ones(3, requires_grad=True) * 2
+    loss = (h * h).sum()
+    h.data = h.data.clone()
+    h.data.mul_(1)
+    loss.backward()
+
+
+def write_after_assignment(engine: Any) -> None:
+    h = engine.ones(3, requires_grad=True) * 2
+    loss = (h * h).sum()
+    h.data = h.data.clone()
+    h.data.mul_(3)
+    loss.backward()
+
+
+def write_twice(engine: Any) -> None:
+    h = engine.ones(3, requires_grad=True).exp()
+    h.data.mul_(1)
+    h.data.mul_(2)
+    h.data.mul_(3)
+    h.sum().backward()
+
+
+def write_by_numpy(engine: Any) -> None:
+    h = engine.ones(3, requires_grad=True).exp()
+    h.data.mul_(1)
+    h.detach().numpy()[:] = 0
+    h.data.mul_(1)
+    h.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("program", "lines"),
+    [
+        (assign, ["h.data = h.data + 1"]),
+        (assign_equal, []),
+        (write_after_assignment, ["h.data.mul_(3)"]),
+        (write_twice, ["h.data.mul_(2)"]),
+    ],
+)
+def test_the_line_that_wrote_is_named_and_no_other(
+    program: Callable[[Any], Any], lines: list[Line], engine: Any
+) -> None:
+    attributes = set(vars(engine.Tensor))
+    assert find_lines(program, engine) == lines
+    assert set(vars(engine.Tensor)) == attributes
+
+
+@pytest.mark.torch
+def test_a_write_of_equal_values_is_not_to_blame_for_numpy() -> None:
+    import torch
+
+    assert find_lines(write_by_numpy, torch) == [None]
+
+
+def test_each_backward_is_judged_and_counted(engine: Any) -> None:
+    with copylab.watch(silent="record") as watch:
+        h = engine.ones(3, requires_grad=True) * 2
+        loss = (h * h).sum()
+        h.data.mul_(2)
+        loss.backward(retain_graph=True)
+        for _ in range(1000):
+            loss.backward(retain_graph=True)
+    assert [(finding.more, finding.times) for finding in watch.findings] == [(1, 1), (1, 1000)]
+    assert "It happened in 1,000 steps" in watch.findings[1].text
+    assert "steps" not in watch.findings[0].text
+    with copylab.watch(silent="raise"):
+        h = engine.ones(3, requires_grad=True) * 2
+        loss = (h * h).sum()
+        h.data.mul_(2)
+        for _ in range(2):
+            with pytest.raises(copylab.GradientWarning):
+                loss.backward(retain_graph=True)
+
+
+torch: Any = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+nn, F = torch.nn, torch.nn.functional
+
+
+def under_both(program: Callable[[], Any]) -> list[str]:
+    """What a program gives without a watch and under one."""
+    results = []
+    for block in (nullcontext(), copylab.watch(silent="record")):
+        torch.manual_seed(0)
+        with block:
+            results.append(repr(program()))
+    return results
+
+
+def make_views() -> list[Any]:
+    x = torch.ones(2, 3, requires_grad=True)
+    ways: list[Callable[[], Any]] = [
+        lambda: x.T,
+        lambda: x.reshape(3, 2),
+        lambda: x[:1].expand_as(x),
+        lambda: x.chunk(2, 1)[0],
+        lambda: x.narrow(0, 0, 1),
+        lambda: torch.einsum("ij->ji", x),
+        lambda: (x @ x.mT).view(4),
+    ]
+    with torch.inference_mode():
+        results = [way() for way in ways]
+        inference = torch.ones(2, 3)
+    results += [torch.einsum("ij,kj->ki", inference, inference), inference.T]
+    return [(y.requires_grad, y.is_inference(), y._is_view(), y.is_leaf) for y in results]
+
+
+def multiply() -> list[Any]:
+    x = torch.randn(4, 7, requires_grad=True)
+    special = torch.tensor([float("inf"), 0.0, 3.0], requires_grad=True)
+    (x.prod(1).sum() + x.prod() + special.prod() + special.prod(0)).backward()
+    return [x.grad.tolist(), special.grad.tolist()]
+
+
+def fail_in_checkpoint() -> str:
+    net, x = nn.Linear(3, 3), torch.randn(2, 3, requires_grad=True)
+    h = x * 1
+    y = torch.utils.checkpoint.checkpoint(lambda v: net(v).tanh(), h, use_reentrant=False)
+    h.mul_(2)
+    with pytest.raises(RuntimeError) as error:
+        y.sum().backward()
+    return str(error.value)
+
+
+@pytest.mark.parametrize("program", [make_views, multiply, fail_in_checkpoint])
+def test_what_runs_is_what_runs_without_it(program: Callable[[], Any]) -> None:
+    import torch.utils.checkpoint  # noqa: F401
+
+    without, under = under_both(program)
+    assert under == without
+
+
+def test_what_was_not_seen_is_counted() -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    net, x = nn.Linear(3, 3), torch.randn(2, 3, requires_grad=True)
+    enter = torch.autograd.graph.saved_tensors_hooks.__enter__
+    with copylab.watch(silent="record") as watch:
+        loss = checkpoint(lambda v: net(v).tanh(), x, use_reentrant=False).sum()
+        with torch.autograd.graph.save_on_cpu():
+            loss = loss + x.exp().sum()
+        loss.backward()
+        torch.func.grad(lambda v: (v * net.weight).exp().sum())(torch.ones(3))
+    assert torch.autograd.graph.saved_tensors_hooks.__enter__ is enter
+    assert watch.text == (
+        "Backward has read 1 saved tensor under this watch; it was as it was saved. "
+        "4 tensors were saved inside of hooks of the program's own and "
+        "were not seen: checkpoint (3) and save_on_cpu (1). torch.func ran 1 time: what was saved meanwhile was not seen."
+    )
+
+
+def from_layer(layer: Any, x: Any, name: str) -> Callable[[], tuple[Any, Any, list[Any]]]:
+    def run() -> tuple[Any, Any, list[Any]]:
+        result = layer(x)
+        result = result[0] if isinstance(result, tuple) else result
+        weights = torch.linspace(0, 1, result.numel()).view(result.shape)
+        return (result * weights).sum(), getattr(layer, name), list(layer.parameters())
+
+    return run
+
+
+def from_input(function: Callable[[Any], Any]) -> Callable[[], tuple[Any, Any, list[Any]]]:
+    def run() -> tuple[Any, Any, list[Any]]:
+        x = torch.linspace(-2, 2, 32).view(1, 2, 4, 4).requires_grad_()
+        h = x * 1
+        result = function(h)
+        weights = torch.linspace(0, 1, result.numel()).view(result.shape)
+        return (result * weights).sum(), h, [x]
+
+    return run
+
+
+UNREAD = [
+    from_layer(nn.Conv2d(1, 2, 3), torch.ones(1, 1, 5, 5), "weight"),
+    from_layer(nn.LSTM(3, 2), torch.ones(2, 3, 3), "bias_ih_l0"),
+    from_layer(nn.LayerNorm(3), torch.ones(2, 3), "bias"),
+    from_layer(nn.BatchNorm1d(3), torch.ones(4, 3), "running_mean"),
+    *map(
+        from_input,
+        [
+            lambda h: F.max_pool2d(h, 2),
+            lambda h: F.avg_pool2d(h, 2),
+            lambda h: F.adaptive_avg_pool2d(h, 2),
+            lambda h: F.pad(h, (1, 1, 1, 1), "reflect"),
+            lambda h: h.gather(1, torch.zeros(1, 1, 4, 4, dtype=torch.long)),
+            lambda h: h.cummax(1)[0],
+            lambda h: h.masked_select(h.detach() > 0),
+        ],
+    ),
+]
+COMPARED = [
+    from_input(lambda h: h.clamp(-9, 9)),
+    from_input(torch.abs),
+    from_input(F.leaky_relu),
+    from_input(lambda h: torch.maximum(h, torch.full_like(h, -99.0))),
+]
+
+
+@pytest.mark.parametrize(("programs", "count"), [(UNREAD, 0), (COMPARED, 1)])
+def test_no_wrong_gradient_is_claimed_where_the_formula_reads_no_values(
+    programs: list[Callable[[], tuple[Any, Any, list[Any]]]], count: int
+) -> None:
+    for run in programs:
+        gradients = []
+        for factor in (1.0, 0.5):
+            with copylab.watch(silent="record") as watch:
+                loss, tensor, leaves = run()
+                tensor.data.mul_(factor).add_(factor - 1 if count == 0 else 0)
+                for leaf in leaves:
+                    leaf.grad = None
+                loss.backward()
+            gradients.append([leaf.grad.tolist() for leaf in leaves])
+        assert gradients[0] == gradients[1]
+        assert len(watch.findings) == count
+        for finding in watch.findings:
+            assert "unless they are the same as before, the gradient is wrong" in finding.title
+
+
+def test_a_formula_that_reads_values_is_not_excused() -> None:
+    with copylab.watch(silent="record") as watch:
+        x = torch.randn(1, 1, 5, 5, requires_grad=True)
+        conv = nn.Conv2d(1, 2, 3)
+        y = conv(x)
+        record = y.grad_fn._raw_saved_weight.data
+        assert find_use(y.grad_fn, record) is FormulaUse.VALUES
+        assert find_use(conv(x.detach()).grad_fn, record) is FormulaUse.VALUES, "of another node"
+        conv.weight.data.mul_(2)
+        y.sum().backward()
+    assert [finding.names[0] for finding in watch.findings] == ["conv.weight"]
+    del record
+    gc.collect()
