@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tinytorch import __version__
 
+from ..player import print_steps
 from ..safe_files import can_write_in, explain_error, resolve_folder
 from ..watching import run_watched
 from ..wording import gettext, use_language
@@ -61,10 +62,13 @@ def _make_parser() -> argparse.ArgumentParser:
     watch.add_argument(
         "-m", dest="is_module", action="store_true", help=gettext("the program is a module")
     )
-    watch.add_argument("program", help=gettext("for example train.py"))
-    watch.add_argument(
-        "arguments", nargs=argparse.REMAINDER, help=gettext("arguments of the program")
-    )
+    steps = commands.add_parser("steps", help=gettext("say what each line of a program changes"))
+    steps.add_argument("--report", metavar="PAGE.html", help=gettext("write the player as a page"))
+    steps.add_argument("--rounds", type=int, help=gettext("so many rounds of each loop"))
+    for command in (watch, steps):
+        command.add_argument("program", help=gettext("for example train.py"))
+        arguments_help = gettext("arguments of the program")
+        command.add_argument("arguments", nargs=argparse.REMAINDER, help=arguments_help)
     # SUPPRESS: an option before the command is not overwritten by the default behind it.
     for command in (reset, grading):
         command.add_argument("--language", default=argparse.SUPPRESS, help=language_help)
@@ -151,6 +155,14 @@ def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:
     return in_course or _language_of_environment()
 
 
+def _run_program(arguments: argparse.Namespace) -> int:
+    """Run the user's program under a watch, or step by step; return the exit status."""
+    program, rest, report = arguments.program, arguments.arguments, arguments.report
+    if arguments.do == "steps":
+        return print_steps(program, rest, rounds=arguments.rounds, report=report)
+    return run_watched(program, rest, is_module=arguments.is_module, report=report)
+
+
 def _language_of_environment() -> str:
     language = os.environ.get(_LANGUAGE, "")
     return language if language in list_languages(lessons_folder()) else "en"
@@ -159,16 +171,9 @@ def _language_of_environment() -> str:
 def main() -> None:
     """Lay the lessons out and become JupyterLab, or do what else the command line says."""
     arguments = _make_parser().parse_args()
-    if arguments.do == "watch":
+    if arguments.do in ("watch", "steps"):
         use_language(_language_of_environment())
-        sys.exit(
-            run_watched(
-                arguments.program,
-                arguments.arguments,
-                is_module=arguments.is_module,
-                report=arguments.report,
-            )
-        )
+        sys.exit(_run_program(arguments))
     chosen_folder = arguments.to if arguments.do == "nbgrader" else arguments.folder
     starts_jupyter = not (arguments.do or arguments.lay_out_only)
     try:

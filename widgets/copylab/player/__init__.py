@@ -5,12 +5,14 @@ The player is JavaScript, in `web/`. May import `run`, `ui`, `doc`, `tinytorch.v
 
 from .frames import NameObserver, Observation, wrong_gradient_title
 from .player import StepOptions, Steps, step_program, steps
+from .program import print_steps
 
 __all__ = [
     "NameObserver",
     "Observation",
     "StepOptions",
     "Steps",
+    "print_steps",
     "step_program",
     "steps",
     "wrong_gradient_title",

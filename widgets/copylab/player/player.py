@@ -221,6 +221,17 @@ class Steps(Sequence[Frame]):
         counts = f"{lines} line{'s' * (lines != 1)}, {steps} step{'s' * (steps != 1)}"
         return f"Steps({counts}, ended={self.ended!r})"
 
+    def __str__(self) -> str:
+        """What each line changed, and nothing else: `print(s)`. `s.text` tells all of it."""
+        lines = []
+        for frame in self.frames:
+            sentences = [*frame.changes, *frame.explanation]
+            if sentences or frame.error:
+                lines += [frame.title, *(f"  {sentence}" for sentence in sentences)]
+        if self.end:
+            lines.append(self.end)
+        return "\n".join(lines) or self.summary
+
     @property
     def _lines(self) -> list[str]:
         return [line for text in self._run.texts for line in text.code.splitlines()]

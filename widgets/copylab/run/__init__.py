@@ -10,6 +10,7 @@ from .functions import Steppable, program_from_function
 from .program import FunctionChoice, Program, Site, SourceText, compile_program, dedent_code
 from .recorder import Step
 from .run import LIMITS, Limits, RecordedRun, execute_program
+from .script import script_session
 from .surroundings import (
     RandomStates,
     Stop,
@@ -53,6 +54,7 @@ __all__ = [
     "program_from_function",
     "repeatable_session",
     "require_engine",
+    "script_session",
     "stabilize_text",
     "truncate_text",
 ]

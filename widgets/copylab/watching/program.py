@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from types import TracebackType
 
+from ..run import script_session
 from ..wording import current_language, gettext
 from .observer import Watch, watch
 
@@ -38,15 +39,12 @@ def run_watched(
 
 def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int:
     """Run a program as `__main__`; return its exit status. Its error is printed as Python does."""
-    argv, path = sys.argv, sys.path[:]
-    sys.argv = [program, *arguments]
-    # Python puts the program's folder, or for a module the current one, in front.
-    sys.path.insert(0, str(Path.cwd()) if is_module else str(Path(program).resolve().parent))
     try:
-        if is_module:
-            runpy.run_module(program, run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(program, run_name="__main__")
+        with script_session(program, arguments, is_module=is_module):
+            if is_module:
+                runpy.run_module(program, run_name="__main__", alter_sys=True)
+            else:
+                runpy.run_path(program, run_name="__main__")
     except SystemExit as stop:
         if stop.code is None or isinstance(stop.code, int):
             return stop.code or 0
@@ -60,8 +58,6 @@ def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int
         # By the hook that the program may have set.
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
-    finally:
-        sys.argv, sys.path[:] = argv, path
     return 0
 
 
