@@ -94,7 +94,10 @@ def test_the_program_runs_through_the_rule(rule: Rule) -> None:
     assert {name for name, _ in set(rule.places) - passed_through(rule)} == set()
 
 
-USERS_NAMES = {"create_graph", "copy_", "to", "memory", "since", "svg", "text"}
+USERS_NAMES = {
+    *("create_graph", "copy_", "to", "memory", "since", "svg", "text"),
+    *("__mul__", "__rmul__", "__imul__"),
+}
 """What users call: a step may name it without being its place."""
 
 

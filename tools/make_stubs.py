@@ -149,9 +149,9 @@ def type_of(p: Param, numbers: bool) -> str:
     kind = TYPES[p.kind]
     if p.is_tensor and numbers:
         kind = "Tensor | _Scalar"
-    if p.one:
+    if p.accepts_one_number:
         kind = f"_int | {kind}"
-    return f"{kind} | None" if (p.none or p.default is None) and kind != "Any" else kind
+    return f"{kind} | None" if (p.accepts_none or p.default is None) and kind != "Any" else kind
 
 
 def format_argument(p: Param, name: str, numbers: bool) -> str:
@@ -183,21 +183,22 @@ def signatures_of(name: str, method: bool) -> Iterator[str]:
 
 def format_signatures(s: Signature, result: str) -> Iterator[str]:
     """A signature with its sizes in a sequence and, where torch takes it, with sizes one by one."""
-    pairs = list(zip(s.params, s.shown, strict=True))
-    head = ["self"] if s.method else []
+    pairs = list(zip(s.params, s.names_shown, strict=True))
+    head = ["self"] if s.is_method else []
     positional = []
-    for p, name in pairs[: s.positional]:
+    for p, name in pairs[: s.positional_count]:
         positional.append(
             format_argument(p, f"{name}_" if keyword.iskeyword(name) else name, s.numbers)
         )
         if keyword.iskeyword(name):  # which can be given by position alone
             positional.append("/")
     named = [
-        format_argument(p, name, s.numbers and name != "out") for p, name in pairs[s.positional :]
+        format_argument(p, name, s.numbers and name != "out")
+        for p, name in pairs[s.positional_count :]
     ]
     yield f"({', '.join([*head, *positional, *['*'] * bool(named), *named])}) -> {result}"
-    if s.positional == 1 and s.params[0].is_sizes:
-        yield f"({', '.join([*head, f'*{s.shown[0]}: _int', *named])}) -> {result}"
+    if s.positional_count == 1 and s.params[0].is_sizes:
+        yield f"({', '.join([*head, f'*{s.names_shown[0]}: _int', *named])}) -> {result}"
 
 
 def format_definition(name: str, signatures: Iterable[str], indent: str = "") -> Iterator[str]:

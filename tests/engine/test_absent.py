@@ -55,12 +55,23 @@ def test_dir_lists_nothing_that_torch_does_not_list() -> None:
 
     def make_objects(engine: Any) -> dict[str, Any]:
         x = engine.ones(2, requires_grad=True)
+        double: Any = type("Double", (engine.autograd.Function,), functions)
         return {
             "tensor": x,
             "class": engine.Tensor,
             "parameter": engine.nn.Parameter(x.detach()),
             "modules": engine.nn.ModuleList([engine.nn.ReLU()]),
+            "node": (x * x).grad_fn,
+            "node of a leaf": (x * x).grad_fn.next_functions[0][0],
+            "node of a write": (x * 1)[:1].mul_(2).grad_fn,
+            "ctx": double.apply(x).grad_fn,
         }
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mine = ctx._mine = 1
+        return x * 2
+
+    functions = {"forward": staticmethod(forward)}
 
     theirs = make_objects(torch)
     for kind, ours in make_objects(tinytorch).items():
@@ -68,6 +79,10 @@ def test_dir_lists_nothing_that_torch_does_not_list() -> None:
         if kind == "modules":  # its helpers are methods of the class
             names = {name for name in names if name.isdigit()}
         assert names <= set(dir(theirs[kind])), kind
+        if kind == "ctx":
+            assert {"mine", "_mine", "saved_tensors"} <= names
+        if kind == "node":
+            assert {"_saved_self", "_raw_saved_other", "next_functions"} <= names
 
 
 def test_what_would_be_another_value_is_refused() -> None:

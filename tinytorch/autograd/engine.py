@@ -57,9 +57,9 @@ class GraphRoot(MultiNode):
         self._hooks = None
         self._saved = ()
         self._sequence_number = HIGHEST_NUMBER
-        self.describe(None)
+        self._describe(None)
 
-    def apply(self, gradients: list, on_arrays: bool) -> list:
+    def _apply(self, gradients: list, on_arrays: bool) -> list:
         """Return the gradients that the walk starts with, which the caller holds, too."""
         return GradientList(self.gradients, [HELD_BY_OTHERS] * len(self.gradients))
 
@@ -232,12 +232,12 @@ class GraphTask:
         """Return the gradients for a node's inputs, after posthooks; free what it saved."""
         on_arrays = self.on_arrays
         try:
-            outputs = node.apply(arrived, on_arrays)
+            outputs = node._apply(arrived, on_arrays)
         except ValueError:
             # NumPy's, of shapes that do not broadcast. On tensors the formula raises PyTorch's
             # error.
             if on_arrays and not node._needs_tensors:
-                node.apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
+                node._apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
             raise
         if self.to_visit is not None and not (node._needs_tensors or node._has_one_formula):
             # PyTorch does not compute what nobody asked for, and posthooks observe that.
@@ -249,7 +249,7 @@ class GraphTask:
         if node._hooks is not None or node._needs_tensors:
             outputs = self._run_hooks_after(node, arrived, outputs)
         if not self.keep_graph:
-            node.release()
+            node._release()
         if self.is_anomaly_mode:
             check_for_nan(node, outputs)
         return outputs

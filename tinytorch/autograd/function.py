@@ -144,15 +144,15 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         is_dirty = any(tensor is dirty for dirty in self.dirty_tensors or ())
         return tensor._view is not None and is_dirty
 
-    def release(self) -> None:
+    def _release(self) -> None:
         """Free the saved tensors; attributes that the user set on `ctx` stay."""
         if self._saved is not None:
-            super().release()
+            super()._release()
             self._saved = None
 
     # backward -------------------------------------------------------------------------------------
 
-    def apply(self, grads: list, on_arrays: bool) -> list:
+    def _apply(self, grads: list, on_arrays: bool) -> list:
         """Call the user's backward, on tensors even where gradients are arrays; check its results."""
         arrived = GradientList.of_new(grads)
         return call_with_tensors(self._call_backward, arrived, devices_of_outputs(self), on_arrays)
@@ -323,7 +323,7 @@ def _find_differentiable(ctx: BackwardCFunction, outputs: tuple, is_recorded: bo
         for output in outputs
     ]
     described = zip(outputs, differentiable, strict=True)
-    ctx.describe(*[output if has_gradient else None for output, has_gradient in described])
+    ctx._describe(*[output if has_gradient else None for output, has_gradient in described])
     return differentiable
 
 
@@ -421,7 +421,7 @@ def _with_error_node(output: Tensor | None) -> Tensor | None:
     result = output.data
     # PyTorch shows a leaf below the node, which nobody else knows.
     node = Error(((result.detach().requires_grad_(), 0),))
-    node.describe(result)
+    node._describe(result)
     replace_history(result, node)
     return result
 

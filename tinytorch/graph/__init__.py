@@ -58,6 +58,7 @@ from .node import (
     next_number,
     note_data_assigned,
 )
+from .node_names import name_of_node, short_name
 from .operations import OPERATIONS, provide_operations
 from .saved import (
     DETACHED_MESSAGE,
@@ -72,7 +73,6 @@ from .saved import (
     saved_arrays,
     saved_tensors_hooks,
     set_saved_tensor_hooks,
-    short_name,
     show_saved,
     stale_text,
 )
@@ -136,6 +136,7 @@ __all__ = [
     "mark_as_view",
     "materialize_meta",
     "modes",
+    "name_of_node",
     "needs_grad",
     "next_number",
     "no_grad",

@@ -14,8 +14,9 @@ from .gradient_state import GradientList, GradientState, SeenBy
 from .hooks import move_retained_grad
 from .modes import MODES
 from .node import Edge, Node
+from .node_names import name_of_node, short_name
 from .operations import OPERATIONS
-from .saved import FREED_MESSAGE, short_name
+from .saved import FREED_MESSAGE
 
 
 class CreationMeta(IntEnum):
@@ -57,7 +58,7 @@ def regenerate_grad_fn(view: Any) -> None:
     # view in one step.
     geometry = view.shape, view.stride(), view.storage_offset()
     node = OPERATIONS.as_strided.make_node((base, *geometry))
-    node.describe(view)
+    node._describe(view)
     view._edge, view._view = (node, 0), (base, version, creation)
     if view._meta is not None:
         move_retained_grad(view, old_edge, node)
@@ -104,7 +105,7 @@ def check_view(view: Any, is_regenerated: bool = False) -> None:
     node, output_nr = view._edge or (None, 0)
     head = "A view"
     if node is not None:
-        head = f"Output {output_nr} of {short_name(node.name())} is a view"
+        head = f"Output {output_nr} of {short_name(name_of_node(node))} is a view"
     if creation in (INFERENCE, NO_GRAD) or node is None:
         mode, time = "no_grad", "with grad mode enabled"
         if creation == INFERENCE:
@@ -192,8 +193,8 @@ def rebase_history(t: Any, node: Node) -> None:
 class Geometry(NamedTuple):
     """Shape, strides and offset of a tensor, in elements, without the tensor."""
 
-    shape: tuple
-    stride: tuple
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
     offset: int
 
     @classmethod
@@ -209,29 +210,34 @@ class CopySlices(Node):
     cells goes straight to the earlier history of the base. Source: torch's `CopySlices`.
     """
 
-    __slots__ = ("base", "fn", "view")
+    __slots__ = (
+        "_base",  # the Geometry of the base
+        "_view",  # the Geometry of the view
+        "_write",  # the node of the write; None once it is freed
+    )
     __module__ = "builtins"  # as torch prints it
     _name = "torch::autograd::CopySlices"
 
-    def __init__(self, base: Any, view: Any, fn: Node) -> None:
-        super().__init__((gradient_edge(base), *fn._edges[1:]))
-        self.base, self.view, self.fn = Geometry.of(base), Geometry.of(view), fn
-        self.describe(base)
+    def __init__(self, base: Any, view: Any, write: Node) -> None:
+        super().__init__((gradient_edge(base), *write._edges[1:]))
+        self._base, self._view = Geometry.of(base), Geometry.of(view)
+        self._write: Node | None = write
+        self._describe(base)
 
-    def apply(self, grads: list, on_arrays: bool) -> list:
+    def _apply(self, grads: list, on_arrays: bool) -> list:
         """Return the gradients of the base's earlier history and of the write's other inputs."""
         grad = grads[0]
         if grad is None:
             return [None] * len(self._edges)
-        if self.fn is None:
+        if self._write is None:
             raise RuntimeError(FREED_MESSAGE)
         # The gradient may have other strides than the base. A copy with its strides has the view
         # where the base has it.
-        whole = OPERATIONS.new_empty_strided(grad, self.base.shape, self.base.stride)
+        whole = OPERATIONS.new_empty_strided(grad, self._base.shape, self._base.stride)
         OPERATIONS.copy_(whole, grad)
-        offset = self.view.offset - self.base.offset
-        part = OPERATIONS.as_strided(whole, self.view.shape, self.view.stride, offset)
-        gradients = self.fn.apply([OPERATIONS.clone_contiguous(part)], on_arrays)
+        offset = self._view.offset - self._base.offset
+        part = OPERATIONS.as_strided(whole, self._view.shape, self._view.stride, offset)
+        gradients = self._write._apply([OPERATIONS.clone_contiguous(part)], on_arrays)
         if self._edges[0] is None:
             return [None, *gradients[1:]]
         if gradients[0] is None:
@@ -243,6 +249,6 @@ class CopySlices(Node):
         result.states[0] = GradientState(2, SeenBy.NOBODY)
         return result
 
-    def release(self) -> None:
+    def _release(self) -> None:
         """Drop the node of the write. If the user holds it, what it saved stays."""
-        self.fn = None  # type: ignore[assignment]
+        self._write = None

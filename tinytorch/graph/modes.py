@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar, overload
 import numpy as np
 
 from ..base import PACKAGE_FOLDER, type_name
+from .node_names import name_of_node
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -294,7 +295,9 @@ def check_for_nan(node: Any, gradients: list) -> None:
     for i, gradient in enumerate(gradients):
         array = getattr(gradient, "_data", gradient)  # a tensor only with `create_graph`
         if array is not None and np.isnan(array).any():
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+            raise RuntimeError(
+                f"Function '{name_of_node(node)}' returned nan values in its {i}th output."
+            )
 
 
 def explain_failure(node: Any, warnings: list) -> None:
@@ -307,4 +310,4 @@ def explain_failure(node: Any, warnings: list) -> None:
     if frames is not None:
         origin, line = f"Traceback of forward call that caused the error:\n{''.join(frames)}", 122
     place = f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}"
-    warnings.append((f"Error detected in {node.name()}. {origin}", place))
+    warnings.append((f"Error detected in {name_of_node(node)}. {origin}", place))

@@ -43,8 +43,8 @@ def gradient_spec_of(t: Any) -> GradientSpec:
 class Node:
     """One recorded operation: where its gradients go, and what it saved to compute them.
 
-    What is the engine's own has a name with an underscore, as users set attributes on the nodes of
-    custom Functions.
+    What only the engine uses has a name with an underscore, as users set attributes on the nodes of
+    custom Functions (`ctx.name = "conv"`).
     """
 
     __slots__ = (
@@ -53,14 +53,16 @@ class Node:
         "_gradient_specs",  # for each output a GradientSpec
         "_hooks",  # None, or a NodeHooks
         "_metadata",  # the user's notes; set when somebody asks for them
-        "_saved",  # an entry for each of `saved_names`, see saved.py
+        "_saved",  # an entry for each of `_names_of_saved`, see saved.py
         "_sequence_number",  # backward runs nodes from the highest number down
     )
 
-    # The attributes of a class of nodes.
-    saved_names: tuple[str, ...] = ()
-    # For each saved value the only input whose gradient needs it; None if more than one does.
-    needed_by: tuple[int | None, ...] = ()
+    # These are attributes of the class of an operation's nodes.
+
+    # Names of the saved values, in order.
+    _names_of_saved: tuple[str, ...] = ()
+    # For each saved value the only input whose gradient needs it; None if it is saved in any case.
+    _needed_by: tuple[int | None, ...] = ()
     # Index of a saved value that is an output of the node: number of that output.
     _results_saved: dict[int, int] = {}
     # For each input the formula of its gradient (None for none), and the indices of the saved
@@ -118,7 +120,12 @@ class Node:
         return self._sequence_number
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in Node.__slots__]
+        # What torch lists, and what the user has set. Sizes and flags have no `_raw_saved_*`.
+        names = {name for name in dir(type(self)) if _is_listed(name)}
+        for name, saved in zip(self._names_of_saved, self._saved or (), strict=False):
+            if saved is not None and not isinstance(saved, Saved):
+                names.discard(f"_raw_saved_{name}")
+        return [*names, *getattr(self, "__dict__", ())]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
@@ -141,7 +148,7 @@ class Node:
 
     # what the engine does with it ---------------------------------------------------------------
 
-    def describe(self, *outputs: Any) -> None:
+    def _describe(self, *outputs: Any) -> None:
         """Note what the gradients of these outputs must be.
 
         None is for an output that is no tensor.
@@ -150,21 +157,21 @@ class Node:
         scalar = (), np.dtype(np.float32), None
         self._gradient_specs = [scalar if t is None else gradient_spec_of(t) for t in outputs]
 
-    def apply(self, grads: list, on_arrays: bool) -> list:
+    def _apply(self, grads: list, on_arrays: bool) -> list:
         """Return the gradients of the inputs, given those of the outputs.
 
         Arrays if `on_arrays`, else tensors; None for none.
         """
         raise NotImplementedError
 
-    def keep_results(self, outputs: tuple) -> None:
+    def _keep_results(self, outputs: tuple) -> None:
         """Save the node's own outputs, as far as formulas read them."""
         saved = list(self._saved)
         for index, output_nr in self._results_saved.items():
             saved[index] = save_result(outputs[output_nr], output_nr)
         self._saved = tuple(saved)
 
-    def release(self) -> None:
+    def _release(self) -> None:
         """Free the tensors that were saved; sizes and flags stay readable, as in torch."""
         for saved in self._saved:
             if isinstance(saved, Saved):
@@ -174,12 +181,19 @@ class Node:
         """Run this node alone. TypeError unless there is a gradient for each output."""
         if len(grads) != self._output_count:
             raise TypeError(f"expected {self._output_count} arguments, got {len(grads)} instead")
-        gradients = self.apply(list(grads), False)
+        gradients = self._apply(list(grads), False)
         # torch leaves out what nobody asked for, unless one formula computes all of it anyway.
         if not (self._has_one_formula and any(self._edges)):
             pairs = zip(gradients, self._edges, strict=True)
             gradients = [None if edge is None else grad for grad, edge in pairs]
         return gradients[0] if len(gradients) == 1 else tuple(gradients)
+
+
+def _is_listed(name: str) -> bool:
+    """Return True if `dir` of a node lists this attribute of its class."""
+    if name.startswith("__") or name == "_sequence_nr":
+        return True
+    return not name.startswith("_") or name.startswith(("_saved_", "_raw_saved_"))
 
 
 class MultiNode(Node):
@@ -188,9 +202,9 @@ class MultiNode(Node):
     __slots__ = ("_output_count",)
     _has_several_outputs = True
 
-    def describe(self, *outputs: Any) -> None:
+    def _describe(self, *outputs: Any) -> None:
         """Note what the gradients of these outputs must be, and how many there are."""
-        super().describe(*outputs)
+        super()._describe(*outputs)
         self._output_count = len(outputs)
 
 
@@ -209,7 +223,7 @@ class NotImplementedNode(Node):
         # As in torch, so that it raises before other nodes run.
         self._sequence_number = HIGHEST_NUMBER
 
-    def apply(self, grads: list, on_arrays: bool) -> list:
+    def _apply(self, grads: list, on_arrays: bool) -> list:
         """Raise torch's RuntimeError."""
         raise RuntimeError(self._message)
 
@@ -242,7 +256,7 @@ class AccumulateGrad(Node):
         self._edges = self._saved = ()
         self._hooks = None
         self._sequence_number = HIGHEST_NUMBER
-        self.describe(leaf)
+        self._describe(leaf)
 
 
 def edge_for_user(edge: Any) -> tuple[Any, int]:
@@ -358,7 +372,7 @@ def _find_needed_by(
 
 
 def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | None]) -> Callable:
-    """Return the `apply` of a class of nodes: one of two short ways, or the one for every node.
+    """Return the `_apply` of a class of nodes: one of two short ways, or the one for every node.
 
     `functions`: a formula for each input. `indices`: those of the saved values that each reads.
     """
@@ -406,18 +420,18 @@ def make_node_class(
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
-        "saved_names": tuple(names),
-        "needed_by": tuple(needed_by),
+        "_names_of_saved": tuple(names),
+        "_needed_by": tuple(needed_by),
         "_formulas": tuple(zip(functions, indices, strict=True)),
         "_formula_order": tuple(order),
-        "apply": _apply_formulas,
+        "_apply": _apply_formulas,
         "_has_one_formula": has_one_formula,
         "_new_gradient_state": GradientState(gradient_writes, SeenBy.NOBODY),
         "_is_pointwise": is_pointwise,
         "_results_saved": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }
     if base is Node and not has_one_formula:
-        body["apply"] = _choose_apply(functions, indices, needed_by)
+        body["_apply"] = _choose_apply(functions, indices, needed_by)
     for index, saved_name in enumerate(names):
         if saved_name[0] != "_":
             as_value, as_object = _properties_of_saved(saved_name, index)
@@ -457,7 +471,7 @@ def _apply_formulas(self: Any, grads: list, on_arrays: bool) -> list:
 
 
 def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
-    """Return `apply` for two inputs whose formulas read one saved value each, as in a product.
+    """Return `_apply` for two inputs whose formulas read one saved value each, as in a product.
 
     Written out, because products and quotients are most of a graph: it takes two thirds of the
     time of `_apply_formulas`.

@@ -18,6 +18,7 @@ import numpy as np
 from ..base import type_name
 from .autograd_meta import TensorBase, materialize_meta, needs_grad
 from .modes import MODES, call_user, no_grad
+from .node_names import name_of_node, short_name
 from .operations import OPERATIONS
 
 FREED_MESSAGE = (
@@ -408,7 +409,7 @@ def describe_stale(node: Any, tensor: Any, version: int | None, output_nr: int |
 def stale_text(
     kind: str,
     shape: Any,
-    grad_fn: Any,
+    node: Any,
     output_nr: int,
     current: int,
     version: int | None,
@@ -416,11 +417,11 @@ def stale_text(
 ) -> str:
     """Return torch's message.
 
-    `grad_fn`: the node of which the tensor is output `output_nr`, None for a leaf.
+    `node`: that of which the tensor is output `output_nr`, in either engine; None for a leaf.
     """
     origin = ""
-    if grad_fn is not None:
-        origin = f", which is output {output_nr} of {short_name(grad_fn.name())},"
+    if node is not None:
+        origin = f", which is output {output_nr} of {short_name(name_of_node(node))},"
     hint = (
         "enable anomaly detection to find the operation that failed to compute its "
         "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
@@ -436,13 +437,6 @@ def stale_text(
         f"inplace operation: [{kind} {list(shape)}]{origin} is at version {current}; "
         f"expected version {version} instead. Hint: {hint}"
     )
-
-
-def short_name(name: str) -> str:
-    """Return a node's name without its suffix, as torch's in-place errors have it (`Mul`)."""
-    head, suffix, number = name.rpartition("Backward")
-    is_numbered = suffix and not number.strip("0123456789")
-    return head + number.removeprefix("0") if is_numbered else name
 
 
 # hooks on all that is saved --------------------------------------------------------------------

@@ -256,14 +256,14 @@ _EXTRA_SAVED = {
 }
 _nll_backward = op(
     "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight)",
-    _nll_gradient, **_HIDDEN, backward="NllLossBackwardBackward0", keeps={"ignore_index": _EXTRA_SAVED["ignore_index"]},
+    _nll_gradient, **_HIDDEN, backward="NllLossBackwardBackward0", readers={"ignore_index": _EXTRA_SAVED["ignore_index"]},
     self=lambda grad: zeros_like(grad),
     grad_output=lambda grad, target, weight, reduction, ignore_index: (
         _nll_loss(grad, target, weight, reduction, ignore_index)))  # fmt: skip
 _nll_loss = op(
     "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100)",
     _compute_nll, **_HIDDEN,
-    keeps=_EXTRA_SAVED, self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
+    readers=_EXTRA_SAVED, self=lambda grad, self, target, weight, reduction, ignore_index, total_weight: _nll_backward(
         grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
 
 

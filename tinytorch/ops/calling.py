@@ -58,6 +58,7 @@ class Offer(NamedTuple):
     op: Any
     # as a function it takes `out=`
     has_out: bool
+    # it is a method of tensors, too
     is_method: bool
 
 
@@ -68,7 +69,7 @@ class Overloads:
         self.name = name
         self.in_place = in_place
         self.offers: list[Offer] = []
-        # by whether of the method
+        # The signatures of the method under True, those of the function under False.
         self._signatures: dict[bool, list[tuple[Signature, Any]]] = {}
 
     def add(self, op: Any, out: bool = False, method: bool = False) -> None:
@@ -80,16 +81,17 @@ class Overloads:
         """Make the function, or the method, that users call."""
 
         def call_as_parsed(*args: Any, **named: Any) -> Any:
-            # the short ways hand on what they were not given, too
+            # A short way passes REQUIRED on for an argument that it did not get.
             return self._parse_and_run(method, tuple([x for x in args if x is not REQUIRED]), named)
 
         ops = [offer.op for offer in self.offers]
         call: Any = call_as_parsed
-        # Those with a short way are tried first: their tests of types are the cheapest, and no two
-        # overloads take the same types. The last to be wrapped is the first to be tried.
-        by_cost = sorted(ops, key=has_short_way, reverse=True)
-        for op in reversed(by_cost):
-            call = make_plain_call(op, call, method, self.in_place)
+        called_by = "method" if method else "function"
+        # No two overloads take the same types, so those whose tests of types are the cheapest are
+        # tried first: the short ways. What is tried first is wrapped around all the others.
+        order_of_trial = sorted(ops, key=has_short_way, reverse=True)
+        for op in reversed(order_of_trial):
+            call = make_plain_call(op, call, called_by, self.in_place)
         call.__name__ = self.name
         call.__qualname__ = f"Tensor.{self.name}" if method else self.name
         call.__module__ = "tinytorch"
@@ -112,7 +114,7 @@ class Overloads:
                         method,
                         offer.has_out and not method,
                         offer.op.numbers,
-                        offer.op.older,
+                        offer.op.has_hidden_form,
                     ),
                     offer.op,
                 )
@@ -131,7 +133,7 @@ class Overloads:
         signatures = self._signatures_of(method)
         for signature, op in signatures:
             arguments = signature.match(args[method:], named)
-            # why it does not fit
+            # a string is PyTorch's reason why the call does not fit
             if isinstance(arguments, str):
                 continue
             if method:
@@ -165,49 +167,51 @@ class Overloads:
 
 
 def make_plain_call(
-    op: Any, otherwise: Callable, method: bool | None = None, in_place: bool = False
+    op: Any, otherwise: Callable, called_by: str = "engine", in_place: bool = False
 ) -> Callable:
     """Make the quickest way to call one overload; a call that is not plain goes to `otherwise`.
 
-    `method`: whether the name is a method or a function of the user's; None where formulas, other
-    operations and Python's operators call. These pass sizes as a tuple, and gain nothing where
-    there is no short way.
+    `called_by`: "function" or "method", as the user calls it, or "engine" for formulas, other
+    operations and Python's operators. These pass sizes as a tuple, and gain nothing where there is
+    no short way. `in_place`: the name is `name_`.
     """
     schema = op.schema
-    required_by_name = REQUIRED in schema.defaults[schema.positional :]
+    required_by_name = REQUIRED in schema.defaults[schema.positional_count :]
     if required_by_name or not schema.params:
         return otherwise
+    # Sizes may be given one by one: as the arguments of a function, after `self` of a method.
+    sizes_at = 1 if called_by == "method" else 0
     if has_short_way(op):
         if in_place:
             if is_binary_ufunc(op) and op.kernel.to != "bool":
                 return in_place_call(op, otherwise)
         elif op.kind == "view":
-            return view_call(op, otherwise, bool(method))
-        elif op.tensors == [0]:
-            return unary_call(op, otherwise, bool(method))
+            return view_call(op, otherwise, sizes_at)
+        elif op.tensor_indices == [0]:
+            return unary_call(op, otherwise, sizes_at)
         else:
             return binary_call(op, otherwise)
-    elif method is None:
+    elif called_by == "engine":
         return otherwise
-    return general_call(op, otherwise, bool(method), in_place)
+    return general_call(op, otherwise, sizes_at, in_place)
 
 
 def has_short_way(op: Any) -> bool:
     """Return True if an operation makes one tensor of one, or of two by a ufunc."""
-    if op.several or op.lists or op.schema.is_factory:
+    if op.has_several_results or op.list_indices or op.schema.is_factory:
         return False
     if op.kind == "view":
-        return op.tensors == [0] and op.node is not None
-    return op.kind == "fresh" and (op.tensors == [0] or is_binary_ufunc(op))
+        return op.tensor_indices == [0] and op.node_class is not None
+    return op.kind == "fresh" and (op.tensor_indices == [0] or is_binary_ufunc(op))
 
 
 def is_binary_ufunc(op: Any) -> bool:
     """Return True if an operation is a ufunc of two tensors, both differentiable if any is."""
     return (
-        op.tensors == [0, 1]
-        and op.schema.least == 2
+        op.tensor_indices == [0, 1]
+        and op.schema.required_count == 2
         and isinstance(_ufunc_of(op), np.ufunc)
-        and (op.node is None or (op.inputs == [0, 1] and bool(op.node._formulas)))
+        and (op.node_class is None or (op.inputs == [0, 1] and bool(op.node_class._formulas)))
     )
 
 
@@ -216,17 +220,17 @@ def _ufunc_of(op: Any) -> Any:
     kernel = op.kernel
     if type(kernel) is not pointwise:
         return None
-    if len(op.schema.params) == len(op.tensors):
+    if len(op.schema.params) == len(op.tensor_indices):
         return kernel.function_by_default or kernel.function
     return kernel.function_by_default
 
 
-def general_call(op: Any, otherwise: Callable, method: bool, in_place: bool) -> Callable:
+def general_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bool) -> Callable:
     """Skip the parser where the arguments need no reading, then run the operation step by step."""
     run = op.run_in_place if in_place else op.run
-    if op.schema.positional == 1 and op.tensors == [0]:
+    if op.schema.positional_count == 1 and op.tensor_indices == [0]:
         return _call_of_one_tensor(run, op.defaults[1:], otherwise)
-    read = make_reader(op.schema, op.numbers, first=0, sizes_at=int(method))
+    read = make_reader(op.schema, op.numbers, first=0, sizes_at=sizes_at)
 
     def call(*args: Any, **named: Any) -> Any:
         values = None if named else read(args)
@@ -257,13 +261,16 @@ def make_reader(
     stand for the second tensor. If parameter number `sizes_at` is the last one and takes sizes,
     they may be given one by one.
     """
-    params = schema.params[first : schema.positional]
+    params = schema.params[first : schema.positional_count]
     defaults = schema.defaults[first:]
-    if schema.positional == schema.least == sizes_at + 1 and schema.params[sizes_at].is_sizes:
+    if (
+        schema.positional_count == schema.required_count == sizes_at + 1
+        and schema.params[sizes_at].is_sizes
+    ):
         return _make_reader_of_sizes(params[:-1], defaults[len(params) :])
     count = len(params)
-    least = max(schema.least - first, 0)
-    kinds = [p.plain for p in params]
+    least = max(schema.required_count - first, 0)
+    kinds = [p.plain_types for p in params]
     if numbers and len(schema.params) > 1:
         kinds[1 - first] = kinds[1 - first] | {float, int}
     # By combination of types, the positions of arguments whose type alone does not say that they
@@ -317,8 +324,8 @@ def _read_plain(param: Param, value: Any) -> Any:
 
     REQUIRED is returned if the parser has to read it.
     """
-    if param.type.many:
-        row = (value,) if param.one and type(value) is int else value
+    if param.type.is_row:
+        row = (value,) if param.accepts_one_number and type(value) is int else value
         if type(row) is not tuple:
             return REQUIRED
         for n in row:
@@ -357,44 +364,47 @@ def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
 
     It takes the result, the node's edges, and what the node saves of the arguments.
     """
-    node = op.node
-    if node is None:
+    node_class = op.node_class
+    if node_class is None:
         return None
-    is_result_saved = bool(node._results_saved)
+    is_result_saved = bool(node_class._results_saved)
 
     def record(out: Any, edges: tuple, saved: tuple) -> None:
         data, storage = out._data, out._storage
         # Calling the node's class would do the same in twice the time.
-        fn = _new(node)
-        fn._edges = edges
-        fn._saved = saved
-        fn._sequence_number = next_number()
-        fn._hooks = None
-        fn._gradient_specs = ((data.shape, data.dtype, CPU if storage is None else storage.device),)
-        out._edge = (fn, 0)
+        node = _new(node_class)
+        node._edges = edges
+        node._saved = saved
+        node._sequence_number = next_number()
+        node._hooks = None
+        node._gradient_specs = (
+            (data.shape, data.dtype, CPU if storage is None else storage.device),
+        )
+        out._edge = (node, 0)
         if is_result_saved:
-            fn.keep_results((out,))
+            node._keep_results((out,))
 
     return record
 
 
 def saved_without_tensors(op: Any) -> tuple | None:
-    """Return what the nodes of all plain calls save alike, or None if it depends on the call.
+    """Return what a node saves, if that is the same for all plain calls; else None.
 
     So `add` always saves `alpha=1`, and `exp` nothing until its result is there.
     """
-    count = len(op.tensors)
-    if op.node is None or op.schema.positional > count:
+    count = len(op.tensor_indices)
+    if op.node_class is None or op.schema.positional_count > count:
         return None
     for saved in op.saves:
         if saved.read is not None and saved.name not in op.schema.names[count:]:
             return None
+    # As for a call whose operands need no gradients, which saves no tensor anyway.
     return op.save((None,) * count + op.defaults[count:], (None,) * count)
 
 
 def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
     """Make the short way of `Op.save` for a node that saves one value, which is no tensor."""
-    if len(op.saves) == 1 and op.saves[0].read is not None and not op.saves[0].is_tensor:
+    if len(op.saves) == 1 and op.saves[0].read is not None and not op.saves[0].is_saved_if_needed:
         read = op.saves[0].read
         return lambda values, edges: (read(values),)
     return op.save
@@ -402,7 +412,7 @@ def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
 
 def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
     """Make the short way of `Op.save` for two operands, given with their edges."""
-    if op.numbers and [(s.name, s.user) for s in op.saves] == [("other", 0), ("self", 1)]:
+    if op.numbers and [(s.name, s.needed_by) for s in op.saves] == [("other", 0), ("self", 1)]:
         return save_factors
     save, defaults = op.save, op.defaults[2:]
     return lambda x, y, edge, other_edge: save((x, y, *defaults), (edge, other_edge))
@@ -419,16 +429,16 @@ def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
     return (saved_y, None if other_edge is None else save_tensor(x))
 
 
-def unary_call(op: Any, otherwise: Callable, method: bool) -> Callable:
+def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation on one tensor, with memory of its own: `exp`, `clone`."""
-    run, kernel, compute = op.run, op.kernel, op.on_arrays
+    run, kernel, compute = op.run, op.kernel, op.run_on_arrays
     function, copies = kernel.function, kernel.copies
     is_ufunc = isinstance(function, np.ufunc)
     is_pointwise = type(kernel) is pointwise and len(op.schema.params) == 1
     dtypes = kernel.direct_dtypes if is_pointwise else ()
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
-    read = make_reader(op.schema, False, first=1, sizes_at=int(method))
+    read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
     record, save, saved = make_recorder(op), make_saver(op), saved_without_tensors(op)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
@@ -532,14 +542,14 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
     return call
 
 
-def view_call(op: Any, otherwise: Callable, method: bool) -> Callable:
+def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation that gives one view: `view`, `t`, `select`."""
-    run, compute = op.run, op.on_arrays
+    run, compute = op.run, op.run_on_arrays
     record: Any = make_recorder(op)  # no view without a gradient is called by a short way
     save, saved = make_saver(op), saved_without_tensors(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
-    read = make_reader(op.schema, False, first=1, sizes_at=int(method))
+    read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
@@ -584,7 +594,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
     It needs no room for a result: the ufunc itself writes, if both operands have the same shape and
     no cell in common.
     """
-    run, node, save = op.run_in_place, op.node, op.save
+    run, node_class, save = op.run_in_place, op.node_class, op.save
     ufunc, dtypes, takes_numbers = _ufunc_of(op), op.kernel.direct_dtypes, op.numbers
     defaults = op.defaults[2:]
 
@@ -608,13 +618,13 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             return otherwise(x, y)
         if not fits or a.dtype.kind != "f" or a.dtype.num not in dtypes or not a.flags.forc:
             return run(x, y, *defaults)
-        if NODE_LISTENERS or (node is not None and node._results_saved):
+        if NODE_LISTENERS or (node_class is not None and node_class._results_saved):
             return run(x, y, *defaults)
         if (x._storage is not None or x._view is not None) and needs_general_way(x):
             return run(x, y, *defaults)
         here = MODES.here
-        fn = None
-        if node is not None and here.grad:
+        node = None
+        if node_class is not None and here.grad:
             edge = x._edge
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
@@ -624,12 +634,12 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             if edge is not None or other_edge is not None:
                 check_inplace(x)
                 edges = (edge, other_edge)
-                fn = node(edges, save((x, y, *defaults), edges, written=True))
+                node = node_class(edges, save((x, y, *defaults), edges, written=True))
         here.run_ufunc(ufunc, a, b, a)
         count_write(x)
-        if fn is not None:
-            fn.describe(x)
-            rebase_history(x, fn)
+        if node is not None:
+            node._describe(x)
+            rebase_history(x, node)
         return x
 
     return call

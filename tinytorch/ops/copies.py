@@ -139,12 +139,12 @@ op(
 class CopyBackwards(Node):
     """The backward of `copy_`: nothing for the overwritten values, the gradient for the source."""
 
-    __slots__ = ("source",)
+    __slots__ = ("_source",)  # dtype and device of the tensor that was copied
     # as torch prints it
     __module__ = "builtins"
     _name = "torch::autograd::CopyBackwards"
 
-    def apply(self, grads: list, on_arrays: bool) -> list:
+    def _apply(self, grads: list, on_arrays: bool) -> list:
         """Zeros for the target as it was, the gradient in the source's dtype and on its device."""
         grad, found = grads[0], [None, None]
         if grad is None:
@@ -152,7 +152,7 @@ class CopyBackwards(Node):
         if self._edges[0] is not None:
             found[0] = np.zeros(grad.shape, grad.dtype) if on_arrays else grad.new_zeros(grad.shape)
         if self._edges[1] is not None:
-            found[1] = convert_grad(grad, *self.source)
+            found[1] = convert_grad(grad, *self._source)
         return found
 
 
@@ -163,12 +163,12 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
         return self
     if not isinstance(src, Tensor):
         src = make_tensor(np.asarray(src, dtypes.dtype_of_number(src).np), device_of(self))
-    a, b, fn = self._data, src._data, None
+    a, b, node = self._data, src._data, None
     if a.dtype.kind == "f" and MODES.here.grad and (needs_grad(self) or needs_grad(src)):
         check_inplace(self)
-        fn = CopyBackwards((gradient_edge(self), gradient_edge(src)))
-        fn.source = (src.dtype, device_of(src))
-        fn.describe(self)
+        node = CopyBackwards((gradient_edge(self), gradient_edge(src)))
+        node._source = (src.dtype, device_of(src))
+        node._describe(self)
     if not (src is self or _is_same_view(a, b)):
         check_overlap(a, b)
         if a.shape != b.shape:
@@ -179,8 +179,8 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
         else:
             run_silenced(store_values, a, b)
     count_write(self)
-    if fn is not None:
-        rebase_history(self, fn)
+    if node is not None:
+        rebase_history(self, node)
     return self
 
 
@@ -200,7 +200,7 @@ copy_ = op(
     composite(_copy_into),
     numbers=True,
     function=False,
-    older=True,
+    has_hidden_form=True,
 )
 
 # conversions: the tensor itself if there is nothing to convert, else a recorded copy
@@ -221,7 +221,7 @@ to_copy = op(
     ),
     method=False,
     backward="ToCopyBackward0",
-    keeps={"_self_device": lambda values: device_of(values[0])},
+    readers={"_self_device": lambda values: device_of(values[0])},
     self=lambda grad, _self_dtype, _self_device: convert_grad(grad, _self_dtype, _self_device),
 )
 
@@ -314,7 +314,7 @@ op(
         )
     ),
     function=False,
-    older=True,
+    has_hidden_form=True,
 )
 op(
     "type_as(Tensor self, Tensor other)",
@@ -343,7 +343,7 @@ op(
     "memory_format=None)",
     composite(_convert_by_type_name),
     function=False,
-    older=True,
+    has_hidden_form=True,
 )
 
 # NumPy --------------------------------------------------------------------------------------------

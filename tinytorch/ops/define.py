@@ -98,69 +98,83 @@ OPS: list[Op] = []
 class SavedArgument(NamedTuple):
     """A value that the node of an operation saves."""
 
+    # as formulas call it
     name: str
     # reads it off a call's arguments; None for a result
     read: Callable[[tuple], Any] | None
-    # the one input whose gradient alone needs it, if there is just one
-    user: int | None
-    is_tensor: bool
+    # the only input whose gradient needs it; None if it is saved in any case
+    needed_by: int | None
+    # False for sizes and flags, which cost nothing and are saved in any case
+    is_saved_if_needed: bool
 
 
 class Op:
     """One overload of an operation.
 
     Formulas and other operations call it with tensors, or with plain arrays, on which only the
-    kernel runs. The ways to run it: `on_arrays` (the kernel), `on_tensors` (the shortest way),
-    `run` (step by step; its arguments are complete), `run_in_place` (as `name_`), `run_into_out`
-    (with `out=`).
+    kernel runs. The ways to run it: `run_on_arrays` (the kernel), `run_on_tensors` (the shortest
+    way), `run` (step by step; its arguments are complete), `run_in_place` (as `name_`),
+    `run_into_out` (with `out=`).
+
+    `node_class`: the class of its nodes, None if PyTorch records nothing. `inputs`: positions of
+    the parameters that have an edge in the node. `numbers`, `has_hidden_form`: as for `op`.
+    `out_error`: PyTorch's error for an `out` of another dtype, empty if the result is converted.
     """
 
     def __init__(
         self,
         schema: Schema,
         kernel: Kernel,
-        node: Any,
+        node_class: Any,
         inputs: list[int],
-        keeps: dict[str, Callable],
+        readers: dict[str, Callable],
         numbers: bool,
-        older: bool,
+        has_hidden_form: bool,
         out_error: str,
     ) -> None:
-        self.schema, self.kernel, self.node, self.inputs = schema, kernel, node, inputs
-        self.numbers, self.older, self.out_error = numbers, older, out_error
+        self.schema, self.kernel, self.node_class, self.inputs = schema, kernel, node_class, inputs
+        self.numbers, self.has_hidden_form, self.out_error = numbers, has_hidden_form, out_error
         self.name, self.defaults = schema.name, schema.defaults
-        self.several = schema.several
+        self.has_several_results = schema.has_several_results
         self.result_type = result_type_of(schema)
-        self.tensors = [i for i, p in enumerate(schema.params) if p.is_tensor]
-        self.lists = [i for i, p in enumerate(schema.params) if p.is_list]
-        self.saves = [] if node is None else self._list_saved_arguments(keeps)
+        self.tensor_indices = [i for i, p in enumerate(schema.params) if p.is_tensor]
+        self.list_indices = [i for i, p in enumerate(schema.params) if p.is_list]
+        self.saves = [] if node_class is None else self._list_saved_arguments(readers)
         # A view of what the schema says is written to, as by `t_`, changes how the tensor itself
         # looks at its memory.
-        is_restride = kernel.kind == "view" and schema.writes
+        is_restride = kernel.kind == "view" and schema.writes_self
         self.kind = "restride" if is_restride else kernel.kind
-        # most kernels do no more than their function, and are not worth a call in between
+        # Most kernels do no more than their function, and are not worth a call in between.
         is_function = type(kernel).__call__ is Kernel.__call__
-        self.on_arrays: Callable = kernel.function if is_function else kernel
+        self.run_on_arrays: Callable = kernel.function if is_function else kernel
         ways = {
             "fresh": self._run_fresh,
             "view": self._run_view,
             "write": self.run_in_place,
-            "composite": self.on_arrays,
+            "composite": self.run_on_arrays,
             "restride": self._run_restride,
         }
         self.run: Callable = ways[self.kind]
-        self.writes = self.kind in ("write", "restride")
-        self.on_tensors = make_plain_call(self, self._complete_and_run)
+        # Its kernel writes to the first argument, or is about how that looks at its memory: on an
+        # array, too, it has to be run as a write.
+        self.is_write = self.kind in ("write", "restride")
+        self.run_on_tensors = make_plain_call(self, self._complete_and_run)
 
-    def _list_saved_arguments(self, keeps: dict[str, Callable]) -> list[SavedArgument]:
-        """List what the node saves of a call's arguments and results, in its order."""
-        schema, node = self.schema, self.node
-        tensor_names = {schema.names[i] for i in (*self.tensors, *self.lists)}
+    def _list_saved_arguments(self, readers: dict[str, Callable]) -> list[SavedArgument]:
+        """List what the node saves of a call's arguments and results, in its order.
+
+        `readers`: functions that read what is neither an argument nor a fact of one.
+        """
+        schema, node_class = self.schema, self.node_class
+        tensor_names = {schema.names[i] for i in (*self.tensor_indices, *self.list_indices)}
         saved = []
-        for at, (name, user) in enumerate(zip(node.saved_names, node.needed_by, strict=True)):
-            is_result = at in node._results_saved
-            read = None if is_result else keeps.get(name) or make_argument_reader(name, schema)
-            saved.append(SavedArgument(name, read, user, name in tensor_names or name in keeps))
+        pairs = zip(node_class._names_of_saved, node_class._needed_by, strict=True)
+        for at, (name, needed_by) in enumerate(pairs):
+            read = None
+            if at not in node_class._results_saved:
+                read = readers.get(name) or make_argument_reader(name, schema)
+            is_saved_if_needed = name in tensor_names or name in readers
+            saved.append(SavedArgument(name, read, needed_by, is_saved_if_needed))
         return saved
 
     def __call__(self, *values: Any) -> Any:
@@ -168,18 +182,18 @@ class Op:
 
         Arguments that are left out take their defaults.
         """
-        if type(values[0]) is not ndarray or self.writes:
-            return self.on_tensors(*values)
+        if type(values[0]) is not ndarray or self.is_write:
+            return self.run_on_tensors(*values)
         if len(values) == len(self.defaults):
-            return self.on_arrays(*values)
-        return self.on_arrays(*values, *self.defaults[len(values) :])
+            return self.run_on_arrays(*values)
+        return self.run_on_arrays(*values, *self.defaults[len(values) :])
 
     def _complete_and_run(self, *values: Any) -> Any:
         """Fill in defaults, then run step by step, on tensors or on arrays."""
         values += self.defaults[len(values) :]
-        is_for_arrays = not self.writes and not isinstance(values[0], TensorBase)
+        is_for_arrays = not self.is_write and not isinstance(values[0], TensorBase)
         if is_for_arrays and is_called_on_arrays(values):
-            return self.on_arrays(*values)
+            return self.run_on_arrays(*values)
         return self.run(*values)
 
     # histories -----------------------------------------------------------------------------------
@@ -187,7 +201,7 @@ class Op:
     def tensors_of(self, values: tuple) -> list:
         """Return all tensors among the arguments of a call."""
         tensors = [x for x in values if isinstance(x, TensorBase)]
-        for i in self.lists:
+        for i in self.list_indices:
             tensors += [t for t in values[i] if t is not None]
         return tensors
 
@@ -196,7 +210,7 @@ class Op:
 
         `written`: the first argument is written to.
         """
-        if self.node is None or not MODES.here.grad:
+        if self.node_class is None or not MODES.here.grad:
             return None
         for t in tensors:
             if needs_grad(t):
@@ -214,23 +228,23 @@ class Op:
                 edges += [None if t is None else gradient_edge(t) for t in x]
             else:
                 edges.append(gradient_edge(x) if isinstance(x, TensorBase) else None)
-        return self.node(tuple(edges), self.save(values, edges, written))
+        return self.node_class(tuple(edges), self.save(values, edges, written))
 
     def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
-        """Return what a node saves of a call: only what a formula reads whose gradient is needed.
+        """Return what a node saves of a call's arguments: what a formula that will run reads.
 
-        Results come later.
+        Its results are saved later, by `_keep_results`.
 
-        Of an argument that is written to, a copy is saved, as the write comes later and would make
-        it stale.
+        `written`: the first argument is written to. A copy of it is saved, as the write comes later
+        and would make it stale.
         """
         rewritten = self.schema.names[0] if written else None
         saved: list = []
-        for name, read, user, is_tensor in self.saves:
+        for name, read, needed_by, is_saved_if_needed in self.saves:
             x = None if read is None else read(values)
-            if not is_tensor or x is None:
+            if not is_saved_if_needed or x is None:
                 saved.append(x)
-            elif user is not None and edges[user] is None and type(x) is not list:
+            elif needed_by is not None and edges[needed_by] is None and type(x) is not list:
                 saved.append(None)
             elif self.numbers and not isinstance(x, TensorBase):
                 saved.append(SavedNumber(x))
@@ -238,26 +252,26 @@ class Op:
                 saved.append(save_value(x.clone() if name == rewritten else x))
         return tuple(saved)
 
-    def end_recording(self, fn: Any, result: Any) -> None:
+    def end_recording(self, node: Any, result: Any) -> None:
         """Make a result, or several, the output of a node."""
         if isinstance(result, (tuple, list)):
             floating = [t if t is not None and t._data.dtype.kind == "f" else None for t in result]
             # PyTorch counts outputs up to the last that has a gradient
             while floating and floating[-1] is None:
                 floating.pop()
-            fn.describe(*floating)
+            node._describe(*floating)
             for nr, t in enumerate(floating):
                 if t is not None:
-                    t._edge = (fn, nr)
+                    t._edge = (node, nr)
             results = tuple(result)
         else:
             if result._data.dtype.kind != "f":
                 raise RuntimeError(f"Autograd not support dtype: {result.dtype.scalar_name}")
-            fn.describe(result)
-            result._edge = (fn, 0)
+            node._describe(result)
+            result._edge = (node, 0)
             results = (result,)
-        if fn._results_saved:
-            fn.keep_results(results)
+        if node._results_saved:
+            node._keep_results(results)
 
     # ways to run ---------------------------------------------------------------------------------
 
@@ -276,12 +290,10 @@ class Op:
 
         RuntimeError if they are on two devices.
         """
-        operands = [values[i] for i in self.tensors if isinstance(values[i], TensorBase)]
-        for i in self.lists:
-            if (
-                self.schema.params[i].kind == "Tensor[]"
-                # `Tensor?[]` are indices, which may be on the CPU
-            ):
+        operands = [values[i] for i in self.tensor_indices if isinstance(values[i], TensorBase)]
+        for i in self.list_indices:
+            # `Tensor?[]` are indices, which may be on the CPU
+            if self.schema.params[i].kind == "Tensor[]":
                 operands += values[i]
         common = next((d for t in operands if (d := device_of(t)) is not CPU), CPU)
         for t in operands:
@@ -293,15 +305,15 @@ class Op:
     def _run_fresh(self, *values: Any) -> Any:
         """Run an operation whose results have memory of their own."""
         tensors = self.tensors_of(values)
-        fn = self.begin_recording(values, tensors)
+        node = self.begin_recording(values, tensors)
         where = self.common_device(values, tensors)
-        data = run_silenced(self.on_arrays, *arrays_of(values))
+        data = run_silenced(self.run_on_arrays, *arrays_of(values))
         if type(data) in (tuple, list):
             result = self.result_type([make_tensor(d, where) for d in data])
         else:
             result = make_tensor(data, where)
-        if fn is not None:
-            self.end_recording(fn, result)
+        if node is not None:
+            self.end_recording(node, result)
         elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
             # PyTorch counts that it was written to
             result._counter = VersionCounter(1)
@@ -310,35 +322,33 @@ class Op:
     def _run_view(self, *values: Any) -> Any:
         """Run an operation that gives one view or several."""
         source = values[0]
-        fn = self.begin_recording(values, [source])
-        data = self.on_arrays(*arrays_of(values))
-        views = [source._make_alias_of(a) for a in (data if self.several else (data,))]
-        creation = MULTI_OUTPUT if self.several and MODES.here.grad else None
-        if (
-            self.node is not None
-            # without, autograd does not know that it looks at the same memory
-        ):
+        node = self.begin_recording(values, [source])
+        data = self.run_on_arrays(*arrays_of(values))
+        views = [source._make_alias_of(a) for a in (data if self.has_several_results else (data,))]
+        creation = MULTI_OUTPUT if self.has_several_results and MODES.here.grad else None
+        # Without a node autograd does not know that it looks at the same memory.
+        if self.node_class is not None:
             for t in views:
                 mark_as_view(t, source, creation)
-        result = self.result_type(views) if self.several else views[0]
-        if fn is not None and not source._counter.is_inference:
-            self.end_recording(fn, result)
+        result = self.result_type(views) if self.has_several_results else views[0]
+        if node is not None and not source._counter.is_inference:
+            self.end_recording(node, result)
         return result
 
     def _run_restride(self, *values: Any) -> Any:
         """Give the tensor itself another shape and strides over its memory, as `t_` does."""
         target = values[0]
-        fn = None
+        node = None
         if not target._counter.is_inference:
-            fn = self.begin_recording(values, [target], written=True)
-        data, before = self.on_arrays(*arrays_of(values)), gradient_spec_of(target)
+            node = self.begin_recording(values, [target], written=True)
+        data, before = self.run_on_arrays(*arrays_of(values)), gradient_spec_of(target)
         target._own_storage()
         target._data = data
         note_data_assigned(target, before)
         count_write(target)
-        if fn is not None:
-            fn.describe(target)
-            replace_history(target, fn)
+        if node is not None:
+            node._describe(target)
+            replace_history(target, node)
         return target
 
     def run_in_place(self, *values: Any) -> Any:
@@ -348,10 +358,10 @@ class Op:
         if isinstance(target, (ndarray, np.generic)):
             return self._write_into_array(target, values[1:])
         tensors = self.tensors_of(values)
-        fn = self.begin_recording(values, tensors, written=True)
+        node = self.begin_recording(values, tensors, written=True)
         self.common_device(values, tensors)
         arrays = arrays_of(values)
-        for i in self.tensors[1:]:
+        for i in self.tensor_indices[1:]:
             # A tensor may be written with itself, but not with another tensor over the same array:
             # the kernel's check of overlaps tells the two apart by the array.
             if arrays[i] is arrays[0] and values[i] is not target:
@@ -360,11 +370,11 @@ class Op:
         if data is not None:
             self._write_values(target._data, data, arrays)
         count_write(target)
-        if fn is not None:
-            fn.describe(target)
-            rebase_history(target, fn)
-            if fn._results_saved:
-                fn.keep_results((target,))
+        if node is not None:
+            node._describe(target)
+            rebase_history(target, node)
+            if node._results_saved:
+                node._keep_results((target,))
         return target
 
     def _write_into_array(self, target: Any, rest: tuple) -> ndarray:
@@ -413,7 +423,7 @@ class Op:
 
     def _check_out_unrecorded(self, outs: tuple, inputs: list) -> None:
         """Raise PyTorch's RuntimeError if the operation would have to be recorded."""
-        has_formulas = self.node is not None and bool(self.node._formulas)
+        has_formulas = self.node_class is not None and bool(self.node_class._formulas)
         is_recorded = has_formulas or self.kernel.kind == "composite"
         if is_recorded and MODES.here.grad and any([needs_grad(t) for t in (*outs, *inputs)]):
             raise RuntimeError(_OUT_RECORDED.format(self.name))
@@ -429,7 +439,7 @@ class Op:
     def _compute_for_out(self, out: Any, values: tuple, inputs: list) -> list[ndarray]:
         """Return the arrays of the results."""
         if self.kernel.kind == "composite":
-            result = self.on_arrays(*values)
+            result = self.run_on_arrays(*values)
             is_row = type(result) in (tuple, list)
             return [t._data for t in result] if is_row else [result._data]
         arrays = arrays_of(values)
@@ -438,12 +448,12 @@ class Op:
             check_overlap(out._data, *[t._data for t in inputs if t is not out])
             if self.out_error:
                 self._check_out_dtype(out, self.kernel.common_dtype(arrays))
-        data = run_silenced(self.on_arrays, *arrays)
+        data = run_silenced(self.run_on_arrays, *arrays)
         return [np.asarray(d) for d in (data if type(data) in (tuple, list) else (data,))]
 
     def _check_out_dtype(self, out: Any, d: dtype) -> None:
         """Raise PyTorch's RuntimeError if a result of this dtype may not be written into `out`."""
-        message = self.out_error or (OUT_DTYPE_ERRORS["exact"] if self.several else "")
+        message = self.out_error or (OUT_DTYPE_ERRORS["exact"] if self.has_several_results else "")
         target = BY_NUM[out._data.dtype.num]
         # bytes were PyTorch's bools before it had bools
         is_old_bool = (d.called, target.called) == ("bool", "uint8")
@@ -520,7 +530,7 @@ def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
         return itemgetter(schema.names.index(name))
     base, _, fact = name.lstrip("_").replace("_sym_", "_").rpartition("_")
     i = schema.names.index(base)
-    if fact == "sizes" and schema.params[i].is_tensor and not schema.params[i].none:
+    if fact == "sizes" and schema.params[i].is_tensor and not schema.params[i].accepts_none:
         return lambda values: values[i]._data.shape
     read_fact = _FACTS[fact]
 
@@ -557,10 +567,10 @@ def op(
     operator: str = "",
     backward: str = "",
     also: tuple[str, ...] = (),
-    keeps: dict[str, Callable] | None = None,
-    node: Any = None,
+    readers: dict[str, Callable] | None = None,
+    node_class: Any = None,
     gradient_writes: int = 0,
-    older: bool = False,
+    has_hidden_form: bool = False,
     **formulas: Callable | None,
 ) -> Op:
     """Declare an operation, or one more overload of it.
@@ -568,32 +578,38 @@ def op(
     `aka`: other names.
     `numbers`: Python numbers stand for tensors, as in arithmetic.
     `in_place`: offer `name_`; by default for what is pointwise.
-    `out`: offer `out=`. A text, or a key of OUT_DTYPE_ERRORS, is the error for another dtype.
+    `out`: offer `out=`; by default for what makes a result of its own. A text, or a key of
+    OUT_DTYPE_ERRORS, is the error for another dtype; else the result is converted.
     `operator`: Python's, as in `__mul__`.
     `backward`: the name of the node, where it is not the operation's, `Backward` and a number.
     `also`: what the node saves though no formula reads it.
-    `keeps`: how saved values that are no arguments are read off a call's arguments.
-    `node`: a kind of node of its own.
+    `readers`: by the name of a saved value that is neither an argument nor a fact of one as
+    `self_sym_sizes`: a function that reads it off a call's arguments.
+    `node_class`: the class of its nodes, where that is not made of formulas.
     `gradient_writes`: how often PyTorch's formulas write to gradients that they make, which counts.
-    `older`: PyTorch also accepts an older form of call, which its errors take into account.
-    `formulas`: by the name of an input, its gradient.
+    `has_hidden_form`: PyTorch's parser has a deprecated form, too, as `add(Number alpha, Tensor
+    other)`. tinytorch has it not; but a call that does not fit gets the error for several forms.
+    `formulas`: by the name of an input, its gradient; None for an input that has an edge and no
+    gradient.
     """
     parsed = Schema(schema)
     kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
     kernel.bind_schema(parsed)
     inputs = [parsed.names.index(n) for n in formulas]
-    if formulas and node is None:
-        node = _make_node_class(backward, formulas, also, parsed, kernel, gradient_writes)
-    if node is not None:
+    if formulas and node_class is None:
+        node_class = _make_node_class(backward, formulas, also, parsed, kernel, gradient_writes)
+    if node_class is not None:
         inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
         _nodes_declared[parsed.name] = _nodes_declared.get(parsed.name, 0) + 1
     out_error = OUT_DTYPE_ERRORS.get(out, out) if isinstance(out, str) else ""
-    declared = Op(parsed, kernel, node, inputs, keeps or {}, numbers, older, out_error)
+    declared = Op(
+        parsed, kernel, node_class, inputs, readers or {}, numbers, has_hidden_form, out_error
+    )
     OPS.append(declared)
     if in_place is None:
         in_place = type(kernel) is pointwise and kernel.to != "bool"
     has_out = kernel.kind == "fresh" if out is None else bool(out)
-    # an operation that is neither is for formulas alone
+    # An operation that is neither is for formulas alone.
     if function or method:
         for name in (parsed.name, *aka):
             _offer_with_in_place(name, declared, in_place, function, method, has_out)
@@ -615,10 +631,10 @@ def _make_node_class(
         number = _nodes_declared.get(schema.name, 0)
         name = f"{schema.name.lstrip('_').title().replace('_', '')}Backward{number}"
     results: tuple[str, ...] = ("result",)
-    if schema.several:
+    if schema.has_several_results:
         results = tuple([n or f"result{i}" for i, n in enumerate(schema.result_names)])
     takes_list = any(p.is_list for p in schema.params if p.name in formulas)
-    base = MultiNode if schema.several else Node
+    base = MultiNode if schema.has_several_results else Node
     is_pointwise = isinstance(kernel, pointwise)
     return make_node_class(
         name, formulas, also, base, takes_list, results, gradient_writes, is_pointwise
@@ -657,7 +673,7 @@ def _offer_with_in_place(
     """Put an operation under a name into the package and on Tensor, and `name_` on Tensor."""
     is_in_place = declared.kind == "write" and declared.name.endswith("_")
     _add_overload(name, declared, is_in_place, function, method, out)
-    if in_place and not declared.schema.writes:
+    if in_place and not declared.schema.writes_self:
         _add_overload(f"{name}_", declared, True, False, True, False)
 
 
@@ -677,9 +693,16 @@ _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
-    """Offer Python's operators: forward, reflected (`2 * x`) and in place (`x *= 2`)."""
+    """Put the methods of Python's operator on Tensor: `__mul__`, `__rmul__` and `__imul__`.
+
+    For a plain call `__mul__` is the short way of `mul`, which leaves other calls to `Tensor.mul`.
+    """
     call = getattr(Tensor, declared.name)
-    if len(declared.tensors) == 1 and not declared.numbers and len(declared.schema.params) == 1:
+    if (
+        len(declared.tensor_indices) == 1
+        and not declared.numbers
+        and len(declared.schema.params) == 1
+    ):
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
         return
     # PyTorch has `x == "a"` be False, while `x < "a"` and `x + "a"` raise
@@ -694,12 +717,12 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
             return refuse_operand(self, other)
         return declared.run(other, self, *declared.schema.defaults[2:])
 
-    forward = make_plain_call(declared, call_or_refuse)
-    setattr(Tensor, f"__{operator}__", forward)
+    operator_method = make_plain_call(declared, call_or_refuse)
+    setattr(Tensor, f"__{operator}__", operator_method)
     if operator in _COMPARISONS:
         return
     is_commutative = operator in ("add", "mul")
-    setattr(Tensor, f"__r{operator}__", forward if is_commutative else call_reflected)
+    setattr(Tensor, f"__r{operator}__", operator_method if is_commutative else call_reflected)
     if in_place:
         write = getattr(Tensor, f"{declared.name}_")
 

@@ -264,7 +264,7 @@ index_put_ = op(
 
 # reading and writing with any index ---------------------------------------------------------------
 
-_select_on_tensors = select.on_tensors
+_select_on_tensors = select.run_on_tensors
 
 
 def _check_index_device(self: Tensor, indices: list) -> None:

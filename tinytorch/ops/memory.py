@@ -61,11 +61,11 @@ def _set(
             f"Could not set tensor of type {cpp_name(source.dtype)} to a tensor of type "
             f"{cpp_name(self.dtype)}"
         )
-    fn = None
+    node = None
     if MODES.here.grad and (needs_grad(self) or (tensor and needs_grad(source))):
         check_inplace(self)
-        fn = _NoBackward(())
-        fn._edges = tuple([gradient_edge(t) for t in (self, source) if isinstance(t, Tensor)])
+        node = _NoBackward(())
+        node._edges = tuple([gradient_edge(t) for t in (self, source) if isinstance(t, Tensor)])
     if source is None:
         source = make_tensor(np.empty(0, self._data.dtype), device_of(self)).untyped_storage()
     before = gradient_spec_of(self)
@@ -79,9 +79,9 @@ def _set(
     # what is recorded from now on flows to another node, even if the shape is the same
     note_data_assigned(self, before, True)
     count_write(self)
-    if fn is not None:
-        fn.describe(self)
-        rebase_history(self, fn)
+    if node is not None:
+        node._describe(self)
+        rebase_history(self, node)
     return self
 
 

@@ -164,7 +164,7 @@ _slice = op(
         grad, self_sym_sizes, dim, start or 0, END if end is None else end, step
     ),
 )
-slice_ = _slice.on_tensors
+slice_ = _slice.run_on_tensors
 narrow = op(
     "narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrow_checked)
 )

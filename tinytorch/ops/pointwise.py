@@ -86,7 +86,7 @@ bitwise_not = op(
     "bitwise_not(Tensor self)",
     pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"),
     out="found",
-    node=make_undifferentiable_node_class("aten::bitwise_not"),
+    node_class=make_undifferentiable_node_class("aten::bitwise_not"),
 )
 
 
@@ -108,7 +108,7 @@ for _symbol in ("and", "or", "xor"):
         pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu"),
         numbers=True,
         operator=_symbol,
-        node=make_undifferentiable_node_class(f"aten::{_name}"),
+        node_class=make_undifferentiable_node_class(f"aten::{_name}"),
     )
 
 # whole tensors ------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ add = op(
     "add(Tensor self, Tensor other, *, Scalar alpha=1)",
     _add,
     numbers=True,
-    older=True,
+    has_hidden_form=True,
     operator="add",
     also=("alpha",),
     self=lambda grad: grad,
@@ -375,7 +375,7 @@ sub = op(
     "sub(Tensor self, Tensor other, *, Scalar alpha=1)",
     _sub,
     numbers=True,
-    older=True,
+    has_hidden_form=True,
     operator="sub",
     also=("alpha",),
     self=lambda grad: grad,
@@ -456,14 +456,14 @@ floor_divide = op(
     numbers=True,
     operator="floordiv",
     in_place=False,
-    node=make_undifferentiable_node_class("aten::floor_divide"),
+    node_class=make_undifferentiable_node_class("aten::floor_divide"),
 )
 op(
     "floor_divide_(Tensor(a!) self, Tensor other)",
     write(_floor_quotient.values_to_write),
     numbers=True,
     function=False,
-    node=make_undifferentiable_node_class("aten::floor_divide_"),
+    node_class=make_undifferentiable_node_class("aten::floor_divide_"),
 )
 remainder = op(
     "remainder(Tensor self, Tensor other)",
@@ -479,7 +479,7 @@ remainder_of_number = op(
     method=False,
     in_place=False,
     out=False,
-    node=make_undifferentiable_node_class("aten::remainder"),
+    node_class=make_undifferentiable_node_class("aten::remainder"),
 )
 op(
     "remainder(Tensor self, Scalar other)",

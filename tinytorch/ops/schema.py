@@ -12,6 +12,7 @@ import ast
 import functools
 import numbers
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -64,16 +65,29 @@ def _int(x: Any) -> int:
 
 
 class _Type:
-    """A type of a schema: its name in errors, the values it accepts, and how they are read."""
+    """A type of a schema.
+
+    `shown`: its name in errors. `accepts`: a test of a value, or the classes that fit. `read`: makes
+    of a value that fits what kernels take. `plain_types`: the classes whose instances need no
+    reading. `is_row`: it is a sequence, and `accepts` and `read` are for its elements.
+    """
 
     def __init__(
-        self, shown: str, takes: Any, read: Any = lambda x: x, plain: tuple = (), many: bool = False
+        self,
+        shown: str,
+        accepts: Callable[[Any], bool] | tuple[type, ...],
+        read: Callable[[Any], Any] = lambda x: x,
+        plain_types: tuple[type, ...] = (),
+        is_row: bool = False,
     ) -> None:
-        self.shown, self.read, self.plain, self.many = shown, read, frozenset(plain), many
-        self.takes = takes if not isinstance(takes, tuple) else lambda x: isinstance(x, takes)
+        self.shown, self.read, self.is_row = shown, read, is_row
+        self.plain_types: frozenset[type] = frozenset(plain_types)
+        self.accepts: Callable[[Any], bool] = (
+            accepts if callable(accepts) else lambda x: isinstance(x, accepts)
+        )
 
 
-_INTS = _Type("tuple of ints", is_symint, _int, many=True)
+_INTS = _Type("tuple of ints", is_symint, _int, is_row=True)
 _TENSORS = _Type("tuple of Tensors", (tuple, list), list)
 _TYPES = {
     "Tensor": _Type(
@@ -83,10 +97,10 @@ _TYPES = {
     "int": _Type("int", _is_int, _int, (int,)),
     "SymInt": _Type("int", is_symint, _int, (int,)),
     "float": _Type("float", _is_float, _number, (int, float)),
-    "bool": _Type("bool", (bool,), plain=(bool,)),
-    "str": _Type("str", (str,), plain=(str,)),
+    "bool": _Type("bool", (bool,), plain_types=(bool,)),
+    "str": _Type("str", (str,), plain_types=(str,)),
     "ScalarType": _Type("torch.dtype", lambda x: x is not None and is_dtype(x), as_dtype, (dtype,)),
-    "Layout": _Type("torch.layout", (Layout,), plain=(Layout,)),
+    "Layout": _Type("torch.layout", (Layout,), plain_types=(Layout,)),
     "MemoryFormat": _Type(
         "torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format")
     ),
@@ -123,37 +137,41 @@ _DEFAULTS = {"": REQUIRED, "contiguous_format": None, "[]": ()}
 class Param:
     """One parameter of a schema, such as `SymInt[] size` or `Tensor(a!) self`."""
 
-    def __init__(self, text: str, named: bool) -> None:
+    def __init__(self, text: str, is_keyword_only: bool) -> None:
         groups = [g or "" for g in _PARAM.fullmatch(text).groups()]  # type: ignore[union-attr]
-        kind, mark, brackets, count, none, self.name, self.default_text = groups
-        self.named, self.none = named, bool(none)
-        self.written = mark.endswith("!")
-        # `int[1]`: one number will do
-        self.one = bool(count)
+        kind, mark, brackets, count, question_mark, self.name, self.default_text = groups
+        self.is_keyword_only = is_keyword_only
+        self.accepts_none = bool(question_mark)
+        # `Tensor(a!)`
+        self.is_written = mark.endswith("!")
+        # `int[1]`
+        self.accepts_one_number = bool(count)
         self.kind = kind + brackets.replace(count, "")
         self.type = _TYPES[self.kind]
         self.is_tensor = self.kind == "Tensor"
         self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
-        self.is_sizes = self.type.many and not self.one
-        self.default = (
-            _DEFAULTS[text] if (text := self.default_text) in _DEFAULTS else ast.literal_eval(text)
-        )
+        # sizes may be given one by one, as in `x.view(2, 3)`
+        self.is_sizes = self.type.is_row and not self.accepts_one_number
+        if self.default_text in _DEFAULTS:
+            self.default = _DEFAULTS[self.default_text]
+        else:
+            self.default = ast.literal_eval(self.default_text)
         if self.kind == "int[]" and type(self.default) is int:
             self.default = (self.default,)
-        self.plain = self.type.plain | {type(None)} if self.none else self.type.plain
-        # whose default torch writes as None
-        self.none = self.none or self.default_text == "[]"
+        self.plain_types = self.type.plain_types
+        if self.accepts_none:
+            self.plain_types |= {type(None)}
+        # an empty tuple by default, which torch's errors show as None
+        self.accepts_none = self.accepts_none or self.default_text == "[]"
 
     def read(self, x: Any, function: str) -> Any:
         """Convert an argument that the parser has accepted to what kernels take.
 
         TypeError and ValueError for what PyTorch notices only here.
-
-        What is only seen here raises torch's errors.
         """
-        if x is None and self.none:
+        if x is None and self.accepts_none:
             return () if self.default == () else None
-        if self.type.many:
+        if self.type.is_row:
             if not isinstance(x, (tuple, list)):
                 return (self.type.read(x),)
             for i, n in enumerate(x):
@@ -168,11 +186,11 @@ class Param:
 
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:
         """Return None if the parameter accepts `x`, else the index of the wrong element, or -1."""
-        if self.type.many:
+        if self.type.is_row:
             if isinstance(x, (tuple, list)):
-                return None if not x or self.type.takes(x[0]) else 0
-            return None if self.one and self.type.takes(x) else -1
-        if self.is_list and self.type.takes(x):
+                return None if not x or self.type.accepts(x[0]) else 0
+            return None if self.accepts_one_number and self.type.accepts(x) else -1
+        if self.is_list and self.type.accepts(x):
             for i, t in enumerate(x):
                 if not isinstance(t, Tensor):
                     raise TypeError(
@@ -180,7 +198,7 @@ class Param:
                         f"{type_name(t)}"
                     )
             return None
-        return None if self.type.takes(x) or (numbers and self.is_tensor and is_number(x)) else -1
+        return None if self.type.accepts(x) or (numbers and self.is_tensor and is_number(x)) else -1
 
     def line(self, name: str) -> str:
         """Return the parameter as PyTorch's errors show it, under this name."""
@@ -188,10 +206,11 @@ class Param:
         if not self.default_text:
             return text
         default = self.default_text.removesuffix(".") if self.kind == "float" else self.default_text
-        default = {"contiguous_format": "torch.contiguous_format", "[]": "None"}.get(
-            default, default
-        )
-        # PyTorch shows these two otherwise than its schemas write them
+        # PyTorch's errors show some defaults otherwise than its schemas write them.
+        if default == "contiguous_format":
+            default = "torch.contiguous_format"
+        elif default == "[]":
+            default = "None"
         if self.name == "pin_memory":
             default = "False"
         elif self.kind == "ScalarType":
@@ -213,26 +232,23 @@ class Schema:
         inner, arrow, returns = rest.partition(") -> ")
         inner = inner if arrow else rest[:-1]
         self.name = head
-        positional, _, named = (
-            inner.partition("*, ") if not inner.startswith("*, ") else ("", "", inner[3:])
-        )
-        self.params = [
-            _param(p, n)
-            for text, n in ((positional, False), (named, True))
-            for p in text.split(", ")
-            if p
-        ]
+        self.params: list[Param] = []
+        is_keyword_only = False
+        for part in inner.split(", ") if inner else ():
+            if part == "*":
+                is_keyword_only = True
+            else:
+                self.params.append(_param(part, is_keyword_only))
         self.names = [p.name for p in self.params]
-        self.positional = len([p for p in self.params if not p.named])
+        self.positional_count = len([p for p in self.params if not p.is_keyword_only])
         self.defaults = tuple([p.default for p in self.params])
-        self.least = self.defaults.count(REQUIRED)
-        self.kinds = [p.plain for p in self.params[: self.positional]]
-        self.returns = (
-            returns[1:-1].split(", ") if returns.startswith("(") else [returns or "Tensor"]
-        )
-        self.several = len(self.returns) > 1 or "[]" in self.returns[0]
+        self.required_count = self.defaults.count(REQUIRED)
+        self.returns = [returns or "Tensor"]
+        if returns.startswith("("):
+            self.returns = returns[1:-1].split(", ")
+        self.has_several_results = len(self.returns) > 1 or "[]" in self.returns[0]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
-        self.writes = bool(self.params) and self.params[0].written
+        self.writes_self = bool(self.params) and self.params[0].is_written
         self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
 
@@ -241,63 +257,60 @@ class Signature:
     """A schema as PyTorch's parser reads it: of a function, or of a method, without `self`."""
 
     def __init__(
-        self, schema: Schema, name: str, method: bool, out: bool, numbers: bool, older: bool = False
+        self,
+        schema: Schema,
+        name: str,
+        is_method: bool,
+        has_out: bool,
+        numbers: bool,
+        has_hidden_form: bool = False,
     ) -> None:
-        self.name, self.method, self.numbers = name, method, numbers
-        # True if torch counts a form of old as well, which it does not show
-        self.older = older
-        params = schema.params[1:] if method else list(schema.params)
-        self.params = [
-            p for p in params if p.name != "pin_memory" or not method or schema.is_factory
-        ]
-        self.positional = sum(not p.named for p in self.params)
-        own = (
-            [Param(f"Tensor{'[]' if len(schema.returns) > 1 else ''}? out=None", True)]
-            if out
-            else []
-        )
-        # what all such functions take comes last
+        self.name, self.is_method, self.numbers = name, is_method, numbers
+        # torch's parser has a deprecated form, too, which its errors count and do not list:
+        # `add(Number alpha, Tensor other)`
+        self.has_hidden_form = has_hidden_form
+        self.params = schema.params[1:] if is_method else list(schema.params)
+        self.positional_count = sum(not p.is_keyword_only for p in self.params)
+        # torch shows what all functions that make tensors take after all else, `out` before that
+        options: list[Param] = []
         if schema.is_factory:
-            at = next(i for i, p in enumerate(self.params) if p.name == "dtype")
-            options, rest = self.params[at : at + 4], self.params[at + 4 :]
-            self.params = [
-                *self.params[:at],
-                *rest,
-                *own,
-                *options,
-                Param("bool? requires_grad=False", True),
-            ]
-        else:
-            self.params += own
-        self.least = sum(p.default is REQUIRED for p in self.params)
-        # the names by which they are called
-        self.shown = [
-            "input" if p.name == "self" and p.is_tensor and not method else p.name
-            for p in self.params
-        ]
-        aliases = {
-            k: i
-            for k, name in _NUMPY_NAMES.items()
-            for i, p in enumerate(self.params)
-            if p.name == name
-        }
-        self.places = aliases | {name: i for i, name in enumerate(self.shown)}
+            at = [p.name for p in self.params].index("dtype")
+            options = [*self.params[at : at + 4], Param("bool? requires_grad=False", True)]
+            del self.params[at : at + 4]
+        if has_out:
+            brackets = "[]" if len(schema.returns) > 1 else ""
+            self.params.append(Param(f"Tensor{brackets}? out=None", True))
+        self.params += options
+        self.required_count = sum(p.default is REQUIRED for p in self.params)
+        # the names by which they are called: `self` of a function is `input`
+        self.names_shown = []
+        for p in self.params:
+            is_input = p.name == "self" and p.is_tensor and not is_method
+            self.names_shown.append("input" if is_input else p.name)
+        # position of a parameter, by each name that torch or NumPy has for it
+        self.positions: dict[str, int] = {}
+        names = [p.name for p in self.params]
+        for alias, original in _NUMPY_NAMES.items():
+            if original in names:
+                self.positions[alias] = names.index(original)
+        for i, shown in enumerate(self.names_shown):
+            self.positions[shown] = i
 
     def __str__(self) -> str:
-        parts = [p.line(name) for p, name in zip(self.params, self.shown, strict=True)]
-        if self.positional < len(parts):
-            parts.insert(self.positional, "*")
+        parts = [p.line(name) for p, name in zip(self.params, self.names_shown, strict=True)]
+        if self.positional_count < len(parts):
+            parts.insert(self.positional_count, "*")
         return f"({', '.join(parts)})"
 
     def match(self, args: tuple, named: dict) -> dict[str, Any] | str:
         """Return the arguments by name, or PyTorch's reason why the call does not fit."""
         n, found = len(args), {}
-        names, unread = {self.places.get(k): k for k in named} if named else {}, len(named)
+        names, unread = {self.positions.get(k): k for k in named} if named else {}, len(named)
         sizes = self.takes_sizes(args)
-        if n > self.positional and not sizes:
+        if n > self.positional_count and not sizes:
             return self._too_many(n)
         for i, p in enumerate(self.params):
-            by_name = p.named or i >= n
+            by_name = p.is_keyword_only or i >= n
             if not by_name:
                 x = args if sizes else args[i]
             elif i in names:
@@ -307,7 +320,7 @@ class Signature:
             else:
                 continue
             found[p.name] = x
-            if type(x) in p.plain or (x is None and (p.none or p.default is None)):
+            if type(x) in p.plain_types or (x is None and (p.accepts_none or p.default is None)):
                 continue
             bad = p.fits(x, i, self.numbers and p.name != "out")
             if bad is not None:
@@ -319,18 +332,18 @@ class Signature:
                     else f"but found element of type {type_name(x[bad])} at pos {bad}"
                 )
                 return (
-                    f"{self.name}(): argument '{self.shown[i]}'{place} must be {p.type.shown}, "
+                    f"{self.name}(): argument '{self.names_shown[i]}'{place} must be {p.type.shown}, "
                     f"{what}"
                 )
         return self._unknown(named, n) if unread else found
 
     def takes_sizes(self, args: tuple) -> bool:
         """Return True if the arguments are sizes that are given one by one."""
-        first = self.params[0] if self.positional == 1 else None
+        first = self.params[0] if self.positional_count == 1 else None
         return bool(args) and first is not None and first.is_sizes and is_symint(args[0])
 
     def _missing(self, at: int) -> str:
-        rest = zip(self.params[at:], self.shown[at:], strict=True)
+        rest = zip(self.params[at:], self.names_shown[at:], strict=True)
         # those given by name, too
         absent = [f'"{name}"' for p, name in rest if p.default is REQUIRED]
         # torch's, the wrong way round
@@ -342,14 +355,14 @@ class Signature:
 
     def _unknown(self, named: dict, n: int) -> str:
         for k in named:
-            if k not in self.shown:
+            if k not in self.names_shown:
                 return f"{self.name}() got an unexpected keyword argument '{k}'"
-            if self.shown.index(k) < n:
+            if self.names_shown.index(k) < n:
                 return f"{self.name}() got multiple values for argument '{k}'"
         return "invalid keyword arguments"
 
     def _too_many(self, n: int) -> str:
-        takes, least = self.positional, self.least
+        takes, least = self.positional_count, self.required_count
         if least != takes:
             return (
                 f"{self.name}() takes from {least} to {takes} positional arguments but {n} were "
@@ -367,13 +380,13 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
     n, first = len(args) + len(named), signatures[0]
     kinds = [p.kind for p in first.params]
     if len(signatures) == 1 and (not kinds or (kinds == ["PyObject"] and (n != 1 or named))):
-        place = "TensorBase" if first.method else "torch._VariableFunctionsClass"
+        place = "TensorBase" if first.is_method else "torch._VariableFunctionsClass"
         takes = "exactly one argument" if kinds else "no arguments"
         return TypeError(
             f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}"
         )
-    plausible = [s for s in signatures if s.least <= n <= len(s.params)]
-    if len(plausible) == 1 or (len(signatures) == 1 and not first.older):
+    plausible = [s for s in signatures if s.required_count <= n <= len(s.params)]
+    if len(plausible) == 1 or (len(signatures) == 1 and not first.has_hidden_form):
         return TypeError((plausible if len(signatures) > 1 else signatures)[0].match(args, named))
     return _invalid_combination(name, args, named, [str(s) for s in signatures])
 

@@ -109,7 +109,7 @@ as_strided = declare_view_with_in_place(
     (0, 1),
     as_strided_backward,
     gradient_writes=1,
-    keeps={"_geometry": lambda values: Geometry.of(values[0])},
+    readers={"_geometry": lambda values: Geometry.of(values[0])},
 )
 # PyTorch's formula returns a view of the tensor that it wrote to.
-as_strided.node._new_gradient_state = as_strided.node._new_gradient_state.of_view()
+as_strided.node_class._new_gradient_state = as_strided.node_class._new_gradient_state.of_view()

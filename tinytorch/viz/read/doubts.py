@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, compress, repeat
 from typing import Any, NamedTuple
 
-from ...graph import AutogradMeta, NodeHooks
+from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
 from ..wording import gettext, ngettext, short_node_name
 from .probe import getattr_or_none
@@ -40,7 +40,7 @@ _NOT_NEGATIVE = {
 
 def doubts_of_node(node: Any) -> Iterator[str]:
     """Yield why it cannot be known what a node does in backward."""
-    name, node_class = short_node_name(node.name()), type(node)
+    name, node_class = short_node_name(name_of_node(node)), type(node)
     if hasattr(node_class, "_forward_cls"):
         yield gettext(
             "{node} is a Function in Python, whose backward may raise and compute what it likes",

@@ -19,6 +19,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from ...graph import name_of_node
 from ..wording import gettext
 from .blocks import PLAIN_CLASSES, BlockPlace, Blocks, IdSequence
 from .counter_sharing import find_counter_sharers
@@ -312,7 +313,7 @@ class _Reader:
                 counter=counter.id if counter else None,
                 version=counter.version if counter else version_of(tensor),
                 grad_fn=self._node_id(found.grad_fn),
-                grad_fn_name=None if found.grad_fn is None else found.grad_fn.name(),
+                grad_fn_name=None if found.grad_fn is None else name_of_node(found.grad_fn),
                 grad=None if found.grad_position is None else ids[found.grad_position],
                 grad_of=grad_of.get(position),
                 base=None if base_position is None else ids[base_position],
@@ -372,7 +373,7 @@ class _Reader:
             leaf = self.leaf_positions.get(position)
             record = NodeRecord(
                 id=f"N{position + 1}",
-                name=node.name(),
+                name=name_of_node(node),
                 edges=edges,
                 saved=tuple(_with_id(found, ids) for found in self.saved[position]),
                 variable=None if leaf is None else ids[leaf],
@@ -395,7 +396,7 @@ class _Reader:
         view = self.views_of_twins.get(id(node))
         if view is not None:
             number = number_of_twin(view, version_of(view) or 0, number)
-        return ("node", node.name(), number)
+        return ("node", name_of_node(node), number)
 
     def _describe_limit(self) -> tuple[str, ...]:
         if not self.is_cut:

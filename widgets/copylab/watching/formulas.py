@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
+from tinytorch.graph import name_of_node
 from tinytorch.viz import getattr_or_none
 
 from .watched_save import WatchedSave
@@ -94,7 +95,7 @@ _READ_FOR: dict[str, dict[str, int]] = {
 
 def find_use(node: Any, record: WatchedSave) -> FormulaUse:
     """Return what the formula of a node reads of a tensor that it saved."""
-    kind = str(node.name()).rpartition("::")[2].rstrip("0123456789")
+    kind = name_of_node(node).rpartition("::")[2].rstrip("0123456789")
     if not kind.endswith(_ENDING):
         return FormulaUse.VALUES
     kind = kind.removesuffix(_ENDING)

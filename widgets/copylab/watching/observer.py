@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
+from tinytorch.graph import name_of_node
 from tinytorch.viz import format_repr, join_few_names, memory, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
@@ -410,7 +411,7 @@ class Watch(Presentation):
             return
         finding, is_new = self._add_finding(
             record,
-            node.name(),
+            name_of_node(node),
             backward_nr,
             silent=True,
             compared=bool(has_changed),

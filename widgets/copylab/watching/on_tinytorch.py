@@ -11,6 +11,7 @@ from tinytorch.graph import (
     MODES,
     WRITE_LISTENERS,
     describe_stale,
+    name_of_node,
     set_saved_tensor_hooks,
 )
 
@@ -88,7 +89,7 @@ class TinyTorchHooks:
             function = getattr(node, "fn", node)
             error = RuntimeError(describe_stale(function, tensor, record.version, record.output_nr))
             if node is not None:
-                self.watch.annotate_error(record, node.name(), MODES.here.backward_nr, error)
+                self.watch.annotate_error(record, name_of_node(node), MODES.here.backward_nr, error)
             raise error
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:

@@ -15,7 +15,7 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tinytorch.graph import DETACHED_MESSAGE, short_name, stale_text
+from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_text
 
 from .scope import (
     Replacement,
@@ -254,7 +254,7 @@ class TorchHooks:
             error = RuntimeError(self._compose_stale_error(record))
             if self._is_in_backward():
                 number = self.torch._C._current_graph_task_id()
-                self.watch.annotate_error(record, self._find_node().name(), number, error)
+                self.watch.annotate_error(record, name_of_node(self._find_node()), number, error)
             raise error
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
         number = self.torch._C._current_graph_task_id()
@@ -317,7 +317,8 @@ class TorchHooks:
             is_anomaly_enabled,
         )
         if maker is not None and not self.shortens_names:
-            text = text.replace(f" of {short_name(maker.name())},", f" of {maker.name()},", 1)
+            name = name_of_node(maker)
+            text = text.replace(f" of {short_name(name)},", f" of {name},", 1)
         return text if is_anomaly_enabled else text.partition("Hint: ")[0] + self.hint
 
 
