@@ -238,6 +238,19 @@ class TestYourTensor:
         lab.take_anew()
         assert "Your tensor is gone" in seen(lab)
 
+    @pytest.mark.torch
+    def test_a_closed_lab_has_let_it_go(self) -> None:
+        torch = pytest.importorskip("torch")
+        x, other = torch.ones(2), torch.zeros(2)
+        lab = CopyLab(x)
+        with pytest.raises(RuntimeError, match="weakref"):
+            torch.utils.swap_tensors(x, other)
+        lab.close()
+        torch.utils.swap_tensors(x, other)
+        assert x.tolist() == [0, 0]
+        lab.take_anew()
+        assert lab.source.code == "x = torch.tensor([1., 1.])"
+
     def test_a_large_one(self, engine: ModuleType) -> None:
         lab = CopyLab(engine.zeros(3000, 1000), engine=engine)
         assert "x is a stand-in for your tensor: it spans 3,000,000 elements" in lab.text

@@ -143,6 +143,7 @@ def _render_row(facts_of_method: Facts) -> list[Cell]:
     error = facts_of_method["raises"].answer
     if error is None:
         return [name, *(make_cell(facts_of_method[question.key]) for question in COLUMNS)]
+    # The first sentence of an error says enough on paper.
     raises = gettext("raises {error}", error=protect_marks(str(error).partition(". ")[0]))
     return [name, Cell(raises, colspan=len(COLUMNS))]
 

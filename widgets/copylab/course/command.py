@@ -151,6 +151,7 @@ def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:
     """Return the language of the command line, else of the course, of the environment, English."""
     if arguments.language:
         return str(arguments.language)
+    # A folder of assignments is no course, and remembers no language.
     in_course = None if arguments.do == "nbgrader" else remembered_language(folder)
     return in_course or _language_of_environment()
 

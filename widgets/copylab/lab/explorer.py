@@ -80,6 +80,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         self, x: object = None, method: str | Method = "clone", engine: ModuleType | None = None
     ) -> None:
         first_method, source = find_method(method), Source.of(x)
+        # A Method of the user's own is offered beside the others.
         self._methods = {**METHODS, first_method.name: first_method}
         self._engine = require_engine(engine) or engine_for(sys._getframe(1).f_globals, x)
         self._users_tensor = UsersTensor(x) if hasattr(x, "untyped_storage") else None
@@ -106,6 +107,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         self.set_trait("method", first_method.name)
         self.set_trait("source", self._given_source)
         self._run_program()
+        # Only now: one run shows both traits that are set above.
         self.observe(self._run_program, names=["method", "source", "actions"])
 
     # -- actions -----------------------------------------------------------------------
@@ -208,6 +210,14 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         """Everything that is shown."""
         return view.make_twin(self._last_result)
 
+    def close(self) -> None:
+        """Close the lab and every model that it is made of, and let go of the tensor."""
+        # ipywidgets closes what is collected, also what the constructor did not finish.
+        tensor = getattr(self, "_users_tensor", None)
+        if tensor is not None:
+            tensor.forget()
+        super().close()
+
     def __repr__(self) -> str:
         done = ngettext("{number} action", "{number} actions", len(self.actions))
         return summarize_text(
@@ -246,6 +256,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         if self._users_tensor is not None and self._shows_given_source():
             change = self._users_tensor.describe_change()
         notes = [note for note in (change, self._notice) if note]
+        # A notice may be all that is announced, and is not said twice then.
         if notes and notes[0] not in announcement:
             announcement = f"{notes[0]} {announcement}"
         page = view.make_page(self._last_result, old, notes=notes, live=True)

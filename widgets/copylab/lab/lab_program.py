@@ -138,6 +138,8 @@ def _run_and_time(code: str, engine: ModuleType) -> tuple[RecordedRun, bool]:
     """Return the run, and True if it was quick. Raises SyntaxError for what is no code."""
     clock, work = time.perf_counter(), time.thread_time()
     limits = Limits(MAX_STEPS, MAX_SECONDS)
+    # With the random numbers of a new session: the same program shows the same each time, and
+    # those of the user go on as if nothing had been run.
     run = RecordedRun(code, engine, NameObserver(), limits=limits, own_session=True)
     if run.ended == "syntax":
         raise SyntaxError(run.steps[-1].error)

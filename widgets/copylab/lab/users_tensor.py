@@ -18,12 +18,22 @@ class UsersTensor:
     """Remembers how a tensor looked when it was read. `source` is its stand-in."""
 
     def __init__(self, tensor: Any) -> None:
-        self._find_tensor = _refer_weakly(tensor)
+        self._find_tensor: Callable[[], Any] | None = _refer_weakly(tensor)
         self.source = Source.of(tensor)
         self._fingerprint = _take_fingerprint(tensor)
 
+    def forget(self) -> None:
+        """Let go of the tensor, and notice no change of it from now on.
+
+        `torch.utils.swap_tensors`, and with it `module.to()` in its swapping mode, refuses a tensor
+        that has a weak reference.
+        """
+        self._find_tensor = None
+
     def describe_change(self) -> str:
         """Say that the tensor is gone or has changed since it was read; empty if neither is so."""
+        if self._find_tensor is None:
+            return ""
         tensor = self._find_tensor()
         if tensor is None:
             return gettext("Your tensor is gone; what was read off it is still here.")
@@ -35,11 +45,11 @@ class UsersTensor:
         )
 
     def read_again(self) -> Source | None:
-        """Read the tensor as it is now. Return None if it is gone.
+        """Read the tensor as it is now. Return None if it is gone or forgotten.
 
         Raises what `Source.of` raises.
         """
-        tensor = self._find_tensor()
+        tensor = None if self._find_tensor is None else self._find_tensor()
         if tensor is None:
             return None
         self.source = Source.of(tensor)

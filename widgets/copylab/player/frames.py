@@ -195,6 +195,7 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
     for number, step in enumerate(run.steps, 1):
         place = step.site.describe_place(several=has_several_texts)
         code = run.texts.index(step.site.text)
+        # The step of a text that is no Python has nothing that was seen after it.
         if number not in differences:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
@@ -263,6 +264,7 @@ def _draw_pictures(
 
     A picture that is as before is the same object.
     """
+    # Before there is a tensor, there is nothing to draw.
     changes = {
         number: difference.changes
         for number, difference in differences.items()

@@ -59,6 +59,7 @@ def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     """
     sentence_numbers: dict[str, int] = {}
     rows, wrong_rows = [], []
+    # With a refutation a row counts as wrong; the script fills in the sentences.
     nothing = Refutation("", None, "")
     for number, question in enumerate(prediction.questions, 1):
         rows.append(_row_data(question, run, sentence_numbers))
