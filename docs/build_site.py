@@ -334,9 +334,8 @@ def build_lite(folder: Path, wheels: Path, language: str) -> None:
     """Build a JupyterLite of the course into an empty folder.
 
     Of `wheels`, those that run everywhere are taken. Raises FileExistsError if there is something
-    in the folder,
-    ValueError if there is no wheel of copylab or no such language, RuntimeError if JupyterLite
-    fails.
+    in the folder, ValueError if there is no wheel of copylab or no such language, RuntimeError if
+    JupyterLite fails.
     """
     require_language(language, lessons_folder())
     portable = sorted(wheels.glob("*-none-any.whl"))

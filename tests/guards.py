@@ -1,10 +1,13 @@
 """The checkers behind test_guards.py: each takes plain data and returns what is wrong with it, in words."""
 
 import ast
+import builtins
 import graphlib
 import inspect
+import itertools
+import keyword
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -368,6 +371,62 @@ def notebook_faults(notebook: dict) -> list[str]:
         if errors and not tags & {"raises-exception", "nbval-raises-exception"}:
             faults.append(f"code cell {number}: stored {errors} without the tag raises-exception")
     return faults
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_IN_BACKTICKS = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+# As this project is formatted: parsing 400 files would take five seconds in place of a half.
+_PROSE = re.compile(
+    r'^ *r?"""(?P<docstring>.*?)"""$|(?P<comment>(?:^ *#[^\n]*\n)+)|  #(?P<remark>[^\n]*)$',
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def docs_of_code(source: str) -> list[tuple[int, str]]:
+    """Return the docstrings, blocks of comments and comments behind code, with their lines."""
+    return [
+        (source.count("\n", 0, match.start()) + 1, match[str(match.lastgroup)].replace("#", " "))
+        for match in _PROSE.finditer(source)
+    ]
+
+
+def words_of_code(files: Mapping[str, str]) -> set[str]:
+    """Return the words in files, by path, and in the paths: without docstrings and comments of Python."""
+    words = {*dir(builtins), *keyword.kwlist}
+    for name, text in files.items():
+        code = _PROSE.sub("", text) if name.endswith(".py") else text
+        words.update(_WORD.findall(name), _WORD.findall(code))
+    return words
+
+
+def unknown_names(text: str, words: Collection[str], files: Iterable[str]) -> list[str]:
+    """Return what a text has in backticks and what is neither a word of the code nor one of the files."""
+    unknown = []
+    for name in _IN_BACKTICKS.findall(text):
+        if re.fullmatch(r"[\w./-]+/[\w.-]+\.(?:py|js|css|md)", name):
+            is_known = any(f"/{file}".endswith(f"/{name}") for file in files)
+        else:
+            is_known = all(word in words for word in _WORD.findall(name) if len(word) > 1)
+        if not is_known:
+            unknown.append(name)
+    return unknown
+
+
+def repeated_sentences(text: str) -> list[str]:
+    """Return the sentences that a text has twice, be it once with "torch" and once with "PyTorch"."""
+    plain = " ".join(text.replace("PyTorch", "torch").split())
+    sentences = [s for s in re.split(r"(?<=[.]) ", plain) if re.fullmatch(r'[A-Z][^"]{15,}[.]', s)]
+    return sorted({sentence for sentence in sentences if sentences.count(sentence) > 1})
+
+
+def misplaced_comments(source: str) -> list[int]:
+    """Return the lines of comments right before a closing bracket: a formatter has moved them there."""
+    lines = [line.strip() for line in source.splitlines()]
+    return [
+        number
+        for number, (line, following) in enumerate(itertools.pairwise(lines), 1)
+        if line.startswith("# ") and following.startswith((")", "]", "}"))
+    ]
 
 
 def public(module: ModuleType) -> dict[str, object]:

@@ -511,3 +511,62 @@ def test_a_missing_docstring_is_noticed() -> None:
         vars(module),
     )
     assert guards.undocumented(module) == ["sample.f", "sample.C.m"]
+
+
+def _files_of_code() -> dict[str, str]:
+    folders = ("tinytorch", "widgets", "tests", "tools", "docs", "benchmarks")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    kinds = (".py", ".js", ".css", ".toml", ".md", ".pot")
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+        for path in (*paths, ROOT / "pyproject.toml")
+        if path.suffix in kinds
+    }
+
+
+NAMES_OF_PYTORCH = """
+    AutogradMetaInterface BackwardHook FloatStorage FunctionSchema FunctionsManual InputBuffer Mul
+    SavedVariable TensorImpl TensorIterator VariableTypeUtils VariableVersion _fused_adam_
+    _raw_saved_other _saved_dim _saved_reduction addcmul_ computeStride compute_strides gen_pyi
+    grad_input grad_inputs infer_dense_strides input_buffer invalid_arguments
+    is_non_overlapping_and_dense overflows propagate_creation_meta python_arg_parser
+    reorder_dimensions saved_variable validate_outputs
+"""
+"""What docstrings mention of PyTorch's sources and nodes, and no code of ours has."""
+PLACEHOLDERS = "DIGEST DOMAIN ID T7 WHICH _on_ dec enc my_tensor name_like plain_"
+"""What docstrings write for any name of a kind."""
+OTHER_FILES = (
+    "player/player.js",  # as `read_web_files` takes names
+    "tools/pyi/gen_pyi.py",  # of PyTorch, as the next two
+    "torch/utils/hooks.py",
+    "torchgen/api/python.py",
+)
+
+
+def test_names_in_docstrings_and_comments_are_those_of_the_code() -> None:
+    files = _files_of_code()
+    words = guards.words_of_code(files) | {*NAMES_OF_PYTORCH.split(), *PLACEHOLDERS.split()}
+    faults = []
+    for name, source in files.items():
+        # Programs are as people write them.
+        if name.endswith(".py") and not name.startswith("tests/programs/"):
+            for line, text in guards.docs_of_code(source):
+                unknown = guards.unknown_names(text, words, [*files, *OTHER_FILES])
+                faults += [
+                    f"{name}:{line}: `{unknown_name}` is nowhere" for unknown_name in unknown
+                ]
+                faults += [f"{name}:{line}: twice: {s}" for s in guards.repeated_sentences(text)]
+            faults += [f"{name}:{line}: misplaced" for line in guards.misplaced_comments(source)]
+    assert faults == []
+
+
+def test_a_name_that_is_nowhere_and_a_sentence_said_twice_are_noticed() -> None:
+    text = "See `read_web_files/standalone.js`, `quiz/web/predict.js`, `reader.read_it`, `reader`."
+    found = guards.unknown_names(text, {"reader", "web"}, ["widgets/quiz/web/predict.js"])
+    assert found == ["read_web_files/standalone.js", "reader.read_it"]
+    twice = "IndexError in PyTorch's words. Read it.\n\nIndexError in torch's words."
+    assert guards.repeated_sentences(twice) == ["IndexError in torch's words."]
+    assert guards.misplaced_comments("if (\n    x\n    # of y\n):\n    # of z\n    z()\n") == [3]
+    source = '"""A `b`."""\n# c\n# d\ne = "f"  # g\n'
+    assert guards.docs_of_code(source) == [(1, "A `b`."), (2, "  c\n  d\n"), (4, " g")]
+    assert {"e", "f"} <= guards.words_of_code({"h.py": source}) - {"A", "b", "c", "d", "g"}

@@ -82,7 +82,7 @@ class Generator(metaclass=ShownAs):
     def _draw64(self, n: int) -> np.ndarray:
         """Draw `n` 64-bit numbers, of two 32-bit ones each, the upper half first.
 
-        Uint64, shape (n,).
+        The dtype of the result is uint64, its shape (n,).
         """
         pairs = self._engine.random_raw(2 * n).reshape(n, 2)
         return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
@@ -359,7 +359,7 @@ def _largest_drawn(a: np.ndarray) -> int:
 def random_from_to_(a: np.ndarray, low: int, high: int | None, generator: Generator) -> np.ndarray:
     """Fill with whole numbers from [low, high), as `Tensor.random_(from, to)`.
 
-    High None: up to the dtype's largest.
+    `high`: None goes up to the dtype's largest number.
     """
     if high is not None and low >= high:
         raise RuntimeError(
@@ -381,7 +381,7 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, generator: Genera
 def draw_permutation(n: int, generator: Generator, dtype: np.dtype | None = None) -> np.ndarray:
     """Return the numbers below `n` in random order, as `torch.randperm`.
 
-    Shape (n,), int64 unless given.
+    The shape of the result is (n,), its dtype int64 unless `dtype` says otherwise.
     """
     numbers = np.empty(n, dtype or np.int64)
     if numbers.dtype.kind == "b" or n - 1 > _largest_drawn(numbers):

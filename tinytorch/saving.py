@@ -218,7 +218,7 @@ def load(
 ) -> Any:
     """Read what `save` wrote, here or in PyTorch.
 
-    Pickle.UnpicklingError for other files, and other classes in one.
+    Raises pickle.UnpicklingError for other files, and other classes in one.
 
     `map_location`: the device to put all tensors on. `weights_only=False` makes whatever the file
     names, and so may run code from it. Source: `torch.load`.

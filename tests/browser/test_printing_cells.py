@@ -1,4 +1,4 @@
-"""In JupyterLab, output of hooks during backward is below the cell that ran it, in JupyterLab."""
+"""In JupyterLab, the output of hooks during backward is below the cell that ran it."""
 
 import pytest
 from browser.books import write

@@ -21,7 +21,7 @@ POOL = 7
 # - the storage of `mse_loss` with a mean or sum, which has room for all the differences and holds rests of them;
 # - what is left of a vector after `max(0)`: its one index reads sizes that are no longer there;
 # - `sgn`, whose gradient in torch is a tensor without memory, which cannot be written to; programs that differentiate
-#   `abs` twice and so come to it end there (`differential.Machine.compare`);
+#   `abs` twice and so come to it end there (`differential.Machine.execute`);
 # - second derivatives of `mse_loss`, of overlapping windows, and of products with zeros: tinytorch has other nodes for them; programs end there;
 # - bool matrices, and vectors times matrices with `out=`: the order in which shapes and dtypes are looked at;
 # - `x[-1]` of a tensor without dimensions: torch reads the size that its first dimension had before, if it had one;

@@ -174,7 +174,7 @@ def from_numpy_dtype(n: np.dtype) -> dtype:
 def promote_types(a: dtype, b: dtype) -> dtype:
     """Return the dtype of a result of both, by torch's table.
 
-    Int64 and float16 give float16, other than in NumPy.
+    So int64 and float16 give float16, other than in NumPy.
     """
     if a is b:
         return a

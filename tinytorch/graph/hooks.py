@@ -205,7 +205,7 @@ def run_post_accumulate_hooks(leaf: Any) -> None:
 def _checked_replacement(hook: Callable, grad: Any, result: Any) -> Any:
     """Return what a hook returned in place of a gradient.
 
-    Torch's error unless dtype, device and shape are the same.
+    RuntimeError, in PyTorch's words, if dtype, device or shape are others; TypeError for no tensor.
     """
     if grad is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")

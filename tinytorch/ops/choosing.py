@@ -117,7 +117,7 @@ def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.nda
 def _find_nonzero(a: np.ndarray) -> np.ndarray:
     found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64)
     n, count = found.shape
-    # torch's is turned, too
+    # PyTorch's result is transposed in memory, too.
     return np.ndarray((count, n), np.int64, found, 0, (8, 8 * count))
 
 

@@ -353,8 +353,6 @@ def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
     """Return a NumPy array over the memory of a tensor.
 
     RuntimeError if the tensor requires grad; TypeError on the cuda device.
-
-    RuntimeError if the tensor requires grad; TypeError on the cuda device.
     """
     if force:
         self = convert_tensor(detach(self), None, CPU)

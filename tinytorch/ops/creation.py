@@ -54,8 +54,6 @@ class factory(composite):
         """Return the arguments without the options, the dtype and the device.
 
         RuntimeError if pinned memory is asked for.
-
-        RuntimeError for pinned memory.
         """
         at = self.at
         dtype, _, device, pin = args[at : at + 4]

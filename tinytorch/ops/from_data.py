@@ -56,7 +56,7 @@ def _shape_of_data(data: Any) -> tuple[int, ...]:
     shape = []
     while is_sequence(data):
         shape.append(len(data))
-        # or a list that is its own first element
+        # Also for a list that is its own first element, which has no last dimension.
         if len(shape) > _MOST_DIMENSIONS:
             raise ValueError(f"too many dimensions '{type_name(data)}'")
         if not len(data):
@@ -163,10 +163,7 @@ def array_from_data(data: Any, d: dtypes.dtype | None) -> np.ndarray:
 
 
 def _check_array(a: np.ndarray) -> dtypes.dtype:
-    """Return the dtype of an array. TypeError and ValueError for arrays that PyTorch refuses.
-
-    TypeError and ValueError for arrays that torch does not take.
-    """
+    """Return the dtype of an array. TypeError and ValueError for arrays that PyTorch refuses."""
     if not a.dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. "
@@ -281,7 +278,7 @@ def from_numpy(a: Any) -> Tensor:
         )
     a = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
     if a.size and a.flags.c_contiguous:
-        # which does not know what lies around it
+        # Over these elements alone: a view of a larger array would have that as its storage.
         flat = np.frombuffer(memoryview(a), a.dtype)
     else:
         room = byte_extent(a.shape, a.strides, a.itemsize) // a.itemsize

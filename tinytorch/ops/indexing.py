@@ -42,8 +42,6 @@ def _read_index_arrays(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
     """Return index tensors as int64 arrays: masks become the indices where they are true.
 
     IndexError in PyTorch's words.
-
-    IndexError in torch's words.
     """
     out: list[np.ndarray | None] = []
     for i in indices:
@@ -207,7 +205,7 @@ def _write_at_indices(
         return
     try:
         if accumulate:
-            # of which torch reads what it wrote before
+            # PyTorch would then add values that it has already written to.
             if np.shares_memory(a, values):
                 raise NotImplementedError(
                     "tinytorch does not add elements of a tensor to the tensor itself by "
@@ -280,11 +278,8 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
     if kind is int:
         try:
             return _select_on_tensors(self, 0, item)
-        except (
-            IndexError,
-            RuntimeError,
-            # the index is looked at before the history is, and in other words
-        ):
+        except (IndexError, RuntimeError):
+            # PyTorch checks the index before the history, and with another error than `select`.
             return _select_index(self, 0, item, 0)
     if kind is slice:
         return _slice_dim(self, 0, item, keep=False)

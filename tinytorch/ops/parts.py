@@ -323,10 +323,7 @@ def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
 
 
 def _check_joinable(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
-    """Return all arrays but empty vectors. RuntimeError in PyTorch's words if shapes do not fit.
-
-    RuntimeError in torch's words if shapes do not fit.
-    """
+    """Return all arrays but empty vectors. RuntimeError in PyTorch's words if shapes do not fit."""
     for i, a in enumerate(tensors):
         if not a.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")

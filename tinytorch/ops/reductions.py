@@ -200,8 +200,6 @@ def norm(
     """Return the square root of the sum of squares, of all elements or along dimensions.
 
     RuntimeError for integers.
-
-    RuntimeError for integers.
     """
     return _call_vector_norm(
         input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out

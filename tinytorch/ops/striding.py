@@ -23,8 +23,6 @@ def stride_array(
     """Look at memory with any shape, strides and offset (in elements).
 
     RuntimeError if the memory is too small.
-
-    RuntimeError if it does not.
     """
     whole, n = memory_owner(a), a.itemsize
     room, here = whole.nbytes, 0 if whole is a else address_of(a) - address_of(whole)

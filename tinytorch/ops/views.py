@@ -60,10 +60,8 @@ def _view_array(a: np.ndarray, size: tuple) -> np.ndarray:
         try:
             out = a.reshape(size)
             new = out.shape
-            if (len(old) < 2 or new != old) and (
-                new == size or -1 in size
-                # of the same shape NumPy keeps strides
-            ):
+            # Where the shape is the same, NumPy keeps strides that PyTorch computes anew.
+            if (len(old) < 2 or new != old) and (new == size or -1 in size):
                 return out
         except ValueError:  # said below, in torch's words
             pass
@@ -181,11 +179,9 @@ def _swap_dims(a: np.ndarray, dim0: int, dim1: int) -> np.ndarray:
     n = a.ndim
     if -n <= dim0 < n and -n <= dim1 < n:
         return a.swapaxes(dim0, dim1)
-    # which say what is wrong, but for a tensor without dimensions
-    (
-        wrap_dim(dim0, n),
-        wrap_dim(dim1, n),
-    )
+    # These raise for a dimension that does not exist; of a 0-d tensor, 0 and -1 do exist.
+    wrap_dim(dim0, n)
+    wrap_dim(dim1, n)
     return a.view()
 
 
@@ -283,7 +279,7 @@ def _unsqueeze_array(a: np.ndarray, dim: int) -> np.ndarray:
         and a.size
         and (a.strides[0] == a.itemsize if n == 1 else 1 not in shape)
     ):
-        # whose strides are torch's then
+        # Then NumPy gives the new dimension the stride that PyTorch gives it.
         return a.reshape((1, *shape) if d == 0 else (*shape[:d], 1, *shape[d:]))
     strides = a.strides
     step = a.itemsize if d == n else shape[d] * strides[d]

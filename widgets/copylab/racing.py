@@ -440,7 +440,7 @@ def _keep_freed_memory(engine: ModuleType, size: int) -> None:
 
     Otherwise some methods get each result's memory from the system anew, page by page, and others
     not, by the order in which memory was used: glibc made the same copy of 4 MB take 4 times as
-        long.
+    long.
     """
     # glibc learns from blocks of up to 32 MB.
     engine.empty(min(4 * size, 1 << 23))

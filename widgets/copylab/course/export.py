@@ -1,7 +1,7 @@
-"""Pictures for pages that show no HTML: a preprocessor of nbconvert.
+r"""Pictures for pages that show no HTML: a preprocessor of nbconvert.
 
-    jupyter nbconvert --to latex --LatexExporter.preprocessors=copylab.course.export.Pictures
-    lesson.ipynb
+    jupyter nbconvert lesson.ipynb --to latex \
+        --LatexExporter.preprocessors=copylab.course.export.Pictures
 
 A stored notebook holds each picture once, inside of HTML. An `image/svg+xml` beside it would stop
 nbconvert on its way to LaTeX wherever Inkscape is missing; so the picture is made for the page when

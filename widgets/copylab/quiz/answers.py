@@ -1,8 +1,8 @@
 """Free answers of learners, read generously: `yes`, `2, 4`, `tensor([2., 4.])`, `x and y`, `None`.
 
 An answer is compared by its meaning: 2 is 2.0, spaces and brackets around a list do not matter,
-names may come in any order. Full-width signs and some words of Chinese and Korean are known: `x 和
-y`, `없음`. No answer is ever run.
+names may come in any order. Full-width signs and some words of Chinese and Korean are known:
+`x 和 y`, `없음`. No answer is ever run.
 
 `web/standalone.js` reads answers by the same rules on a page without a kernel.
 """

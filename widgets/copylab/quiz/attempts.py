@@ -39,11 +39,9 @@ def select_variables(namespace: Mapping[str, Any], names: Sequence[str]) -> dict
 
 
 def state_of_variables(variables: Mapping[str, Any]) -> Any:
-    """Return plain data that is equal for equal variables.
+    """Return plain data that is equal for equal variables; None where they cannot be looked at.
 
     Compared are tensors with all they share, values, and the code of functions.
-
-    None for objects that cannot be looked at.
     """
     try:
         tensors = dict(collect_tensors((dict(variables),), {}, None))

@@ -122,7 +122,7 @@ class Exercise(Task):
 
         exercise(
             "my-course/part",
-            "`t` shall show `[2, 3]` and have a storage of its own.",
+            "`t` should show `[2, 3]` and have a storage of its own.",
             check=check,
             start="x = torch.arange(6)\nt = None",
             hints=["A slice picks a part.", "A slice is a view. What copies a view?"],
