@@ -22,6 +22,7 @@ from copylab.questions import (
     names_showing,
     names_that,
     node,
+    offset,
     on_graph,
     outcome,
     printed,
@@ -54,6 +55,8 @@ VIEW = (
     "x = torch.tensor([1.0, 2.0, 3.0])\ny = x[1:]\ny[0] = 50.0\nw = x * 2\nn = 3\nprint('sum', n)"
 )
 ERROR = "x = torch.tensor(3.0, requires_grad=True)\ny = x * x\nwith torch.no_grad():\n    x += 1\ny.backward()"
+ROWS = "m = torch.arange(6.0).view(2, 3)\ny = m[1]"
+SHARED = "a = torch.arange(6.0).numpy()\nx = torch.from_numpy(a)\ny = torch.from_numpy(a[2:])[1:]"
 FROM_LEAF = "x = torch.ones(2, requires_grad=True) * 1\ny = {}"
 
 
@@ -83,6 +86,9 @@ pytestmark = pytest.mark.usefixtures("progress_file")
         (CLONE, is_leaf("a"), True),
         (VIEW, version("x"), 1),
         (VIEW, version("x", at=2), 0),
+        (VIEW, offset("y"), 1),
+        (VIEW, offset("w"), 0),
+        (SHARED, offset("y"), 1),
         (VIEW, value("x"), [1.0, 50.0, 3.0]),
         (VIEW, value("x", at=1), [1.0, 2.0, 3.0]),
         (VIEW, value("n"), 3),
@@ -285,6 +291,8 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             "1 after line 3 (`y[0] = 50.0`). C1 counts for `y`",
         ),
         (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
+        (ROWS, offset("y"), 1, "an offset is an index", "`y` begins at cell 3 of its storage."),
+        (ROWS, offset("y"), 0, "a view is a copy", "`m`, over the same memory, begins at cell 0"),
         (VIEW, value("x"), [1, 2, 3], "a view is a copy", "[1, 50, 3] after line 3"),
         (
             "x = torch.ones(1)\ny = x.clone()\nx += 1",

@@ -105,9 +105,9 @@ def elements_survive_writes(**named: Any) -> CheckedFact:
     ]
     version = version_of(source) if sharing else 0
     no = gettext(
-        "{which} looks at the cells of {source}, and {source}._version is {version}: "
+        "{element} looks at the cells of {source}, and {source}._version is {version}: "
         "one write overwrites the other.",
-        which=sharing[0] if sharing else "",
+        element=sharing[0] if sharing else "",
         source=source_name,
         version=version,
     )

@@ -63,6 +63,28 @@ def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
     return f"{sentence} {also}"
 
 
+def describe_offset(run: QuizRun, x: str, *, at: int | None) -> str:
+    """Say at which cell a tensor begins, and where and how others over its memory are read."""
+    tensor, snapshot = run.tensor(x, at), run.snapshot(at)
+    if tensor.offset is None:
+        return gettext("`{x}` has no storage to begin in.", x=x)
+    # "Its storage" and not "S1": NumPy arrays may make S1 of several storages, and an offset counts
+    # from the beginning of the tensor's own.
+    sentences = [gettext("`{x}` begins at cell {cell} of its storage.", x=x, cell=tensor.offset)]
+    sharers = [other for other in snapshot.storage_sharers(tensor) if other.id != tensor.id]
+    sentences += [
+        gettext(
+            "`{name}`, over the same memory, begins at cell {cell} of its storage and has the strides {strides}.",
+            name=snapshot.label(sharer.id),
+            cell=sharer.offset,
+            strides=sharer.stride,
+        )
+        for sharer in sharers
+        if sharer.names
+    ]
+    return " ".join(sentences)
+
+
 def describe_values(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the values of a name in time."""
     return f"`{x}`: {_describe_changes(run, lambda moment: moment.values[x], at)}"
@@ -205,7 +227,7 @@ def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
         each = "; ".join(f"`{names}`" for names in members.values())
         return ngettext("{number} tensor: {each}.", "{number} tensors: {each}.", number, each=each)
     each = "; ".join(
-        gettext("{which} of `{names}`", which=member, names=names)
+        gettext("{member} of `{names}`", member=member, names=names)
         for member, names in members.items()
     )
     if kind == "storages":
@@ -254,20 +276,20 @@ NameTest = str | Callable[[QuizRun, str], bool]
 """A name in PROPERTIES, or a function of the run and a name."""
 
 
-def find_names(run: QuizRun, what: NameTest, *names: str, at: int | None) -> frozenset[str]:
+def find_names(run: QuizRun, test: NameTest, *names: str, at: int | None) -> frozenset[str]:
     """Return the names for which a test is true."""
-    if callable(what):
-        return frozenset(name for name in names if what(run, name))
-    holds_for = PROPERTIES[what].holds_for
+    if callable(test):
+        return frozenset(name for name in names if test(run, name))
+    holds_for = PROPERTIES[test].holds_for
     return frozenset(name for name in names if holds_for(run.tensor(name, at)))
 
 
-def describe_each_name(run: QuizRun, what: NameTest, *names: str, at: int | None) -> str:
+def describe_each_name(run: QuizRun, test: NameTest, *names: str, at: int | None) -> str:
     """Say of each name what decides if a test is true for it."""
-    if callable(what):
-        found = ", ".join(sorted(find_names(run, what, *names, at=at)))
+    if callable(test):
+        found = ", ".join(sorted(find_names(run, test, *names, at=at)))
         return gettext("The run says: {names}.", names=found or gettext("none"))
-    describe = PROPERTIES[what].describe
+    describe = PROPERTIES[test].describe
     return " ".join(describe(run, name, at=at) for name in names)
 
 

@@ -59,6 +59,10 @@ _BELIEFS_AND_REFUTATIONS = {
         "A part of a tensor, or another shape of it, has memory of its own.",
         "A view is another way to read the same storage: no number was copied, and a write through it is seen.",
     ),
+    "an offset is an index": (
+        "`m[1]` begins at cell 1 of the storage, because its index is 1.",
+        "An offset counts cells of the storage. Each index is multiplied by the stride of its dimension: where a row has three numbers, row 1 begins at cell 3.",
+    ),
     "another tensor, another memory": (
         "It is another tensor, so it has memory of its own.",
         "A tensor is a description of how to read a storage. Two tensors can read the same one.",

@@ -257,6 +257,17 @@ def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
 
 
 @_question(
+    gettext_noop("What is `{x}.storage_offset()`?"),
+    because=evidence.describe_offset,
+    find_misconception=wrong_answers.find_offset_misconception,
+    hint=gettext_noop("a number"),
+)
+def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
+    """Ask at which cell of its storage a tensor begins, a number; None without a storage."""
+    return run.tensor(x, at).offset
+
+
+@_question(
     gettext_noop("What is `{x}`?"),
     because=evidence.describe_values,
     find_misconception=wrong_answers.find_value_misconception,
@@ -343,44 +354,44 @@ def printed(run: QuizRun, line: int) -> str:
     return run.printed(line)
 
 
-def _prompt_of_count(what: str) -> str:
-    if what not in evidence.COUNTABLES:
-        raise ValueError(f"count() counts {', '.join(evidence.COUNTABLES)}, not {what!r}")
-    return evidence.COUNTABLES[what].prompt
+def _prompt_of_count(kind: str) -> str:
+    if kind not in evidence.COUNTABLES:
+        raise ValueError(f"count() counts {', '.join(evidence.COUNTABLES)}, not {kind!r}")
+    return evidence.COUNTABLES[kind].prompt
 
 
 @_question(_prompt_of_count, because=evidence.describe_count, hint=gettext_noop("a number"))
-def count(run: QuizRun, what: str, *, at: int | None = None) -> int:
+def count(run: QuizRun, kind: str, *, at: int | None = None) -> int:
     """Ask how many "names", "tensors", "storages" or "counters" the memory picture shows.
 
     Gradients are tensors too, and are counted once they exist. Raises ValueError for anything else.
     """
-    return len(evidence.COUNTABLES[what].find_in(run.snapshot(at)))
+    return len(evidence.COUNTABLES[kind].find_in(run.snapshot(at)))
 
 
-def _prompt_of_names(what: evidence.NameTest, *_names: str) -> str:
-    if callable(what):
-        return ""
-    if what not in evidence.PROPERTIES:
+def _prompt_of_names(test: evidence.NameTest, *_names: str) -> str:
+    if callable(test):
+        return ""  # the question has to have a prompt of its own
+    if test not in evidence.PROPERTIES:
         raise ValueError(
             f"names_that() knows {', '.join(evidence.PROPERTIES)}, "
-            f"or takes a function; not {what!r}"
+            f"or takes a function; not {test!r}"
         )
-    return evidence.PROPERTIES[what].prompt
+    return evidence.PROPERTIES[test].prompt
 
 
 @_question(
     _prompt_of_names, because=evidence.describe_each_name, hint=gettext_noop("names, or none")
 )
 def names_that(
-    run: QuizRun, what: evidence.NameTest, *names: str, at: int | None = None
+    run: QuizRun, test: evidence.NameTest, *names: str, at: int | None = None
 ) -> frozenset[str]:
-    """Ask for which of several names `what` is true.
+    """Ask which of several names pass a test.
 
-    It is one of "is_leaf", "requires_grad", "on_graph", "has_grad". `what` may also be a function
+    It is one of "is_leaf", "requires_grad", "on_graph", "has_grad". `test` may also be a function
     of the run and a name; then `prompt` has to be given. Raises ValueError without.
     """
-    return evidence.find_names(run, what, *names, at=at)
+    return evidence.find_names(run, test, *names, at=at)
 
 
 @_question(

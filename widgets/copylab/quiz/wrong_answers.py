@@ -63,7 +63,7 @@ def find_memory_misconception(
     """Find the misconception behind a wrong answer about shared memory."""
     if answer == "no":
         return _find_misconception_of_sharing(run, a, b, at)
-    # A clone is on the graph as well, but who expects it to share memory errs about copies.
+    # A clone is on the graph as well, but taking it for shared memory is an error about copies.
     is_on_graph = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
     if is_on_graph and not _was_cloned(run, b, at):
         return "the graph joins memories"
@@ -134,6 +134,20 @@ def find_version_misconception(run: QuizRun, answer: str, x: str, *, at: int | N
     # Fewer: the writes through a view, which count as well, were left out.
     shares_counter = len(run.snapshot(at).counter(tensor.counter).tensors) > 1
     return "a counter for each tensor" if shares_counter else None
+
+
+def find_offset_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Find the misconception behind a wrong storage offset."""
+    offset, tensor = parse_value(answer), run.tensor(x, at)
+    if not isinstance(offset, int) or not tensor.offset:
+        return None
+    if offset == 0:
+        return "a view is a copy" if tensor.is_view else None
+    # `x` begins with an element that has such an index in another tensor, as `m[1]` with `m[1, 0]`.
+    for sharer in run.snapshot(at).storage_sharers(tensor):
+        if sharer.id != tensor.id and offset in (sharer.index_at(tensor.start_byte) or ()):
+            return "an offset is an index"
+    return None
 
 
 def find_value_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
