@@ -4,7 +4,6 @@ import ast
 import builtins
 import graphlib
 import inspect
-import itertools
 import keyword
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -400,9 +399,14 @@ def words_of_code(files: Mapping[str, str]) -> set[str]:
 
 
 def unknown_names(text: str, words: Collection[str], files: Iterable[str]) -> list[str]:
-    """Return what a text has in backticks and what is neither a word of the code nor one of the files."""
+    """Return what a text has in backticks and what is neither a word of the code nor one of the files.
+
+    Names with `::` are of C++, so PyTorch's.
+    """
     unknown = []
     for name in _IN_BACKTICKS.findall(text):
+        if "::" in name:
+            continue
         if re.fullmatch(r"[\w./-]+/[\w.-]+\.(?:py|js|css|md)", name):
             is_known = any(f"/{file}".endswith(f"/{name}") for file in files)
         else:
@@ -420,13 +424,11 @@ def repeated_sentences(text: str) -> list[str]:
 
 
 def misplaced_comments(source: str) -> list[int]:
-    """Return the lines of comments right before a closing bracket: a formatter has moved them there."""
-    lines = [line.strip() for line in source.splitlines()]
-    return [
-        number
-        for number, (line, following) in enumerate(itertools.pairwise(lines), 1)
-        if line.startswith("# ") and following.startswith((")", "]", "}"))
-    ]
+    """Return the lines of comments before or behind a lone closing bracket, where formatters put them."""
+    before = r"^ *# .*\n(?= *[])}])"
+    behind = r"^ *[])}]+[,:]*  # (?!noqa|type:|fmt:|isort:|codespell:)"
+    found = re.finditer(f"{before}|{behind}", source, re.MULTILINE)
+    return [source.count("\n", 0, match.start()) + 1 for match in found]
 
 
 def public(module: ModuleType) -> dict[str, object]:

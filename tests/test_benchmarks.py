@@ -54,11 +54,12 @@ def test_ratios_are_taken_within_a_round() -> None:
     )
     row = found["cases"]["ops/add/1"]
     assert row["torch"]["seconds"] == 2.0
+    # The quartiles of 0.5, 0.75 and 0.25: not the ratio of the medians, 1 / 2.
     assert row["tinytorch"]["to torch"] == [
         0.375,
         0.5,
         0.625,
-    ]  # of 0.5, 0.75 and 0.25: not of the medians, 1 / 2
+    ]
     assert row["tinytorch"]["to numpy"] == [1.5, 2.0, 2.5]
     assert "to torch" not in row["torch"]
     assert (

@@ -110,10 +110,11 @@ _VIZ = {
     for name in ("__init__", "diagnose/explanation", "render/memory_svg", "read/reader")
 }
 NOT_SAID: dict[str, set[str]] = {
+    # A warning points at the user's line; pictures name tensors.
     "sys._getframe": {
         "tinytorch/base/errors.py",
         *_VIZ,
-    },  # a warning points at the user's line; pictures name tensors
+    },
     "sys._current_frames": set(),
     "inspect.currentframe": set(),
     "inspect.stack": set(),
@@ -403,9 +404,8 @@ def test_every_link_of_a_page_leads_somewhere() -> None:
     }
     found = {}
     for page in [*PAGES, *NOTEBOOKS]:
-        translated = (
-            page.parents[1].name == "translations"
-        )  # what they hold is shown beside the others
+        # Translations are shown beside the originals.
+        translated = page.parents[1].name == "translations"
         text = read_prose(page) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
         folder = page.parents[2] if translated else page.parent
         if broken := guards.broken_links(
@@ -525,11 +525,11 @@ def _files_of_code() -> dict[str, str]:
 
 
 NAMES_OF_PYTORCH = """
-    AutogradMetaInterface BackwardHook FloatStorage FunctionSchema FunctionsManual InputBuffer Mul
+    BackwardHook FloatStorage FunctionSchema FunctionsManual InputBuffer Mul
     SavedVariable TensorImpl TensorIterator VariableTypeUtils VariableVersion _fused_adam_
-    _raw_saved_other _saved_dim _saved_reduction addcmul_ computeStride compute_strides gen_pyi
+    _raw_saved_other _saved_dim _saved_reduction addcmul_ areAnyTensorSubclassLike computeStride compute_strides gen_pyi
     grad_input grad_inputs infer_dense_strides input_buffer invalid_arguments
-    is_non_overlapping_and_dense overflows propagate_creation_meta python_arg_parser
+    is_non_overlapping_and_dense propagate_creation_meta python_arg_parser
     reorder_dimensions saved_variable validate_outputs
 """
 """What docstrings mention of PyTorch's sources and nodes, and no code of ours has."""
@@ -566,7 +566,8 @@ def test_a_name_that_is_nowhere_and_a_sentence_said_twice_are_noticed() -> None:
     assert found == ["read_web_files/standalone.js", "reader.read_it"]
     twice = "IndexError in PyTorch's words. Read it.\n\nIndexError in torch's words."
     assert guards.repeated_sentences(twice) == ["IndexError in torch's words."]
-    assert guards.misplaced_comments("if (\n    x\n    # of y\n):\n    # of z\n    z()\n") == [3]
+    source = "if (\n    x\n    # of y\n):\n    # of z\n    z(\n        1\n    )  # of 1\n)  # noqa: E501\n"
+    assert guards.misplaced_comments(source) == [3, 8]
     source = '"""A `b`."""\n# c\n# d\ne = "f"  # g\n'
     assert guards.docs_of_code(source) == [(1, "A `b`."), (2, "  c\n  d\n"), (4, " g")]
     assert {"e", "f"} <= guards.words_of_code({"h.py": source}) - {"A", "b", "c", "d", "g"}

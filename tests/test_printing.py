@@ -92,9 +92,8 @@ def test_options() -> None:
 
 
 def test_a_summary_reads_only_what_it_shows() -> None:
-    endless = tinytorch.ones(1, 1).expand(
-        10**6, 10**6
-    )  # 10^12 elements of one number: reading them all would take hours
+    # 10^12 elements of one number: reading them all would take hours.
+    endless = tinytorch.ones(1, 1).expand(10**6, 10**6)
     row = "[1., 1., 1.,  ..., 1., 1., 1.]"
     assert repr(endless) == "tensor([" + ",\n        ".join([row] * 3 + ["..."] + [row] * 3) + "])"
 

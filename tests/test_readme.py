@@ -83,9 +83,8 @@ def test_example_prints_what_the_readme_shows(
     assert answer.stdout == printout
 
 
-@pytest.mark.parametrize(
-    "path", sorted(set(PATHS) - {"course/"})
-)  # that one is made by the course command
+# The command `copylab` makes `course/`.
+@pytest.mark.parametrize("path", sorted(set(PATHS) - {"course/"}))
 def test_what_it_names_is_there(path: str) -> None:
     assert (ROOT / path).exists()
 

@@ -116,9 +116,8 @@ def test_an_installation_shows_how_far_it_is(
     progress = start.run_with_progress(sys.executable, "-c", INSTALLER.format(status=0))
     assert progress.succeeded
     assert progress.describe() == "  1 packages  Collecting numpy>=2.0 (from copylab)"
-    assert capsys.readouterr().out.startswith(
-        "   0 s  "
-    )  # at once, not after the first ten seconds
+    # At once, not after the first ten seconds.
+    assert capsys.readouterr().out.startswith("   0 s  ")
 
 
 def test_an_installation_that_fails_shows_what_the_installer_said(

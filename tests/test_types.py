@@ -59,9 +59,8 @@ def run_pyright(folder: Path) -> dict[str, Report]:
     for said in json.loads(found.stdout)["generalDiagnostics"]:
         report, line = reports[Path(said["file"]).name], said["range"]["start"]["line"] + 1
         if match := re.fullmatch(r'Type of ".*" is "(.*)"', said["message"]):
-            report.revealed[line] = match[1].replace(
-                "int | float | bool", "int | float"
-            )  # as mypy simplifies it
+            # As mypy simplifies it.
+            report.revealed[line] = match[1].replace("int | float | bool", "int | float")
         else:
             report.errors[line].append(said["message"])
     return reports
@@ -195,9 +194,8 @@ def test_types_are_those_of_pytorch(tmp_path: Path) -> None:
         assert reports[f"{name}.py"] == Report({}, expected(name, "torch")), name
     ours, theirs = reports["rows_tinytorch.py"], reports["rows_torch.py"]
     start = len(head) + 2
-    numbers_copied = {
-        start + i for i, row in enumerate(rows) if row.startswith("t.copy_(2")
-    }  # PyTorch runs them
+    # When they are run, PyTorch takes these.
+    numbers_copied = {start + i for i, row in enumerate(rows) if row.startswith("t.copy_(2")}
     assert set(theirs.errors) - set(ours.errors) == numbers_copied
     assert set(ours.errors) <= set(theirs.errors)
     assert len(ours.revealed) == len(rows) > 900

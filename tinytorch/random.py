@@ -185,9 +185,8 @@ _LOG = round_constants(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.24
                    -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)  # fmt: skip
 _SIN = round_constants(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _COS = round_constants(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-_MINUS_PI_4 = round_constants(
-    -0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8
-)  # pi/4 in three pieces
+# Minus pi/4, in three pieces.
+_MINUS_PI_4 = round_constants(-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)
 _PER_PI_4 = round_constants(1.27323954473516)[0]
 
 
@@ -373,9 +372,8 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, generator: Genera
     span = last - low + 1
     drawn = generator._draw64(a.size) if span >= 2**28 else generator._engine.random_raw(a.size)
     drawn = drawn % np.uint64(span) if span < 2**64 else drawn
-    return _fill_in_memory_order(
-        a, (drawn + np.uint64(low % 2**64)).view(np.int64)
-    )  # wraps around, as in C
+    # The sum wraps around, as in C.
+    return _fill_in_memory_order(a, (drawn + np.uint64(low % 2**64)).view(np.int64))
 
 
 def draw_permutation(n: int, generator: Generator, dtype: np.dtype | None = None) -> np.ndarray:
@@ -390,9 +388,8 @@ def draw_permutation(n: int, generator: Generator, dtype: np.dtype | None = None
     # The shuffle of Fisher and Yates. At each step but the last, these many are left to choose
     # from.
     left = np.arange(n, 1, -1, dtype=np.uint64)
-    is_short = (
-        n < (2**32 - 1) // 20
-    )  # else torch draws 64 bits, so that the remainder is not biased
+    # For more numbers torch draws 64 bits, so that the remainder is not biased.
+    is_short = n < (2**32 - 1) // 20
     drawn = generator._engine.random_raw(left.size) if is_short else generator._draw64(left.size)
     order = list(range(n))
     for i, step in enumerate((drawn % left).tolist()):

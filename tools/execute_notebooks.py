@@ -85,9 +85,8 @@ def execute_notebook(path: Path) -> dict[str, Any]:
         coalesce_streams=True,
     )
     with tempfile.TemporaryDirectory() as folder:
-        own = os.environ | {
-            "COPYLAB_PROGRESS": str(Path(folder, "progress.json"))
-        }  # not what somebody has solved here
+        # The stored output must not say what somebody has solved here.
+        own = os.environ | {"COPYLAB_PROGRESS": str(Path(folder, "progress.json"))}
         done: dict[str, Any] = json.loads(nbformat.writes(client.execute(env=own)))  # type: ignore[no-untyped-call]
     return done
 

@@ -196,9 +196,8 @@ def isolated_variables(folder: Path, python: Path) -> dict[str, str]:
 
 def write_marimo_app() -> str:
     """The notebook as marimo has it: a function for each cell."""
-    own = (
-        source.replace("steps(code).live()", "steps(code)") for source in CELLS
-    )  # which marimo shows live
+    # marimo shows it live by itself.
+    own = (source.replace("steps(code).live()", "steps(code)") for source in CELLS)
     first, *others = (re.sub("(?m)^", "    ", source) + "\n" for source in own)
     cells = [
         f"def _():\n{first}    return {NAMES}\n",
@@ -418,9 +417,8 @@ def main() -> int:
                 viewport={"width": 1300, "height": 900},
                 color_scheme="dark" if options.dark else "light",
             )
-            context.route(
-                re.compile(r"^https?://(?!127\.0\.0\.1)"), lambda route: route.abort()
-            )  # hosts ask the network
+            # Hosts ask the network, which is not to decide what comes out.
+            context.route(re.compile(r"^https?://(?!127\.0\.0\.1)"), lambda route: route.abort())
             try:
                 fine.append(try_out(name, context.new_page(), Path(work), dark=options.dark))
             except (RuntimeError, Error) as error:

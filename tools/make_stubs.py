@@ -204,10 +204,11 @@ def format_signatures(s: Signature, result: str) -> Iterator[str]:
 def format_definition(name: str, signatures: Iterable[str], indent: str = "") -> Iterator[str]:
     """The lines of a function or method of one signature or several."""
     signatures = tuple(dict.fromkeys(signatures))
+    # The method that these override, of `object`, takes more.
     of_object = name in (
         "__eq__",
         "__ne__",
-    )  # whose other method is wider, and whose second overload is
+    )
     for i, signature in enumerate(signatures):
         if len(signatures) > 1:
             yield f"{indent}@overload" + "  # type: ignore[override]" * (of_object and not i)

@@ -19,9 +19,8 @@ from copylab.course.grading import write_assignments
 
 def run_nbgrader(folder: Path, *words: str) -> None:
     """Run a command of nbgrader in a folder. Raises CalledProcessError, with what it said, where it fails."""
-    path = os.pathsep.join(
-        [str(Path(sys.executable).parent), os.environ["PATH"]]
-    )  # it calls alembic by name
+    # nbgrader calls alembic by its name.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(sys.path),
         "PATH": path,

@@ -47,6 +47,7 @@ KEPT_VARIABLES = (
     ),
 )
 """The variables of the environment that the checks may see; those of the last line are Windows's."""
+# Tests of the parts that ask whether PyTorch is there.
 SMOKE_TESTS = (
     "tests/viz",
     "tests/widgets/copying",
@@ -54,7 +55,7 @@ SMOKE_TESTS = (
     "tests/widgets/ui",
     "tests/widgets/watching",
     "tests/test_readme.py",
-)  # of what asks whether PyTorch is there
+)
 
 
 @dataclass
@@ -135,9 +136,8 @@ def read_report(report: Path) -> Result:
             result.failed += 1
         elif skipped is not None:
             reason = skipped.get("message")
-            if (
-                reason == "collection skipped"
-            ):  # a whole file: the text is a tuple that ends with why
+            # A whole file was skipped: the text is a tuple that ends with the reason.
+            if reason == "collection skipped":
                 reason = ast.literal_eval(skipped.text or "['']")[-1].removeprefix("Skipped: ")
             result.skipped[reason or "no reason given"] += 1
         else:

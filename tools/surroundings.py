@@ -53,9 +53,8 @@ def do_tests_fail(names: list[str], arguments: list[str], folder: Path) -> bool:
     if "home" in names:
         (folder / "file").touch()
         environment["HOME"] = str(folder / "file" / "home")
-    if "german" in names and shutil.which(
-        "localedef"
-    ):  # few machines have it; without it the names alone are German
+    # Few machines have the locale itself; without it the names alone are German.
+    if "german" in names and shutil.which("localedef"):
         subprocess.run(
             ["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], check=True
         )

@@ -94,9 +94,8 @@ def by_keyboard(page: Page, table: Locator) -> None:
     page.keyboard.press("Space")  # all columns
     expect(table.get_by_role("columnheader", name="keeps strides")).to_be_visible()
     page.keyboard.press("Space")
-    expect(table.get_by_role("columnheader", name="keeps strides")).to_have_count(
-        0
-    )  # hidden, so not there
+    # A hidden column has no role, so it is not found.
+    expect(table.get_by_role("columnheader", name="keeps strides")).to_have_count(0)
 
     table.locator("td > button[tabindex='0']").focus()
     assert focused(page) == (".data", "same_tensor")
@@ -199,9 +198,8 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     lab.close_sessions()
 
-    page.goto(
-        lab.address(name)
-    )  # without the view, and without a kernel that knows it: the stored table does it all
+    # There is no view, and no kernel that knows it: the stored table does it all.
+    page.goto(lab.address(name))
     twin = page.locator(".copylab-twin .copylab-compare")
     expect(twin).to_be_visible()
     by_keyboard(page, twin)

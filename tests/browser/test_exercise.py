@@ -109,9 +109,8 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     """Fill in, commit, read, solve, check: the opening lesson with its real definitions."""
     folder = lab.folder / "taken"
     folder.mkdir()
-    (folder / ".copylab.json").write_text(
-        "{}", encoding="utf-8"
-    )  # a course's folder, where progress is kept
+    # A course's folder, where progress is kept.
+    (folder / ".copylab.json").write_text("{}", encoding="utf-8")
     shutil.copy(NOTEBOOKS / "00_start.ipynb", folder)
     page = watched.page
     watched.run_all(lab.address("taken/00_start.ipynb"))

@@ -109,9 +109,9 @@ def test_a_hundred_widgets(watched: Watched, lab: Lab) -> None:
     browser.send("Emulation.setCPUThrottlingRate", {"rate": 1})
     assert watched.wrong == [], "models that were given up"
     sizes: list[float] = []
-    for _ in range(
-        4
-    ):  # the first load what is loaded late, and one may fall on a jump of the interpreter's name table
+    # The first rounds load what is loaded late, and one may fall on a jump of the interpreter's
+    # table of names.
+    for _ in range(4):
         assert page.evaluate(PRESS) == 500
         until(page, lambda: json.loads(watched.ask(STEPS)) == [2] * 80)
         sizes.append(float(watched.ask("print(memory())")))

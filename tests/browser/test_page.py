@@ -37,6 +37,7 @@ def row(right: Any) -> dict[str, Any]:
 
 
 def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
+    # The types of free answers: not what is chosen from a menu, nor nan, which JSON lacks.
     here = (
         str,
         int,
@@ -44,7 +45,7 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
         list,
         frozenset,
         type(None),
-    )  # not what is chosen from a menu, nor nan, which JSON lacks
+    )
     ask = [
         one
         for one in MEANT

@@ -111,9 +111,8 @@ def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path, code:
     assert opened < 1000 or not TIMED
     for at in (1, 70, 140):
         rounds = [player.evaluate(STEP_TIMES, at) for _ in range(5)]
-        middle = min(
-            times[30] for times in rounds
-        )  # of the round that a busy machine disturbed least
+        # The time of the round that a busy machine disturbed least.
+        middle = min(times[30] for times in rounds)
         print(f"a step, from step {at} on: {middle:.1f} ms (the slowest {rounds[-1][-1]:.1f})")
         assert middle <= 5 or not TIMED
     player.focus()

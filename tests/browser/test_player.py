@@ -214,9 +214,8 @@ def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_
     expect(page.locator(".cl-player")).to_be_visible()
     lab.close_sessions()
 
-    page.goto(
-        lab.address(name)
-    )  # nothing is run: the stored output, trusted because it was made here
+    # Nothing is run: the stored output, trusted because it was made here.
+    page.goto(lab.address(name))
     player = page.locator(".cl-player")
     expect(player).to_be_visible()
     assert len(step_through(page, player)) == 7
@@ -289,9 +288,8 @@ def test_live(watched: Watched, front: Lab) -> None:
 
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     front.close_sessions()
-    page.goto(
-        front.address(name)
-    )  # without a kernel of its own the view is gone, and its twin is the player
+    # Without a kernel of its own the view is gone, and its twin is the player.
+    page.goto(front.address(name))
     twin = page.locator(".copylab-twin .cl-player")
     expect(twin).to_be_visible()
     assert len(step_through(page, twin)) == 7

@@ -29,6 +29,7 @@ EVIL = (
     + "W" * 400
 )
 SHORT = EVIL[:66]
+# Names that a page has, too.
 KEYS = [
     "constructor",
     "__proto__",
@@ -37,7 +38,7 @@ KEYS = [
     "body",
     "location",
     EVIL,
-]  # what a page has, too
+]
 CODE = f"""
 class constructor(dict):
     def __repr__(self): return {EVIL!r}

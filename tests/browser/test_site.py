@@ -126,9 +126,8 @@ def test_pages_are_accessible_in_both_themes(watched: Watched, pages: Path, them
         "zh/index",
     ):
         view.goto((pages / f"{page}.html").as_uri())
-        results = Axe().run(
-            view, options={"preload": False}
-        )  # a page from the disk may not fetch its sheets
+        # A page from the disk may not fetch its sheets.
+        results = Axe().run(view, options={"preload": False})
         assert results.violations_count == 0, (page, results.generate_report())
 
 

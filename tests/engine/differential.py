@@ -33,12 +33,13 @@ from releases import reword
 
 MAX_ELEMENTS = 64
 NODES = 24  # how many nodes of a program's graph are compared
+# Nodes of second derivatives, see `statements`.
 NOT_HERE = (
     "SgnBackward0",
     "MseLossBackwardBackward0",
     "CumprodBackward0",
     "IndexAddBackward0",
-)  # of second derivatives, see `statements`
+)
 FINEST = {"torch.float64": 2e-6, "torch.float32": 2e-5, "torch.float16": 2e-3}
 
 # what is compared -------------------------------------------------------------------------------------------------------
@@ -205,9 +206,8 @@ def _agree(ours: Values, theirs: Values) -> bool:
     if len(a) != len(b):
         return False
     fine = FINEST["torch.float16" if theirs.reader.halves else ours.kind]
-    least = (
-        1e-9 if ours.kind == "torch.float64" else 1e-6
-    )  # what rounding leaves of the difference of equal numbers
+    # What rounding leaves of the difference of equal numbers.
+    least = 1e-9 if ours.kind == "torch.float64" else 1e-6
     size = theirs.reader.largest
     for x, y in zip(a, b, strict=True):
         if not (x == y or (x != x and y != y) or abs(x - y) <= fine * size + least):
@@ -279,18 +279,16 @@ class Machine:
     def execute(self, statement: str, look: bool = True) -> str | None:
         """Run a statement on both; what differs afterwards, or None."""
         code = compile(statement, "<statement>", "exec")
-        if (
-            ".data =" in statement or "set_(" in statement
-        ):  # a leaf gets another node, and the old one stays where it was
+        # A leaf gets another node, and the old one stays where it was.
+        if ".data =" in statement or "set_(" in statement:
             self.compare()  # seen before
         outcomes = []
         for engine, names in zip(self.engines, self.names, strict=True):
             names.pop("g", None)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                engine.set_warn_always(
-                    True
-                )  # what torch says once a process does not depend on what ran before
+                # What torch says once a process does not depend on what ran before.
+                engine.set_warn_always(True)
                 try:
                     exec(code, names)
                     error = None
@@ -320,9 +318,8 @@ class Machine:
         if any(node["name"] in NOT_HERE for node in theirs["graph"]):
             raise BrokenTorch("a gradient without memory, or made of operations that are not here")
         if difference(ours, theirs):
-            for n in tensors(
-                self.names[1]
-            ):  # takes over all last bits, which a second look sees in other dtypes, too
+            # `difference` takes over all last bits, which a second look sees in other dtypes, too.
+            for n in tensors(self.names[1]):
                 difference(ours.get(n), theirs[n])
             logged = len(self.names[0]["log"])
             found = difference(describe(self.names[0]) | {"log": ours["log"]}, theirs)
@@ -350,9 +347,8 @@ def _text(e: Any) -> str:
     text = f"{type(e).__name__}: {e}".partition("Traceback of forward call")[0]
     # where a leaf's accumulator was made depends on who held the last one
     text = text.partition(" No forward pass information")[0] if "AccumulateGrad" in text else text
-    text = text.replace(
-        "CPUBoolType", "torch.BoolTensor"
-    )  # as torch calls it in errors of `expand`
+    # The name that torch has for it in errors of `expand`.
+    text = text.replace("CPUBoolType", "torch.BoolTensor")
     return (
         re.sub(r"\s*\(Triggered internally at [^)]*\)|0x[0-9a-f]+", "", text)
         .replace("tinytorch", "torch")

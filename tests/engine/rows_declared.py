@@ -17,13 +17,14 @@ FIRST = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
 WHOLE = dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), "ij")
 NUMBERS = ("2", "2.5")
 VALUES = {"Scalar": NUMBERS, "int": ("0", "-1"), "int[]": ("0", "(0, -1)"), "float": ("0.5",)}
+# Without `out=`, in torch, too; it records the last one, and raises in backward.
 NO_OUT = {
     "isnan",
     "isinf",
     "isfinite",
     "relu",
     "floor_divide",
-}  # in torch, too; it records the last one, and raises in backward
+}
 OTHERWISE = {"clone", "detach", "empty_like", "fill", "set", "zero"}
 
 

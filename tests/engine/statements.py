@@ -278,9 +278,8 @@ class Writer:
             given = self.names[statement.split()[2].split(".", maxsplit=1)[0]]
             if (given.shape, given.dtype) != (target.shape, target.dtype):
                 raise Unfilled
-        itself = (
-            ".bool()] " in statement and target.dtype is self.names["torch"].bool
-        )  # its own mask
+        # A mask that is made of the target itself.
+        itself = ".bool()] " in statement and target.dtype is self.names["torch"].bool
         itself = itself or target is self.names.get(found.get("z", ""))
         if itself and not (target.numel() and target.is_contiguous()):
             raise Unfilled

@@ -238,9 +238,8 @@ def test_anomaly_mode_shows_frames_of_the_user_alone() -> None:
         x = torch.tensor([-1.0], requires_grad=True)
         made = (x.sqrt() * x).exp().grad_fn
     for node in (made, made.next_functions[0][0]):
-        innermost = node.metadata["traceback_"][
-            -1
-        ]  # further out are those of whoever runs the tests
+        # Further out are those of whoever runs the tests.
+        innermost = node.metadata["traceback_"][-1]
         assert (
             f'File "{__file__}"' in innermost
             and "set_detect" not in innermost

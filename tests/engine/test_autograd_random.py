@@ -62,9 +62,8 @@ def program(seed: int) -> tuple[list[str], list[str]]:
             )
         elif kind == 2:
             new(pick() + r.choice(VIEWS))
-        elif (
-            kind == 3
-        ):  # from a clone, since writes from memory that overlaps depend on the order of the elements
+        elif kind == 3:
+            # From a clone: writes from memory that overlaps depend on the order of the elements.
             lines.append(
                 f"{pick()}{r.choice(PLACES)}.{r.choice(WRITES).format(pick() + '.clone()')}"
             )

@@ -285,9 +285,8 @@ def within(seconds: float) -> Iterator[None]:
 
 def inside(error: BaseException) -> bool:
     """Return True if only a mistake in the engine raises such an error."""
-    if isinstance(error, KeyError) and error.args == (
-        "params",
-    ):  # an optimizer's group without them, as in PyTorch
+    # A group of an optimizer without parameters raises it, as in PyTorch.
+    if isinstance(error, KeyError) and error.args == ("params",):
         return False
     if isinstance(error, RecursionError) or not isinstance(error, (*ALLOWED, AttributeError)):
         return True
@@ -340,9 +339,8 @@ def attack(trials: int, seed: int, first: int = 0, log: Any = None) -> tuple[int
             if how := tried(make):
                 failed[f"{name}: {how}"] += 1
                 numbers.setdefault(f"{name}: {how}", number)
-            while (
-                tinytorch.is_grad_enabled() is False
-            ):  # `no_grad().__enter__()` and the like, which are public
+            # `no_grad().__enter__()` and the like are public, and may have been called.
+            while tinytorch.is_grad_enabled() is False:
                 tinytorch.set_grad_enabled(True)
     assert builtins.print is held
     return trials, Counter({f"{how} [{seed}:{numbers[how]}]": n for how, n in failed.items()})

@@ -69,9 +69,8 @@ def outside(a: np.ndarray) -> bool:
     owner = a  # the last array on the way down: what it was made of lies under it as a whole
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    made_of = getattr(
-        owner.base, "base", None
-    )  # where strides were told to NumPy, which then checks nothing
+    # An object in between tells NumPy the strides, which then checks nothing.
+    made_of = getattr(owner.base, "base", None)
     owner = made_of if isinstance(made_of, np.ndarray) else owner
     if not a.size:
         return False
@@ -191,9 +190,8 @@ class Attack:
         t = tinytorch.arange(self.r.randrange(1, 200))
         seen, held = t.numpy(), memoryview(t.numpy())  # type: ignore[arg-type] # a Buffer from Python 3.12 on
         was = seen.tobytes()
-        with contextlib.suppress(
-            RuntimeError
-        ):  # "storage that is not resizable", as PyTorch says of it
+        # Raised for "storage that is not resizable", in the words of PyTorch.
+        with contextlib.suppress(RuntimeError):
             t.untyped_storage().resize_(self.r.choice((0, 8, 4096)))
         t.set_()
         del t

@@ -72,9 +72,8 @@ def look_at(pool: list[Any]) -> None:
 
 
 def look_and_compare(pool: list[Any]) -> None:
-    snapshot(
-        pool=pool
-    )  # the nodes of leaves, once seen, live as long as the graph, as they do in torch
+    # The nodes of leaves, once seen, live as long as the graph, as they do in torch.
+    snapshot(pool=pool)
     counts = [sys.getrefcount(tensor) for tensor in pool]
     versions = [tensor._version for tensor in pool]
     functions = [tensor.grad_fn for tensor in pool]

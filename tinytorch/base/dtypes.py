@@ -58,6 +58,7 @@ float16 = dtype("float16", "f2", "HalfTensor", "Half", "half")
 float32 = dtype("float32", "f4", "FloatTensor", "Float", "float")
 float64 = dtype("float64", "f8", "DoubleTensor", "Double", "double")
 
+# In the order in which they promote.
 ALL = (
     bool_,
     uint8,
@@ -68,7 +69,7 @@ ALL = (
     float16,
     float32,
     float64,
-)  # in the order in which they promote
+)
 BY_NAME = {n: d for d in ALL for n in (d.called, *d.aliases)}
 
 BY_NUM = {d.np.num: d for d in ALL}

@@ -67,9 +67,8 @@ def whole_memory(a: ndarray) -> ndarray:
     if a.base is None and a.ndim == 1:
         return a
     whole = memory_owner(a)
-    if (
-        not whole.flags.forc and whole.base is not None
-    ):  # an array with gaps over some other object's memory
+    # An array with gaps over some other object's memory.
+    if not whole.flags.forc and whole.base is not None:
         whole = ndarray(
             (byte_extent(whole.shape, whole.strides, whole.itemsize),), np.uint8, whole.base
         )
@@ -231,9 +230,8 @@ def strides_of_result(shape: tuple, itemsize: int, operands: tuple) -> tuple:
     result, step = [0] * n, itemsize
     for d in order:
         result[d] = step
-        step *= shape[d] or int(
-            is_row_major
-        )  # in any other order torch does not count a size of 0 as 1
+        # In row-major order alone, torch counts a size of 0 as 1.
+        step *= shape[d] or int(is_row_major)
     return tuple(result)
 
 

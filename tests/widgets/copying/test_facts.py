@@ -181,9 +181,8 @@ def short(found: Facts) -> str:
 
 
 def test_against_torch(engine: ModuleType) -> None:
-    assert {*TORCH} <= {
-        *METHODS
-    }  # a method that comes later is compared with PyTorch's own runs, below
+    # A method that is not in TORCH is compared with PyTorch's own runs, below.
+    assert {*TORCH} <= {*METHODS}
     for name, rows in TORCH.items():
         for source, row in zip(SOURCES, rows, strict=True):
             assert short(facts(name, source, engine)) == row, (name, source)

@@ -350,9 +350,8 @@ def start_kernel(url: str, home: Path) -> None:
     client.load_connection_file()
     client.start_channels()
     try:
-        client.kernel_info(
-            reply=True, timeout=60
-        )  # wait_for_ready takes one that still starts for dead
+        # `wait_for_ready` takes one that still starts for dead.
+        client.kernel_info(reply=True, timeout=60)
     finally:
         client.stop_channels()
 

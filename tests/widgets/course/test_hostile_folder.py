@@ -244,11 +244,12 @@ def test_after_a_full_disk_nothing_is_said_to_be_begun_that_was_not(
             FullDisk(files).put_in_place(patch)
             lay_out(folder)
 
+    # Laid out at first, then two new editions, and each time the disk is full.
     for edition in (
         1,
         2,
         3,
-    ):  # laid out at first, then two new editions, and each time the disk is full
+    ):
         for name in ("01_one.ipynb", "solutions/01_one.ipynb"):
             (source / name).write_text(lesson(f"edition = {edition}"), "utf-8")
         lay_out_on_full_disk()
@@ -294,9 +295,8 @@ def test_a_read_only_folder_is_opened_and_it_is_said_what_cannot_be_stored(
     def run_read_only(*arguments: str) -> str:
         with monkeypatch.context() as patch:
             FullDisk(0, errno.EROFS).put_in_place(patch)
-            patch.setattr(
-                os, "access", lambda *_: False
-            )  # a test may be run by root, who may write anywhere
+            # A test may be run by root, who may write anywhere.
+            patch.setattr(os, "access", lambda *_: False)
             line = run_command(patch, f"--folder={folder}", *arguments)
         assert f"--ServerApp.root_dir={folder}" in line
         assert not [option for option in line if "NotebookNotary" in option], "it would write there"

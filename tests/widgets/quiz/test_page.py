@@ -85,9 +85,8 @@ def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
         assert page_told["revealed"].count('class="cl-wrong cl-number"') == len(rows)
         assert [row["name"] for row in rows] == [question.name for question in asked.questions]
         for row, question in zip(rows, asked.questions, strict=True):
-            assert len(row["refutations"]) + 1 >= len(
-                question.bound_choices
-            )  # each choice has its words
+            # Each choice has its words.
+            assert len(row["refutations"]) + 1 >= len(question.bound_choices)
             assert all(against for _, against in row["refutations"])
 
 

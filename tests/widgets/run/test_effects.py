@@ -123,11 +123,12 @@ class TestSession:
         ],
     )
     def test_random_numbers(self, engine: ModuleType, code: str, whose: str) -> None:
+        # Another test may have left what this code sets.
         for seed in (
             engine.manual_seed,
             np.random.seed,
             random.seed,
-        ):  # another test may have left what this code sets
+        ):
             seed(0)
         assert said(code, engine) == (
             f"The code changed the global random state of {whose} (it drew numbers or set a seed): "

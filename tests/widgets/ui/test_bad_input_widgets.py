@@ -21,9 +21,8 @@ from copylab.quiz.runs import QuizRun
 
 import tinytorch
 
-FACTS = importlib.import_module(
-    "copylab.copying.fact"
-)  # its name in the package is that of the function
+# Its name in the package is that of the function.
+FACTS = importlib.import_module("copylab.copying.fact")
 ENDLESS_CODE = "x = torch.ones(2)\nwhile True:\n    x += 1"
 
 
@@ -210,10 +209,9 @@ class TestRace:
 class TestTensors:
     """Tensors of PyTorch that have no plain numbers: what they are is said, and the way out."""
 
+    # Some of these are on their way out of PyTorch.
     @pytest.mark.torch
-    @pytest.mark.filterwarnings(
-        "ignore::UserWarning"
-    )  # some of these are on their way out of PyTorch
+    @pytest.mark.filterwarnings("ignore::UserWarning")
     def test_what_has_no_stand_in(self) -> None:
         torch: Any = pytest.importorskip("torch")
         parts = [torch.ones(2), torch.ones(3)]

@@ -55,9 +55,8 @@ def _with_needs(page: Path) -> Any:
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     # The reader's notebook has imported an engine; a page that does not show it does not say which.
     program = "\n".join(["import tinytorch as torch", *programs(page.read_text("utf-8"))])
-    (tmp_path / "page.py").write_text(
-        program, "utf-8"
-    )  # a file, so that the source of its functions can be found
+    # In a file, so that the source of its functions can be found.
+    (tmp_path / "page.py").write_text(program, "utf-8")
     path = os.pathsep.join([str(ROOT), str(ROOT / "widgets")])
     run = subprocess.run(
         [sys.executable, "page.py"],

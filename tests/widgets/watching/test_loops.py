@@ -102,9 +102,8 @@ def resnet() -> list[Any]:
     opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, nesterov=True)
     for _ in range(3):
         opt.zero_grad()
-        both = (
-            net(torch.randn(2, 3, 8, 8)).sum() + net(torch.randn(2, 3, 8, 8)).sum()
-        )  # the statistics are kept twice
+        # Two forwards write the running statistics twice.
+        both = net(torch.randn(2, 3, 8, 8)).sum() + net(torch.randn(2, 3, 8, 8)).sum()
         both.backward()
         opt.step()
         net.eval()

@@ -21,9 +21,13 @@ from ..run import (
 )
 
 STEPS = 5000
+"""Steps after which the run of a solution or a wrong answer ends."""
 SECONDS = 20.0
+"""Seconds after which it ends."""
 _MAX_ELEMENTS = 10_000
+"""Elements of a tensor whose values are compared; a larger one by what a snapshot has of it."""
 _MAX_REPR = 10_000
+"""Characters of the `repr` of another object that are compared."""
 
 
 class Attempt(NamedTuple):

@@ -22,8 +22,11 @@ from .answers import format_number
 from .runs import Moment, QuizRun
 
 _MAX_ERROR = 400
+"""Characters of the error of a run that are quoted."""
 _MAX_CHANGES = 6
+"""Values of a name that are listed; of more, the first two and the last three."""
 _MAX_NODES = 8
+"""Nodes of a path that are listed; of more, the first four and the last three."""
 
 _UNINITIALIZED = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
 

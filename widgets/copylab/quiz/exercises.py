@@ -214,7 +214,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
     # -- for the learner
 
     def check(self, names: Mapping[str, Any] | None = None) -> Verdict:
-        """Look at the learner's variables and return a verdict.
+        """Look at the learner's variables, return a verdict, and note it as progress.
 
         Never raises, and changes nothing of the learner's.
 
@@ -236,7 +236,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 "not attempted", gettext("the check was interrupted before it had an answer.")
             )
         if self._view is not None:
-            self._view.state = verdict.state
+            self._view.state = verdict.state  # at a change the card is shown anew
         if verdict.state != "not attempted":
             # An exercise that was solved once stays solved.
             was_solved = find_note("exercises", self.key).get("state") == "right"
@@ -306,7 +306,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return Verdict("wrong", sentence or gettext("this is not what was asked for."))
 
     def hint(self, number: int | None = None) -> Part:
-        """Show the next hint, or hint `number` (from 1).
+        """Return the next hint, or hint `number` (from 1), and note that it was asked for.
 
         ValueError if there is no hint of that number.
         """
@@ -328,7 +328,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return split_paragraphs(text)
 
     def solution(self) -> Part:
-        """Show code that solves it, unless the environment says COPYLAB_SOLUTIONS=off."""
+        """Return code that solves it, and note that it was asked for.
+
+        With COPYLAB_SOLUTIONS=off in the environment there is a sentence in its place.
+        """
         if os.environ.get("COPYLAB_SOLUTIONS") == "off":
             return Paragraph(gettext("Solutions are not shown here."))
         self._note_help(solution=True)

@@ -157,8 +157,8 @@ class Question:
         """
         if isinstance(answer, bool):
             answer = format_answer(answer)
-        written = answer if isinstance(answer, str) else format_answer(_to_plain(answer))
-        text = " ".join(written.split())
+        text = answer if isinstance(answer, str) else format_answer(_to_plain(answer))
+        text = " ".join(text.split())
         if not text:
             raise ValueError(f"the row {self.text!r} is empty")
         if self.choices is None:

@@ -14,7 +14,8 @@ and the like. The arguments of `_question`:
 - `pattern` is there for `node` alone, whose answers look like names of nodes.
 
 `because` is called as the function is, `find_misconception` with the wrong answer after the run.
-The last three are said in full in `Question`, of which a declaration makes one.
+Texts are marked for translators with `gettext_noop`, and translated when they are shown. The last
+three are said in full in `Question`, of which a declaration makes one.
 """
 
 from __future__ import annotations
@@ -82,11 +83,7 @@ class Declaration:
             raise ValueError(
                 f"{name}() with a function needs a prompt, for it cannot know what is asked"
             )
-
-        def find_misconception(run: QuizRun, answer: str) -> str | None:
-            assert self.find_misconception is not None
-            return self.find_misconception(run, answer, *subject, **moment)
-
+        finder = self.find_misconception
         return Question(
             # Formatted when it is shown: the language may change in between.
             prompt=own_prompt or (lambda: _format_prompt(template, arguments.arguments, at)),
@@ -96,7 +93,8 @@ class Declaration:
             because=lambda run: self.because(run, *subject, **moment),
             name=_name_question(name, subject, at),
             hint=self.hint,
-            find_misconception=find_misconception if self.find_misconception else None,
+            find_misconception=finder
+            and (lambda run, answer: finder(run, answer, *subject, **moment)),
             pattern=self.pattern,
         )
 
