@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from needs import find_browser
 from viz.programs import PROGRAMS, run
@@ -358,3 +359,25 @@ def test_a_short_word_for_version_leaves_the_counter_its_name() -> None:
     assert found is not None
     left, name, window = found.groups()
     assert float(left) + text_width(name, "s b") < float(window)
+
+
+def test_cells_of_strange_views_are_those_that_they_have(engine: ModuleType) -> None:
+    x = engine.arange(8.0)
+    strange = snapshot(x=x, v=x.as_strided((2, 3), (3, 2))).tensor("v")
+    found = {cell: strange.index_at(4 * cell) for cell in range(9)}
+    assert {cell: index for cell, index in found.items() if index is not None} == {
+        0: (0, 0), 2: (0, 1), 3: (1, 0), 4: (0, 2), 5: (1, 1), 7: (1, 2),
+    }  # fmt: skip
+    wide = engine.arange(4.0).double()
+    narrow = wide.view(engine.float32)[2:6]
+    text = memory(wide, narrow).text
+    assert "covers cells 0 to 3." in text
+    assert "covers cells 2 to 5 of 4 bytes each." in text
+
+
+def test_an_array_that_skips_the_storage_does_not_share_it(engine: ModuleType) -> None:
+    array = np.zeros(20, dtype=np.float32)
+    t = engine.from_numpy(array[4:6])
+    beside, through = array[3::4], array[5::4]
+    assert "storage of t alone" in memory(t=t, beside=beside).text
+    assert "shared by t and through (a NumPy array)" in memory(t=t, through=through).text

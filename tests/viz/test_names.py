@@ -1,8 +1,12 @@
 """Names of the tensors inside of arguments."""
 
+import importlib
+import linecache
+import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -218,3 +222,21 @@ def test_the_offset_is_drawn_where_it_is_all_that_tells_views_apart(engine: Modu
     big = engine.zeros(10, 128, 64, 7, 3, 3)
     drawn = memory(views=[big[k].unsqueeze(0) for k in range(2, 4)]).svg
     assert all(f"offset {k * 516096}" in drawn for k in range(2, 4))
+
+
+def test_names_are_not_taken_from_a_file_that_was_edited(
+    engine: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "from tinytorch.viz import snapshot\ndef look(a, b):\n    return snapshot(a, b,\n        (a + b))\n"
+    file = tmp_path / f"edited_{engine.__name__}.py"
+    file.write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    look = importlib.import_module(file.stem).look
+    x, y = engine.ones(1), engine.zeros(1)
+    assert [name for name, _ in look(x, y).names] == ["a", "b", "a + b"]
+    for edited in (source.replace("(a, b,", "(b, a,"), source.replace("snapshot(a", "snapshot(c")):
+        file.write_text(edited)
+        linecache.checkcache()
+        names = [name for name, _ in look(x, y).names]
+        assert names == ["argument 0", "argument 1", "argument 2"]

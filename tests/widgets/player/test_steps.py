@@ -113,6 +113,13 @@ class TestWords:
         assert changes(made, 15) == ["y is now a new tensor with a storage of its own."]
         assert changes(made, 20) == ["z.requires_grad is now True."]
 
+    def test_a_view_of_other_cells_does_not_show_a_write(self, engine: ModuleType) -> None:
+        made = steps(
+            "x = torch.zeros(4)\ny, z = x[:1], x[1:]\nx.data[2] = 7\nx[0] = 1", engine=engine
+        )
+        assert changes(made, 3)[0] == "The values in memory changed: x and z show it."
+        assert changes(made, 4)[-1] == "The values in memory changed: x and y show it."
+
     def test_a_write_that_backward_will_notice(self, engine: ModuleType) -> None:
         made = steps(
             "x = torch.ones(2, requires_grad=True)\ny = x * 1\nz = y * y\ny += 1\nz.sum().backward()",

@@ -42,6 +42,7 @@ from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.runs import QuizRun
 from copylab.quiz.wrong_answers import choose_by_answer
 
+NAN = "x = torch.tensor([float('nan'), 1.0])\ny = x.clone()\nz = x.view(2)"
 CLONE = """
 a = torch.tensor(1.0, requires_grad=True)
 y = a**2
@@ -117,6 +118,8 @@ pytestmark = pytest.mark.usefixtures("progress_file")
         (VIEW, names_that("on_graph", "x", "y"), set()),
         (VIEW, names_showing(50, "x", "y", "w"), {"x", "y"}),
         ("for i in range(3):\n    x = torch.full((1,), 1.0 * i)", value("x", at=2), [2.0]),
+        (NAN, sees_write("x", "y"), False),
+        (NAN, sees_write("x", "z"), True),
     ],
     ids=lambda v: v.name if isinstance(v, Question) else "",
 )

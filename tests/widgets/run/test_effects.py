@@ -9,10 +9,12 @@ import sys
 import threading
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 from copylab import steps
+from copylab.run.settings import list_settings
 
 import tinytorch
 
@@ -218,3 +220,55 @@ subprocess.run([sys.executable, "-c", ""])
         assert threading.Thread.start is start
         assert engine.save == 3, "what the program puts there itself stays"
         engine.save = save  # type: ignore[attr-defined]
+
+    @pytest.mark.torch
+    def test_what_is_entered_and_never_left_is_put_back(self) -> None:
+        import torch
+
+        def read() -> list[Any]:
+            return [setting.read() for setting in list_settings(torch)]
+
+        before = read()
+        end = said(LEFT_BEHIND, engine=torch)
+        assert read() == before
+        for about in (
+            "anomaly mode, the default device, the modes that are entered, hooks on saved tensors",
+            "whether algorithms are deterministic, autocast, the number of threads",
+            "where Python searches for modules, how errors and results are shown, the umask",
+            "the decimal context and the switch interval.",
+        ):
+            assert about in end
+
+    def test_hooks_and_anomaly_mode_of_the_engine_are_put_back(self, engine: ModuleType) -> None:
+        end = said(
+            "torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t).__enter__()\n"
+            "torch.autograd.set_detect_anomaly(True)",
+            engine=engine,
+        )
+        assert "put back: anomaly mode and hooks on saved tensors." in end
+        assert not engine.is_anomaly_enabled()
+        result = engine.ones(1, requires_grad=True).exp()
+        assert result.grad_fn._raw_saved_result.unpack_hook is None
+
+
+LEFT_BEHIND = """
+import sys, os, decimal, threading
+from torch.utils._python_dispatch import TorchDispatchMode
+torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t).__enter__()
+torch.set_default_device("meta")
+torch.use_deterministic_algorithms(True, warn_only=True)
+torch.autograd.set_detect_anomaly(True)
+torch.autocast("cpu").__enter__()
+torch.set_num_threads(torch.get_num_threads() + 1)
+class Passing(TorchDispatchMode):
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        return op(*args, **(kwargs or {}))
+Passing().__enter__()
+torch.overrides.TorchFunctionMode().__enter__()
+sys.path.append("nowhere")
+sys.meta_path.append(None)
+sys.excepthook = sys.displayhook = threading.excepthook = print
+os.umask(0o012)
+decimal.getcontext().prec = 3
+sys.setswitchinterval(0.5)
+"""

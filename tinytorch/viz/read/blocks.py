@@ -13,6 +13,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from ..wording import gettext, gettext_noop, join_names
 from .identity import identity_key
+from .overlaps import shares_memory
 from .probe import getattr_or_none, inner_tensors
 from .records import CellRun, StorageRecord
 
@@ -248,7 +249,8 @@ class Blocks:
         for name, array in arrays:
             low, high = byte_bounds(array)
             for block in blocks:
-                if block.start < high and low < block.stop:
+                is_near = block.start < high and low < block.stop
+                if is_near and shares_memory(array, block.start, block.stop):
                     names_by_block.setdefault(block.id, []).append(name)
         return names_by_block
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 
@@ -38,9 +39,36 @@ def _names_in_source(frame: FrameType, count: int) -> list[str] | None:
         return None
     if not isinstance(call, ast.Call) or len(call.args) != count:
         return None
+    if not _is_source_of(call, frame.f_code, first_line, start):
+        return None
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return None
     return [ast.unparse(argument) for argument in call.args]
+
+
+def _is_source_of(call: ast.Call, code: CodeType, first_line: int, start: int) -> bool:
+    """Return True if the names among a call's arguments are those that its code reads there.
+
+    A file may have been edited since it was imported, and then its lines say something else.
+    """
+    names_at: dict[tuple[int, int], str] = {}
+    for instruction in dis.get_instructions(code):
+        at = instruction.positions
+        if at is None or at.lineno is None or at.col_offset is None:
+            continue
+        if instruction.opname.startswith("LOAD_"):
+            # One instruction of Python 3.13 loads two names: the place is that of the first.
+            names_at.setdefault((at.lineno, at.col_offset), instruction.argrepr)
+    for argument in call.args:
+        if not isinstance(argument, ast.Name):
+            continue
+        column = argument.col_offset
+        if argument.lineno == 1:
+            column += start - len("(")
+        read = names_at.get((first_line + argument.lineno - 1, column))
+        if argument.id not in (read or " ".join(names_at.values())).replace(",", " ").split():
+            return False
+    return True
 
 
 def _names_of_globals(frame: FrameType, args: tuple[Any, ...]) -> list[str] | None:

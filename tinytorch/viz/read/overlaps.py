@@ -6,6 +6,7 @@ columns of a matrix of ten million rows are told apart in microseconds.
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import Any, Protocol
 
@@ -59,6 +60,15 @@ def share_bytes(first: ViewGeometry, second: ViewGeometry) -> bool:
         return np.shares_memory(array, other, max_work=_MOST_WORK)
     except RuntimeError:  # numpy.exceptions.TooHardError
         return not set(_list_bytes(first).tolist()).isdisjoint(_list_bytes(second).tolist())
+
+
+def shares_memory(array: Any, start: int, stop: int) -> bool:
+    """Return True if some byte of a NumPy array is at an address from `start` to before `stop`."""
+    memory = np.frombuffer((ctypes.c_char * (stop - start)).from_address(start), np.uint8)
+    try:
+        return bool(np.shares_memory(array, memory, max_work=_MOST_WORK))
+    except RuntimeError:  # numpy.exceptions.TooHardError
+        return True  # between its first and last element, at least
 
 
 def normalize_geometry(view: ViewGeometry) -> tuple[Any, ...]:

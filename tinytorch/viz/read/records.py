@@ -110,14 +110,15 @@ class TensorRecord:
         cells_left, byte_in_cell = divmod(byte - self.start_byte, self.itemsize)
         if byte_in_cell or cells_left < 0:
             return None
-        index = [0] * len(self.shape)
-        # The largest stride first, as digits of a number; of equal strides the later dimension.
+        # The largest stride first; of equal strides the later dimension.
         moving = [(axis.stride, -d, axis.size) for d, axis in enumerate(self.axes()) if axis.stride]
-        for stride, minus_dimension, size in sorted(moving, reverse=True):
-            steps = min(cells_left // stride, size - 1)
-            index[-minus_dimension] = steps
-            cells_left -= steps * stride
-        return None if cells_left else tuple(index)
+        steps = _split_into_steps(cells_left, sorted(moving, reverse=True))
+        if steps is None:
+            return None
+        index = [0] * len(self.shape)
+        for minus_dimension, step in steps:
+            index[-minus_dimension] = step
+        return tuple(index)
 
     def elements_per_cell(self) -> int:
         """Return how many elements share one cell through strides of 0: 1 unless expanded."""
@@ -150,6 +151,29 @@ class TensorRecord:
         if not self.numel or not other.numel or self.stride is None or other.stride is None:
             return False
         return self.start_byte < other.stop_byte() and other.start_byte < self.stop_byte()
+
+
+def _split_into_steps(
+    distance: int, axes: list[tuple[int, int, int]]
+) -> list[tuple[int, int]] | None:
+    """Return how many steps of each stride make a distance; None if none do.
+
+    As digits of a number, unless strides overlap (`as_strided`): then fewer of a large stride may
+    be right. An axis is its stride, minus its dimension, and its size.
+    """
+    if not axes:
+        return None if distance else []
+    (stride, minus_dimension, size), *others = axes
+    furthest = sum((size - 1) * stride for stride, _, size in others)
+    most = min(distance // stride, size - 1)
+    for step in range(most, -1, -1):
+        left = distance - step * stride
+        if left > furthest:
+            break
+        steps = _split_into_steps(left, others)
+        if steps is not None:
+            return [(minus_dimension, step), *steps]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

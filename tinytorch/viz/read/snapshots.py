@@ -40,6 +40,19 @@ class LastIds(NamedTuple):
     """That of a version counter."""
 
 
+class _StorageCell(NamedTuple):
+    """One cell of a storage, as a view of it."""
+
+    number: int
+    itemsize: int
+    shape: tuple[int, ...] = (1,)
+    stride: tuple[int, ...] = (1,)
+
+    @property
+    def start_byte(self) -> int:
+        return self.number * self.itemsize
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """All that is known about some tensors at one moment. See `snapshot()`.
@@ -158,6 +171,13 @@ class Snapshot:
         """
         first, second = self._record_of(a), self._record_of(b)
         return self.shares_storage(first, second) and share_bytes(first, second)
+
+    def shows_cell(self, tensor: TensorRecord | str, cell: int) -> bool:
+        """Return True if some byte of a cell of its storage belongs to a tensor."""
+        record = self._record_of(tensor)
+        if record.storage is None:
+            return False
+        return share_bytes(record, _StorageCell(cell, self.storage(record.storage).itemsize))
 
     def leads_to(self, result: TensorRecord | str, source: TensorRecord | str) -> bool:
         """Return True if backward on `result` would visit the grad_fn or leaf that `source` is.

@@ -155,6 +155,10 @@ def _describe_tensor(
 ) -> TensorEntry:
     label, is_new = changed.now.label(tensor.id), tensor.id in changed.new_tensors
     cells = cells_of_tensor(tensor)
+    storage = None if tensor.storage is None else changed.now.storage(tensor.storage)
+    if storage is not None and storage.itemsize != tensor.itemsize:
+        # `view(dtype)`: its cells are not those that the storage is said to have.
+        cells = gettext("{cells} of {number} bytes each", cells=cells, number=tensor.itemsize)
     changed_names = changed.rebound_names | changed.added_names
     flag = "found" if tensor.id in selection.found else ""
     names = [

@@ -207,13 +207,15 @@ def _describe_writes(changed: Changes) -> Iterator[str]:
                 then=changed.earlier_versions[members[0]],
                 now=now.tensor(members[0]).version,
             )
-    for storage_id in changed.earlier_cells:
+    for storage_id, cells in changed.earlier_cells.items():
         earlier = [
             now.tensor(tid)
             for tid in now.storage(storage_id).tensors
             if tid in changed.earlier_tensors and now.tensor(tid).names
         ]
-        yield from _describe_values_written(changed, earlier)
+        # A view of other cells does not show what changed.
+        showing = [each for each in earlier if any(now.shows_cell(each, cell) for cell in cells)]
+        yield from _describe_values_written(changed, showing)
 
 
 def _describe_values_written(changed: Changes, tensors: Sequence[TensorRecord]) -> Iterator[str]:

@@ -13,11 +13,11 @@ from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from tinytorch import viz
 from tinytorch.viz import (
     Blame,
     Changes,
     Document,
+    LayoutError,
     PastStep,
     Snapshot,
     blame_lines,
@@ -25,6 +25,7 @@ from tinytorch.viz import (
     describe,
     graphs_of,
     memories_of,
+    snapshot,
     summarize_text,
 )
 
@@ -43,6 +44,7 @@ class Observation:
 
 # A program's imports and definitions.
 _NOT_SHOWN = (ModuleType, FunctionType, type)
+_PLAIN_KINDS = (bool, int, float, complex, str)
 
 
 class NameObserver:
@@ -61,7 +63,7 @@ class NameObserver:
         values = {
             name: value for name, value in names.items() if not issubclass(type(value), _NOT_SHOWN)
         }
-        seen = self._last = viz.snapshot(values, since=self._last)
+        seen = self._last = self._take_snapshot(values)
         tensors = {name for name, _ in seen.names}
         plain: dict[str, str] = {}
         for name, value in values.items():
@@ -70,10 +72,26 @@ class NameObserver:
                 plain[name] = text
         return Observation(seen.without_identities(), plain)
 
+    def _take_snapshot(self, values: dict[str, Any]) -> Snapshot:
+        """Take a snapshot of what can be looked at: an object of the program's may raise anything."""
+        try:
+            return snapshot(values, since=self._last)
+        except BaseException:  # noqa: BLE001
+            # Also KeyboardInterrupt and SystemExit, which a look passes on. Nobody has interrupted:
+            # while a step is observed, the stopwatch keeps that until the observation is over.
+            pass
+        for name, value in list(values.items()):
+            try:
+                snapshot({name: value})
+            except BaseException:  # noqa: BLE001
+                del values[name]
+        return snapshot(values, since=self._last)
+
 
 def _describe_value(value: object) -> str | None:
     """Return a short text for a value whose text is the same in every run; None for others."""
-    if value is not None and type(value) not in (bool, int, float, complex, str):
+    # By identity: the class of a class may compare as it likes.
+    if value is not None and not any(type(value) is kind for kind in _PLAIN_KINDS):
         return None
     # Python refuses to write an int of more than 4300 digits, and takes long for a large one.
     if isinstance(value, int) and value.bit_length() > 200:
@@ -101,7 +119,7 @@ class StepPicture(Document):
         Raises LayoutError if it cannot be drawn.
         """
         if not self.svg:
-            raise viz.LayoutError(self.problem)
+            raise LayoutError(self.problem)
         return super().themed(theme)
 
 
@@ -306,7 +324,7 @@ def _draw_graphs(
         if key not in drawn:
             try:
                 drawn[key] = StepPicture(graph.svg, graph.text, number)
-            except viz.LayoutError as error:
+            except LayoutError as error:
                 # The words need no Graphviz.
                 drawn[key] = StepPicture("", graph.text, number, str(error))
         pictures[number].pictures["graph"] = drawn[key]

@@ -326,7 +326,8 @@ def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
     with run.engine.no_grad():
         target.fill_(mark)
     after = list(flatten_lists(source.tolist()))
-    is_seen = after != before
+    # As printed: nan is not equal to nan.
+    is_seen = repr(after) != repr(before)
     sentence = gettext_noop("Tried: `{code}`; `{name}` stays.")
     if len(after) <= 12:
         sentence = gettext_noop("Tried: `{code}`; `{name}` then shows {value}.")

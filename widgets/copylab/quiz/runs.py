@@ -209,7 +209,7 @@ class QuizRun:
                 value = ask(step.seen)
             except KeyError:
                 continue
-            if not changes or changes[-1].value != value:
+            if not changes or repr(changes[-1].value) != repr(value):  # nan is not equal to nan
                 first_line = step.site.source.partition("\n")[0]
                 changes.append(Change(step.site.line, first_line, value))
         return changes

@@ -164,7 +164,7 @@ def find_value_misconception(run: QuizRun, answer: str, x: str, *, at: int | Non
             (same_memory if snapshot.shares_storage(name, x) else other_memory).append(name)
 
     # An earlier value of `x` itself: a write through another tensor was overlooked.
-    past_values = [past for past in _values_in_time(run, x, at) if past != value]
+    past_values = [past for past in _values_in_time(run, x, at) if repr(past) != repr(value)]
     if any(is_same_answer(answer, past) for past in past_values):
         return _find_misconception_of_sharing(run, same_memory[0], x, at) if same_memory else None
     for name in other_memory:

@@ -11,11 +11,9 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
-import gc
 import os
 import random
 import re
-import signal
 import sys
 import tempfile
 import threading
@@ -27,9 +25,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tinytorch.viz import join_few_names
+from tinytorch.viz import join_few_names, join_names
 
 from ..wording import gettext, gettext_noop, ngettext
+from .settings import list_settings
 from .surroundings import stabilize_text, truncate_text
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
@@ -56,7 +55,7 @@ class Effects:
     def __enter__(self) -> Self:
         self._before = _read_random_states(self._engine)
         self._settings = [
-            (setting, setting.read_safely()) for setting in _list_settings(self._engine)
+            (setting, setting.read_safely()) for setting in list_settings(self._engine)
         ]
         self._restored = False
         self._thread = threading.get_ident()
@@ -97,7 +96,7 @@ class Effects:
         self._changed = [gettext_noop("Python's own functions")] * self._restored
         self._changed += [gettext_noop("loaded modules")] * bool(gone)
         for setting, before in self._settings:
-            if setting.read_safely() != before:
+            if setting.has_changed(before):
                 self._changed.append(setting.about)
                 with contextlib.suppress(Exception):
                     setting.write(before)
@@ -145,61 +144,8 @@ class Effects:
         if settings := [gettext(about) for about in self._changed]:
             yield gettext(
                 "The code changed a setting of the session, which was put back: {settings}.",
-                settings=join_few_names(settings),
+                settings=join_names(settings),
             )
-
-
-class Setting(NamedTuple):
-    """A setting of the whole process: what it is about, how it is read, how it is put back."""
-
-    about: str
-    read: Callable[[], Any]
-    write: Callable[[Any], Any]
-
-    def read_safely(self) -> Any:
-        """Return its value; None if it cannot be read (a current folder that was removed)."""
-        try:
-            return self.read()
-        except Exception:  # noqa: BLE001  # whatever it is, the run must not fail on it
-            return None
-
-
-def _list_settings(engine: Any) -> Iterator[Setting]:
-    # Any module with a Tensor can be an engine, with or without these.
-    if hasattr(engine, "is_grad_enabled"):
-        yield Setting(
-            gettext_noop("whether gradients are recorded"),
-            engine.is_grad_enabled,
-            engine.set_grad_enabled,
-        )
-        yield Setting(
-            gettext_noop("the default dtype"), engine.get_default_dtype, engine.set_default_dtype
-        )
-    yield Setting(gettext_noop("the current folder"), Path.cwd, os.chdir)
-    yield Setting(
-        gettext_noop("garbage collection"),
-        gc.isenabled,
-        lambda on: gc.enable() if on else gc.disable(),
-    )
-    yield Setting(gettext_noop("the recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit)
-    yield Setting(gettext_noop("the trace function"), sys.gettrace, sys.settrace)
-    yield Setting(gettext_noop("the profile function"), sys.getprofile, sys.setprofile)
-    yield Setting(gettext_noop("signal handlers"), _read_handlers, _put_handlers)
-
-
-def _read_handlers() -> dict[int, Any]:
-    return {
-        number: signal.getsignal(number)
-        for number in (signal.SIGTERM, getattr(signal, "SIGALRM", signal.SIGTERM))
-    }
-
-
-def _put_handlers(handlers: dict[int, Any]) -> None:
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
-    # An alarm that is left would end the process, now that the program's handler is gone.
-    if hasattr(signal, "alarm"):
-        signal.alarm(0)
 
 
 def _read_random_states(engine: Any) -> dict[str, object]:
