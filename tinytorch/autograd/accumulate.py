@@ -23,7 +23,7 @@ ndarray = np.ndarray
 class TorchWarning(NamedTuple):
     """A warning of PyTorch's, with the line of its source that the warning names."""
 
-    message: str
+    message: str  # in PyTorch's words
     place: str  # file and line of PyTorch's source
     is_once: bool = False  # only the first one of a process is shown
 

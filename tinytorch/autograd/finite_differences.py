@@ -67,6 +67,7 @@ def gradcheck(
 
 
 def _differentiable_outputs(func: Callable, inputs: tuple) -> list:
+    """Call a function; return those of its results that require grad."""
     result = func(*inputs)
     outputs = (result,) if isinstance(result, Tensor) else tuple(result)
     return [output for output in outputs if output.requires_grad]

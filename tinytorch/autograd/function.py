@@ -116,6 +116,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         return tuple([show_saved(self, index) for index in range(len(self._saved))])
 
     def _check_not_freed(self) -> None:
+        """Raise PyTorch's RuntimeError if backward has freed the saved tensors."""
         if self._saved is None:
             raise RuntimeError(FREED_MESSAGE)
 
@@ -158,6 +159,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         return call_with_tensors(self._call_backward, arrived, devices_of_outputs(self), on_arrays)
 
     def _call_backward(self, gradients: tuple) -> list:
+        """Call the user's backward. RuntimeError if it returns what does not fit the inputs."""
         if self._materialize:
             gradients = self._fill_missing(gradients)
         result = call_user(self._forward_cls.backward, self, *gradients)

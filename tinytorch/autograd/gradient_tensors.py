@@ -54,6 +54,7 @@ def tensor_over(gradient: Any, device: Any, state: GradientState = NEW_GRADIENT)
 
 
 def _view_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
+    """Return a view over an array with a base: of the tensor that somebody holds over that, if any."""
     memory = memory_owner(gradient)
     base = _REMEMBERED.get(id(memory))
     if base is None or memory_owner(base._data) is not memory:
@@ -83,7 +84,8 @@ def call_with_tensors(
         return GradientList.of_new(list(function(tensors)))
     ids_of_given = set(map(id, tensors))
     returned = list(function(tensors))
-    del tensors  # so that what is still alive below is held by somebody else
+    # Only what somebody else holds is still alive when `_Trace.state_now` looks.
+    del tensors
     remember_tensors(returned)
     arrays = [None if tensor is None else tensor._data for tensor in returned]
     traces = _trace_returned(returned, arrays, gradients, ids_of_given)
@@ -97,8 +99,8 @@ class _Trace(NamedTuple):
 
     tensor: weakref.ref
     storage: weakref.ref | None  # None if the tensor alone has its memory
-    counter: Any
-    seen_by_at_most: SeenBy
+    counter: Any  # of versions
+    seen_by_at_most: SeenBy  # by what is known without these references
 
     def state_now(self) -> GradientState:
         """Return the state of the tensor's array, from what is still alive."""
@@ -141,4 +143,5 @@ def _trace_returned(
 
 
 def _count_same_memory(arrays: list, memory: ndarray) -> int:
+    """Return how many of the arrays share this memory."""
     return sum(array is not None and memory_owner(array) is memory for array in arrays)

@@ -150,6 +150,7 @@ def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
 
 
 def _is_plainly_laid_out(array: ndarray) -> bool:
+    """Return True for arrays that are row-major or expanded."""
     return array.flags.c_contiguous or 0 in array.strides
 
 
@@ -194,4 +195,5 @@ def _state_of_passed_on(
 
 
 def _is_sum_without_leading_dimensions(output: ndarray) -> bool:
+    """Return True for a view that removed the leading dimensions of a sum."""
     return type(output.base) is ndarray and output.base.ndim > output.ndim > 0

@@ -55,7 +55,8 @@ def memory_owner(a: ndarray) -> ndarray:
     """Return the array that owns the memory of this one."""
     while (base := a.base) is not None:
         if not isinstance(base, ndarray):
-            base = getattr(base, "buffer", None)  # of a storage
+            # It may be an UntypedStorage, whose buffer has the memory.
+            base = getattr(base, "buffer", None)
             if base is None:
                 break
         a = base
@@ -116,7 +117,8 @@ def restride_array(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) ->
     if a.flags.c_contiguous and offset >= 0:
         try:
             return ndarray(shape, a.dtype, a, offset, strides)
-        except ValueError:  # it reaches beyond `a`, and has to be made over the whole memory
+        except ValueError:
+            # It reaches beyond `a`, and has to be made over the whole memory.
             pass
     whole = whole_memory(a)
     return make_array_over(

@@ -215,7 +215,8 @@ class CopySlices(Node):
         "_view",  # the Geometry of the view
         "_write",  # the node of the write; None once it is freed
     )
-    __module__ = "builtins"  # as torch prints it
+    # torch prints <class 'CopySlices'>
+    __module__ = "builtins"
     _name = "torch::autograd::CopySlices"
 
     def __init__(self, base: Any, view: Any, write: Node) -> None:

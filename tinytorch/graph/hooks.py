@@ -222,4 +222,5 @@ def _checked_replacement(hook: Callable, grad: Any, result: Any) -> Any:
 
 
 def _name_of(hook: Callable) -> str:
+    """Return a hook's name as torch's errors have it."""
     return getattr(hook, "__name__", "<unknown>")

@@ -321,6 +321,7 @@ _UNSIGNED_NAMES = frozenset(
 
 
 def _as_unsigned(value: Any) -> Any:
+    """Return an int, or a tuple of them, as torch shows it through an unsigned type."""
     if type(value) is tuple:
         return tuple([_as_unsigned(v) for v in value])
     return value & 0xFFFFFFFFFFFFFFFF if type(value) is int and value < 0 else value

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def name_of_node(node: Any) -> str:
-    """Return the name of a node of tinytorch's or PyTorch's, such as `MulBackward0`.
+    """Return the name of a node, of either engine, such as `MulBackward0`.
 
     By the method of the class: the node of a custom Function is its `ctx`, on which a user may have
     set another `name`.

@@ -214,6 +214,7 @@ class SavedTensor(Saved):
             )
 
     def _unpack_by_hook(self, node: Any) -> Any:
+        """Return the tensor that the unpack hook gives, at the place that it had in the graph."""
         packed: Any = self.packed
         arguments = () if packed.value is _UNPACKED else (packed.value,)
         tensor = call_user(packed.unpack_hook, *arguments)

@@ -39,7 +39,7 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 class _MemberKind(NamedTuple):
     """What a module knows by name, in the words of PyTorch's errors."""
 
-    name: str
+    name: str  # "parameter", "buffer" or "child module"
     assignable: str  # what may be assigned to a name that is one of these
     type: type
     registrable: str  # what may be registered
@@ -71,8 +71,8 @@ class _StateEntry(NamedTuple):
     """A parameter or persistent buffer, as state dicts have it."""
 
     key: str  # dotted, from the module whose state it is
-    module: Module
-    name: str
+    module: Module  # that has it
+    name: str  # in that module
     tensor: Tensor
 
 
@@ -571,8 +571,8 @@ class BackwardHookFunction(Function):
 class _Passage(NamedTuple):
     """Values whose tensors passed through the identity."""
 
-    values: tuple
-    positions: list[int]  # of the tensors
+    values: tuple  # the arguments of forward, or its results
+    positions: list[int]  # of the tensors among the values
     node: Any  # of the identity; None if nothing was recorded
 
     @classmethod

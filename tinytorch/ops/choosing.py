@@ -102,6 +102,7 @@ masked_fill, masked_fill_ = _declare_with_in_place(
 
 
 def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
+    """Return `self` where a condition is true, `other` elsewhere, in the dtype that they meet in."""
     if condition.dtype != bool:
         name = dtypes.BY_NUM[condition.dtype.num].scalar_name
         raise RuntimeError(
@@ -115,6 +116,7 @@ def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.nda
 
 
 def _find_nonzero(a: np.ndarray) -> np.ndarray:
+    """Return a row of indices for each element that is not 0, one column for each dimension."""
     found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64)
     n, count = found.shape
     # PyTorch's result is transposed in memory, too.
@@ -175,6 +177,7 @@ def _cells_of_index(index: np.ndarray, d: int) -> tuple:
 def _gather_elements(
     a: np.ndarray, dim: int, index: np.ndarray, sparse_grad: bool = False
 ) -> np.ndarray:
+    """Return the elements at an index along a dimension, in the shape of the index."""
     d = wrap_dim(dim, a.ndim)
     if not index.size:
         return np.empty(index.shape, a.dtype)
@@ -257,7 +260,7 @@ scatter, _ = _declare_with_in_place(
     backward="ScatterBackward1",
     **_ZERO_AT_INDEX,
 )
-# what gradients are added up by
+# by these, formulas add gradients to the elements that an operation has read
 _FORMULA_ONLY: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}
 scatter_add_ = op(
     "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)",

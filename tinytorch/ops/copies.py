@@ -90,7 +90,7 @@ def copy_array(
         plain = a.size and strides[0] == a.itemsize
     else:
         plain = not strides or (a.size and a.flags.c_contiguous and 1 not in a.shape)
-    # of memory read as bools any byte may come
+    # A bool's byte may be any, where other memory is read as bools; the copy below makes it 0 or 1.
     if plain and a.dtype.kind != "b":
         return a.copy() if kind is None or kind == a.dtype else convert_values(a, kind)
     kind = a.dtype if kind is None else kind
@@ -140,7 +140,7 @@ class CopyBackwards(Node):
     """The backward of `copy_`: nothing for the overwritten values, the gradient for the source."""
 
     __slots__ = ("_source",)  # dtype and device of the tensor that was copied
-    # as torch prints it
+    # torch prints <class 'CopyBackwards'>
     __module__ = "builtins"
     _name = "torch::autograd::CopyBackwards"
 

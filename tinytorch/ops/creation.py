@@ -119,27 +119,32 @@ class factory_like(factory_new):
 
 
 def _zeros(d: dtypes.dtype, size: tuple) -> np.ndarray:
+    """Make an array of zeros. RuntimeError for a negative size."""
     if any(n < 0 for n in size):
         raise RuntimeError("zeros: Dimension size must be non-negative.")
     return _empty(d, size)
 
 
 def _empty(d: dtypes.dtype, size: tuple, memory_format: Any = None) -> np.ndarray:
+    """Make an array; its elements are 0, so that a program prints the same each time."""
     check_size(size)
     return np.zeros(size, d.np)
 
 
 def _ones(d: dtypes.dtype, size: tuple) -> np.ndarray:
+    """Make an array of ones."""
     check_size(size)
     return np.ones(size, d.np)
 
 
 def _full(d: dtypes.dtype, size: tuple, fill_value: Any) -> np.ndarray:
+    """Make an array of one value. RuntimeError if it does not fit the dtype."""
     check_size(size)
     return np.full(size, number_array(fill_value, d))
 
 
 def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
+    """Make an array with these strides, in elements."""
     if len(size) != len(stride):
         raise RuntimeError(
             f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
@@ -207,17 +212,20 @@ new_empty_strided = op(
 
 
 def _refuse_bool(name: str, d: dtypes.dtype) -> None:
+    """Raise PyTorch's error for a function that has no kernel for bools."""
     if d is dtypes.bool_:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
 
 
 def _bounds_as_numbers(start: Any, end: Any = None, step: Any = 1) -> tuple[Any, Any, Any]:
+    """Return start, end and step of a range as numbers; one bound alone is the end."""
     start, end = (0, start) if end is None else (start, end)
     numbers = [x.item() if isinstance(x, Tensor) else x for x in (start, end, step)]
     return numbers[0], numbers[1], numbers[2]
 
 
 def _dtype_of_range(*bounds: Any) -> dtypes.dtype:
+    """Return the dtype of a range: int64 if all of its bounds are whole numbers."""
     if {*map(type, bounds)} <= {int, type(None)}:
         return dtypes.int64
     whole = all(isinstance(x, (int, np.integer)) for x in _bounds_as_numbers(*bounds))
@@ -225,6 +233,7 @@ def _dtype_of_range(*bounds: Any) -> dtypes.dtype:
 
 
 def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
+    """Make the numbers from start to end, without the end. RuntimeError for a step that leads elsewhere."""
     start, end, step = _bounds_as_numbers(*bounds)
     _refuse_bool("arange", d)
     # torch counts the elements of every other dtype in floating point
@@ -253,6 +262,7 @@ arange = op(
 
 
 def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
+    """Make so many numbers at even steps from start to end, both included."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     _refuse_bool("linspace", d)
@@ -289,6 +299,7 @@ for _start, _end in (
 
 
 def _eye(d: dtypes.dtype, n: int, m: int | None = None) -> np.ndarray:
+    """Make an identity matrix of `n` rows and `m` columns."""
     m = n if m is None else m
     for name, k in (("n", n), ("m", m)):
         if k < 0:

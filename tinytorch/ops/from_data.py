@@ -53,6 +53,7 @@ def is_sequence(x: Any) -> bool:
 
 
 def _shape_of_data(data: Any) -> tuple[int, ...]:
+    """Return the shape of nested sequences, by the first elements. ValueError if it is too deep."""
     shape = []
     while is_sequence(data):
         shape.append(len(data))
@@ -68,6 +69,7 @@ def _shape_of_data(data: Any) -> tuple[int, ...]:
 
 
 def _flatten_data(data: Any, shape: tuple[int, ...], level: int, into: list) -> None:
+    """Append all elements of nested sequences to `into`. ValueError for rows of unequal length."""
     if level == len(shape):
         into.append(data)
         return
@@ -86,6 +88,7 @@ def _flatten_data(data: Any, shape: tuple[int, ...], level: int, into: list) -> 
 
 
 def _infer_dtype(values: Sequence) -> dtypes.dtype:
+    """Return the dtype that the elements of nested sequences meet in."""
     found: dtypes.dtype | None = None
     for v in values:
         if isinstance(v, Tensor):
@@ -223,6 +226,7 @@ def _copy_data(
 
 
 def _tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Tensor:
+    """Make `torch.tensor(data)`: always a copy."""
     if pin_memory:
         raise RuntimeError(
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory "
@@ -242,6 +246,7 @@ tensor = op(
 
 
 def _new_tensor(self: Tensor, data: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    """Make `self.new_tensor(data)`: a copy, of the dtype and on the device of `self`."""
     if data is None:
         raise TypeError("must be real number, not NoneType")
     where = device_of(self) if device is None else as_device(device)
@@ -335,7 +340,7 @@ def _asarray(
         )
     out = convert_tensor(source, dtype, where)
     out = clone(out) if copy and shared and out is source else out
-    # of `obj` itself it is taken away, as in torch
+    # As in torch, `requires_grad=False` is also set on `obj` itself, if that is what is returned.
     if requires_grad is False and needs_grad(out):
         return detach(out) if out.grad_fn is not None else out.requires_grad_(False)
     return out.requires_grad_() if requires_grad and out._edge is None else out

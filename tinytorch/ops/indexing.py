@@ -64,6 +64,7 @@ def _read_index_arrays(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
 
 
 def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
+    """Raise PyTorch's IndexError unless a mask fits the dimensions from number `at` on."""
     for j, n in enumerate(mask):
         if at + j >= len(shape) or n != shape[at + j]:
             raise IndexError(
@@ -75,9 +76,9 @@ def _check_mask(mask: tuple, shape: tuple, at: int) -> None:
 class IndexGeometry(NamedTuple):
     """The shapes of an index and of what is read with it."""
 
-    index_shape: tuple  # that the index arrays broadcast to
-    indexed_dims: list[int]
-    position: int  # of the index's dimensions among those of the result
+    index_shape: tuple  # the shape that the index arrays broadcast to
+    indexed_dims: list[int]  # the dimensions that have an index array
+    position: int  # where the index's dimensions begin among those of the result
     result_shape: tuple
 
 
@@ -123,10 +124,12 @@ def _out_of_bounds_error(
 
 
 def _as_numpy_index(places: list) -> tuple:
+    """Return an index for NumPy: all of each dimension that has no index array."""
     return tuple([slice(None) if i is None else i for i in places])
 
 
 def _read_at_indices(a: np.ndarray, indices: list) -> np.ndarray:
+    """Return the elements at index arrays, with PyTorch's shape and strides. The kernel of `index`."""
     places = _read_index_arrays(a, indices)
     together, used, at, shape = _broadcast_indices(a.shape, places)
     try:
@@ -174,6 +177,10 @@ def _find_single_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.nda
 def _write_at_indices(
     a: np.ndarray, indices: list, values: np.ndarray, accumulate: bool = False, unsafe: bool = False
 ) -> None:
+    """Write values at index arrays, or add them with `accumulate`. The kernel of `index_put_`.
+
+    `unsafe`: a gradient is written; PyTorch then does not fill where a single mask is true.
+    """
     if is_expanded(a):
         warn_in_torch(
             "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor "
@@ -266,6 +273,7 @@ _select_on_tensors = select.run_on_tensors
 
 
 def _check_index_device(self: Tensor, indices: list) -> None:
+    """Raise PyTorch's RuntimeError for index tensors on a device other than the CPU or the tensor's."""
     where = device_of(self)
     if any(i is not None and device_of(i) not in (CPU, where) for i in indices):
         raise RuntimeError(
@@ -274,6 +282,7 @@ def _check_index_device(self: Tensor, indices: list) -> None:
 
 
 def _getitem(self: Tensor, item: Any) -> Tensor:
+    """Return `self[item]`: a view for ints, slices, None and Ellipsis, a copy for index tensors."""
     kind = type(item)
     if kind is int:
         try:
@@ -295,6 +304,7 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
 
 
 def _setitem(self: Tensor, item: Any, value: Any) -> None:
+    """Run `self[item] = value`: a copy into the view `self[item]`, or `index_put_` for index tensors."""
     value = _value_as_tensor(self, value)
     if item is False:
         return
@@ -324,6 +334,7 @@ python("__setitem__", _setitem, function=False)
 
 
 def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
+    """Return a value to assign as a tensor. TypeError unless it is a tensor or a number."""
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (bool, int, float, np.integer)):
@@ -332,12 +343,14 @@ def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
 
 
 def _without_leading_ones(value: Tensor) -> tuple:
+    """Return the shape of a value without its leading dimensions of size 1."""
     shape = value._data.shape
     first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
     return shape[first:]
 
 
 def _assign_value(part: Tensor, value: Tensor) -> None:
+    """Copy a value into a view, after PyTorch's rule that drops its leading dimensions of size 1."""
     shape = part._data.shape
     if value._data.shape == shape:
         copy_(part, value)
@@ -373,10 +386,12 @@ def _index_as_tuple(item: Any) -> tuple:
 
 
 def _is_index_sequence(x: Any) -> bool:
+    """Return True for what PyTorch reads as a sequence of indices."""
     return hasattr(type(x), "__getitem__") and not isinstance(x, (dict, np.generic))
 
 
 def _select_index(self: Tensor, d: int, i: int, position: int) -> Tensor:
+    """Select index `i` of dimension `d`. IndexError names the `position` in the whole index."""
     shape = self._data.shape
     n = shape[d] if d < len(shape) else 0
     if -n <= i < n:

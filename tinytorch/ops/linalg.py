@@ -30,12 +30,14 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
 
 
 def _check_mm(a: Any, b: Any) -> None:
+    """Raise PyTorch's RuntimeError unless two matrices can be multiplied."""
     if a.shape[1] != b.shape[0]:
         (m, k), (j, n) = a.shape, b.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {j}x{n})")
 
 
 def _mm(a: Any, b: Any) -> Any:
+    """Multiply two matrices."""
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
     _check_mm(a, b)
@@ -43,6 +45,7 @@ def _mm(a: Any, b: Any) -> Any:
 
 
 def _is_column_major(sizes: Any, strides: Any) -> Any:
+    """Return True for sizes and strides of a matrix that is laid out column by column."""
     return len(strides) == 2 and strides[0] == 1 and strides[1] == sizes[0]
 
 
@@ -70,6 +73,7 @@ mm = op(
 
 
 def _mv(mat: Any, vec: Any) -> Any:
+    """Multiply a matrix by a vector."""
     if mat.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {mat.ndim}, {vec.ndim}")
     (m, k), n = mat.shape, vec.shape[0]
@@ -79,6 +83,7 @@ def _mv(mat: Any, vec: Any) -> Any:
 
 
 def _dot(a: Any, b: Any) -> Any:
+    """Return the inner product of two vectors."""
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.size != b.size:
@@ -90,6 +95,7 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 def _bmm(a: Any, b: Any) -> Any:
+    """Multiply matrices pairwise: two batches of them, in three dimensions."""
     for x, name in ((a, "batch1"), (b, "batch2")):
         if x.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -102,6 +108,7 @@ def _bmm(a: Any, b: Any) -> Any:
 
 
 def _outer(self: Any, vec2: Any) -> Any:
+    """Multiply each element of one vector by each of another."""
     for x, name in ((self, "self"), (vec2, "vec2")):
         if x.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
@@ -133,6 +140,7 @@ outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
 
 
 def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    """Return `beta * self + alpha * (a @ b)`; `self` is not read for a `beta` of 0."""
     if not self.dtype is a.dtype is b.dtype:
         name, other = ("self", self) if self.dtype is not b.dtype else ("mat1", a)
         x, y = (BY_NUM[c.dtype.num].scalar_name for c in (other, b))
@@ -182,6 +190,7 @@ def _multiply_as_rows(batch: Any, other: Any) -> Any:
 
 
 def _matmul(self: Any, other: Any) -> Any:
+    """Multiply as `@` does: by `dot`, `mv`, `mm` or `bmm`, as PyTorch chooses and `grad_fn` shows."""
     n, m = self.ndim, other.ndim
     if n == 2 and m == 2:
         return mm(self, other)
@@ -193,6 +202,7 @@ def _matmul(self: Any, other: Any) -> Any:
         return dot(self, other) if n == 1 else mv(self, other)
     if n == 1 and m == 2:
         return mm(unsqueeze(self, 0), other).squeeze_(0)
+    # Of a batch of one matrix that requires grad PyTorch takes the matrix alone.
     if n == m == 3 and self.shape[0] == 1 != other.shape[0] and self.requires_grad:
         return _matmul(squeeze_dim(self, 0), other)
     if n == m == 3 and other.shape[0] == 1 != self.shape[0] and other.requires_grad:
@@ -219,5 +229,5 @@ python(
     ),
     function=False,
 )
-# of what is no tensor
+# Python calls it for a left operand that is no tensor
 python("__rmatmul__", lambda self, other: refuse_operand(self, other), function=False)

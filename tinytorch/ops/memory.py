@@ -76,7 +76,7 @@ def _set(
         _set_storage(
             self, source._own_storage() if tensor else source, storage_offset, size, stride
         )
-    # what is recorded from now on flows to another node, even if the shape is the same
+    # Gradients of what is recorded from now on flow to another node, even if the shape is the same.
     note_data_assigned(self, before, True)
     count_write(self)
     if node is not None:
@@ -86,9 +86,10 @@ def _set(
 
 
 def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, stride: tuple) -> None:
+    """Make a tensor look at a storage; it grows if it is too small. RuntimeError if it may not."""
     a, n = self._data, self._data.itemsize
     shape = (storage.nbytes() // n,) if size is None else size
-    # for a shape that it has already torch has nothing to resize, and keeps the strides
+    # If the tensor already has the shape, torch resizes nothing and keeps the strides.
     same = shape == a.shape and (
         size is not None or byte_extent(shape, a.strides, n) <= math.prod(shape) * n
     )
@@ -130,6 +131,7 @@ for _source in (
 
 
 def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Return True if two tensors look at the same cells in the same way."""
     a, b = self._data, tensor._data
     same = (
         self._own_storage() is tensor._own_storage()

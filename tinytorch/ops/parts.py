@@ -26,7 +26,7 @@ from .kernels import view as view_kernel
 from .sums import sum_dims
 from .views import array_of, reshape
 
-# what a slice without an end saves
+# The end that PyTorch saves for a slice without one.
 END = (1 << 63) - 1
 _FORMULA_ONLY = {"method": False, "function": False}
 
@@ -35,10 +35,12 @@ _FORMULA_ONLY = {"method": False, "function": False}
 
 
 def _index_at_dim(ndim: int, dim: int, index: Any) -> tuple:
+    """Return NumPy's index for one dimension: all of the dimensions before it and after it."""
     return (slice(None),) * (dim % ndim) + (index, ...)
 
 
 def _select_array(a: np.ndarray, dim: int, index: int) -> np.ndarray:
+    """Return the view at one index of a dimension. IndexError if it is out of range."""
     if dim == 0:
         try:
             return a[index, ...]
@@ -60,6 +62,7 @@ def _select_array(a: np.ndarray, dim: int, index: int) -> np.ndarray:
 def _slice_array(
     a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> np.ndarray:
+    """Return the view of a slice along a dimension; bounds beyond its ends are those ends."""
     shape = a.shape
     ndim = len(shape)
     if not ndim:
@@ -70,7 +73,7 @@ def _slice_array(
     last = n if end >= n else min(max(end + n if end < 0 else end, first), n)
     if first < last:
         return a[first:last:step] if d == 0 else a[_index_at_dim(ndim, d, slice(first, last, step))]
-    # of an empty slice NumPy forgets where it lies
+    # An empty slice has an offset and strides in torch, which NumPy does not compute.
     strides = a.strides
     return restride_array(
         a,
@@ -81,6 +84,7 @@ def _slice_array(
 
 
 def _narrow_checked(self: Any, dim: int, start: Any, length: int) -> Any:
+    """Return `length` elements of a dimension as a view. Errors if they go beyond its end."""
     shape = array_of(self).shape
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
@@ -98,6 +102,7 @@ def _narrow_checked(self: Any, dim: int, start: Any, length: int) -> Any:
 
 
 def _diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> np.ndarray:
+    """Return the diagonals over two dimensions as a view, in a last dimension of its own."""
     d1, d2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -108,7 +113,7 @@ def _diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int 
         n = max(min(a.shape[d1] + offset, a.shape[d2]), 0)
         start = -offset * a.strides[d1]
     if not n:
-        # beyond the memory there is nowhere to start
+        # The diagonal would start beyond the memory.
         start = 0
     rest = [i for i in range(a.ndim) if i not in (d1, d2)]
     return restride_array(
@@ -179,6 +184,7 @@ diagonal = op(
 
 
 def _join_grads(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
+    """Return the gradient of what was split, zeros for the parts that none reached."""
     d, like = dim % len(sizes), next(g for g in grads if g is not None)
     shapes = [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]
     return cat(
@@ -187,11 +193,13 @@ def _join_grads(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
 
 
 def _stack_grads(grads: tuple, dim: int) -> Any:
+    """Return the gradient of what `unbind` took apart, zeros for the parts that none reached."""
     like = next(g for g in grads if g is not None)
     return stack([new_zeros(like, tuple(like.shape)) if g is None else g for g in grads], dim)
 
 
 def _lengths_of_parts(n: int, split_size: int) -> list[int]:
+    """Return the lengths of parts of `split_size`, of which the last may be shorter."""
     if not split_size:
         return [n]
     count = max(-(-n // split_size), 1)
@@ -199,6 +207,7 @@ def _lengths_of_parts(n: int, split_size: int) -> list[int]:
 
 
 def _cut_array(a: np.ndarray, lengths: Any, d: int) -> list[np.ndarray]:
+    """Return views of a dimension, of these lengths, one after the other."""
     out, at = [], 0
     for n in lengths:
         out.append(_slice_array(a, d, at, at + n, 1))
@@ -207,6 +216,7 @@ def _cut_array(a: np.ndarray, lengths: Any, d: int) -> list[np.ndarray]:
 
 
 def _unbind_array(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
+    """Return a view for each index of a dimension."""
     d = wrap_dim(dim, a.ndim)
     if not a.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -214,6 +224,7 @@ def _unbind_array(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
 
 
 def _split_array(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
+    """Return views of `split_size` along a dimension. RuntimeError for a size that does not fit."""
     if not a.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if split_size < 0:
@@ -230,6 +241,7 @@ def _split_array(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarra
 
 
 def _split_array_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> list[np.ndarray]:
+    """Return views of these sizes along a dimension. RuntimeError unless they add up to it."""
     if not a.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
@@ -247,6 +259,7 @@ def _split_array_with_sizes(a: np.ndarray, split_sizes: tuple, dim: int = 0) -> 
 
 
 def _chunk_tensor(self: Any, chunks: int, dim: int) -> tuple:
+    """Split into so many parts of equal size; there are fewer where they do not fit."""
     shape = array_of(self).shape
     if not shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
@@ -313,6 +326,7 @@ def _convert_to_common_dtype(arrays: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
+    """Join arrays along a dimension, in the dtype that they meet in."""
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     used, shape = _convert_to_common_dtype(tensors), tensors[0].shape
@@ -348,6 +362,7 @@ def _check_joinable(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
 
 
 def _cat_backward(grad: Any, dim: int, _tensors_sizes: list) -> list:
+    """Return the gradient of each tensor that was joined: its part of the gradient, a view."""
     at, parts = 0, []
     for shape in _tensors_sizes:
         if shape == (0,):
@@ -360,6 +375,7 @@ def _cat_backward(grad: Any, dim: int, _tensors_sizes: list) -> list:
 
 
 def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
+    """Join arrays of one shape along a new dimension."""
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0].shape
@@ -399,6 +415,7 @@ stack = op(
 
 
 def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
+    """Return copies of an array beside each other, so many along each dimension."""
     if len(repeats) < a.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions "
@@ -417,6 +434,7 @@ def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
 
 
 def _repeat_backward(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
+    """Sum the gradient over the copies that `repeat` made."""
     if 0 in repeats:
         return new_zeros(grad, self_sym_sizes)
     lead = len(repeats) - len(self_sym_sizes)
@@ -437,6 +455,7 @@ repeat = op(
 
 
 def _flip_array(a: np.ndarray, dims: tuple) -> np.ndarray:
+    """Return a copy with dimensions in reverse order, laid out as the array is."""
     at = wrap_dims(dims, a.ndim) if dims else ()
     out = empty_like_strides(a.shape, a.dtype, dense_strides(a))
     out[...] = np.flip(a, at)
@@ -444,6 +463,7 @@ def _flip_array(a: np.ndarray, dims: tuple) -> np.ndarray:
 
 
 def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
+    """Return a copy with elements moved along dimensions, from the end to the beginning."""
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"

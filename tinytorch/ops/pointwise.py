@@ -53,6 +53,7 @@ for _name, _ufunc in (
 
 
 def _contains_element(self: Tensor, element: Any) -> bool:
+    """Return `element in self`. RuntimeError for what is neither tensor nor number."""
     if isinstance(element, Tensor) or is_number(element):
         return bool((self == element)._data.any())
     raise RuntimeError(
@@ -61,6 +62,7 @@ def _contains_element(self: Tensor, element: Any) -> bool:
 
 
 def _equals_tensor_or_array(self: Tensor, other: Any) -> Any:
+    """Return `self == other`."""
     found = _equals_tensor(self, other)
     # here alone torch takes an array
     if found is NotImplemented and isinstance(other, np.ndarray):
@@ -91,6 +93,7 @@ bitwise_not = op(
 
 
 def _invert(self: Tensor) -> Tensor:
+    """Return `~self`. TypeError for floats."""
     if self.dtype.is_floating_point:
         raise TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
@@ -115,6 +118,7 @@ for _symbol in ("and", "or", "xor"):
 
 
 def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
+    """Return True if all elements are close. RuntimeError for two dtypes."""
     if self.dtype != other.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
     shape_of_all(self._data, other._data)
@@ -137,6 +141,7 @@ op(
 
 
 def _result_type(one: Any, other: Any) -> dtypes.dtype:
+    """Return the dtype that two tensors or numbers meet in."""
     return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (one, other)])
 
 
@@ -203,6 +208,7 @@ def _make_bool_check(one: str, all_: str = "") -> Any:
 
 
 def _sign_of_array(a: Any) -> Any:
+    """Return -1, 0 or 1 for each element; 0 for nan, where NumPy gives nan."""
     return a.copy() if a.dtype.kind == "b" else np.where(a != a, a.dtype.type(0), np.sign(a))
 
 
@@ -272,6 +278,7 @@ for _name, _ufunc in (
 
 
 def _positive(self: Tensor) -> Tensor:
+    """Return `+self`: the tensor itself. RuntimeError for bools."""
     if self.dtype is dtypes.bool_:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
@@ -281,6 +288,7 @@ op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 
 
 def _threshold_array(g: Any, a: Any, threshold: Any) -> Any:
+    """Return the gradient where an array is above the threshold, else 0."""
     # The bits of the gradient times 0 or 1: several times faster than np.where. The gradient
     # itself times 0 would make nan of inf.
     bits = np.multiply(np.asarray(g).view(f"i{g.itemsize}"), ~(a <= threshold))
@@ -329,7 +337,7 @@ def _scale_addend(a: Any, b: Any, alpha: Any) -> Any:
     """Return `alpha * b`, to be added to `a`."""
     if type(alpha) is int and alpha == 1:
         return b
-    # of two errors that of the shapes is said
+    # of two errors torch raises that of the shapes
     np.broadcast(a, b)
     if alpha is True and b.dtype.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
@@ -417,6 +425,7 @@ def _check_zero_division(kernel: Any) -> Any:
 
 
 def _remainder(a: Any, b: Any) -> Any:
+    """Return the remainder, with the sign of the divisor."""
     if a.dtype.kind != "f":
         return np.remainder(a, b)
     # keeps the sign of a zero, as torch does and NumPy does not
@@ -425,6 +434,7 @@ def _remainder(a: Any, b: Any) -> Any:
 
 
 def _divide_number_by(self: Tensor, other: Any) -> Any:
+    """Return `other / self`, as PyTorch computes it: by the reciprocal."""
     try:
         return reciprocal(self) * other
     except TypeError:
@@ -543,6 +553,7 @@ divide = op(
 
 
 def _power_of_arrays(a: Any, b: Any) -> Any:
+    """Return powers as PyTorch's kernels compute them."""
     kind, number = a.dtype.kind, b.item() if b.ndim == 0 else None
     if kind == "b":
         return a | ~b
@@ -571,6 +582,7 @@ def _check_exponent(a: Any, exponent: Any) -> None:
 
 
 def _grad_of_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+    """Return the gradient of the exponent of a number, by the rules at 0."""
     if self == 0:
         return grad * where(exponent >= 0, 0, times(result, -math.inf))
     return grad * times(result, math.log(self) if self > 0 else math.nan)
@@ -626,6 +638,7 @@ op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2
 
 
 def _interpolate(a: Any, b: Any, weight: Any) -> Any:
+    """Return what is between `a` and `b`, by the weight of `b`."""
     # in PyTorch's two forms, so that a weight of 1 gives exactly `b`
     if abs(weight) < 0.5:
         return a + weight * (b - a)
@@ -652,6 +665,7 @@ def _grad_of_extreme(grad: Any, self: Any, other: Any, lost: Any) -> Any:
 
 
 def _clamp(a: Any, low: Any, high: Any) -> Any:
+    """Return an array with all elements between two bounds; None for no bound."""
     # in this order: of equal zeros it gives the second
     a = a if low is None else np.maximum(low, a)
     return a if high is None else np.minimum(high, a)
@@ -668,6 +682,7 @@ def _check_bounds(a: Any, *bounds: Any) -> None:
 
 
 def _grad_inside_bounds(grad: Any, self: Any, min: Any, max: Any) -> Any:
+    """Return the gradient where an element is inside of the bounds, else 0."""
     inside = None if min is None else self >= min
     if max is not None:
         inside = self <= max if inside is None else logical_and.run_in_place(inside, self <= max)

@@ -35,6 +35,7 @@ from .views import unsqueeze
 
 
 def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    """Return the mean over dimensions. RuntimeError for integers, unless a dtype is asked for."""
     d = BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
         whose = "Input" if dtype is None else "Optional"
@@ -42,11 +43,11 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
         raise RuntimeError(
             f"mean(): could not infer output dtype. {whose} {needs}. Got: {d.scalar_name}"
         )
-    total, kind = (
-        sum_array(a, wrap_dims(dim, a.ndim), keepdim, dtypes.float32 if d is dtypes.float16 else d),
-        d.np,
-    )
-    return np.divide(total, total.dtype.type(count_reduced(a.shape, dim))).astype(kind, copy=False)
+    # float16 has too few digits for a sum
+    wide = dtypes.float32 if d is dtypes.float16 else d
+    total = sum_array(a, wrap_dims(dim, a.ndim), keepdim, wide)
+    count = total.dtype.type(count_reduced(a.shape, dim))
+    return np.divide(total, count).astype(d.np, copy=False)
 
 
 mean_all = op(
@@ -71,8 +72,10 @@ mean_dims = op(
 
 
 def _make_truth_kernel(ufunc: Any) -> Any:
+    """Make the kernel of `all` or `any`. Bytes give bytes, as before PyTorch had bools."""
+
     def reduce(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        # no dimensions are none here, not all
+        # Here an empty tuple of dimensions means none of them; in a sum it means all.
         dims = dim if dim == () else wrap_dims(dim, a.ndim)
         found = np.asarray(ufunc.reduce(a, numpy_axes(a, dims), np.bool_, None, keepdim))
         return found.astype(np.uint8) if a.dtype.char == "B" else found
@@ -155,6 +158,7 @@ _declare_extreme("min", np.minimum, np.argmin, minimum)
 
 
 def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
+    """Return the root of the sum of squares over dimensions. RuntimeError for integers."""
     d = BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
         raise RuntimeError(
@@ -212,6 +216,8 @@ python("norm", norm)
 
 
 def _make_softmax_kernel(log: bool) -> Any:
+    """Make the kernel of softmax or, with `log`, of its logarithm. float16 is computed in float32."""
+
     def kernel(a: Any, dim: int, half_to_float: bool) -> Any:
         d = wrap_dim(dim, a.ndim)
         if a.dtype.kind != "f" and a.size:

@@ -34,6 +34,7 @@ def is_number(x: Any) -> bool:
 
 
 def _is_int(x: Any) -> bool:
+    """Return True if torch would take `x` as an int: also a 0-d tensor without history."""
     if isinstance(x, Tensor):
         return x._data.ndim == 0 and x._data.dtype.kind in "iu" and not needs_grad(x)
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
@@ -47,12 +48,14 @@ def is_symint(x: Any) -> bool:
 
 
 def _is_float(x: Any) -> bool:
+    """Return True if torch would take `x` as a float: also a 0-d tensor without history."""
     if isinstance(x, Tensor):
         return x._data.ndim == 0 and not needs_grad(x)
     return isinstance(x, (int, float, np.number, np.bool_))
 
 
 def _number(x: Any) -> Any:
+    """Return a Python number for what `_is_float` or `is_number` accepts."""
     if isinstance(x, Tensor):
         return x.item()
     if isinstance(x, np.bool_):
@@ -61,6 +64,7 @@ def _number(x: Any) -> Any:
 
 
 def _int(x: Any) -> int:
+    """Return a Python int for what `_is_int` or `is_symint` accepts."""
     return int(x.item()) if isinstance(x, Tensor) else x.__index__()
 
 
@@ -343,10 +347,11 @@ class Signature:
         return bool(args) and first is not None and first.is_sizes and is_symint(args[0])
 
     def _missing(self, at: int) -> str:
+        """Return torch's reason if an argument is missing, parameter number `at` the first."""
         rest = zip(self.params[at:], self.names_shown[at:], strict=True)
-        # those given by name, too
+        # torch counts those that were given by name, too
         absent = [f'"{name}"' for p, name in rest if p.default is REQUIRED]
-        # torch's, the wrong way round
+        # torch has the plural the wrong way round
         s = "s" * (len(absent) == 1)
         return (
             f"{self.name}() missing {len(absent)} required positional argument{s}: "
@@ -354,6 +359,7 @@ class Signature:
         )
 
     def _unknown(self, named: dict, n: int) -> str:
+        """Return torch's reason for arguments by name that no parameter takes."""
         for k in named:
             if k not in self.names_shown:
                 return f"{self.name}() got an unexpected keyword argument '{k}'"
@@ -362,6 +368,7 @@ class Signature:
         return "invalid keyword arguments"
 
     def _too_many(self, n: int) -> str:
+        """Return torch's reason for `n` arguments by position."""
         takes, least = self.positional_count, self.required_count
         if least != takes:
             return (
@@ -392,7 +399,8 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
 
 
 def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str]) -> TypeError:
-    # as torch's hash table mostly has them
+    """Make PyTorch's TypeError that lists all signatures, in `lines`, with what is wrong in each."""
+    # torch lists them in the order of its hash table, which mostly is this one
     named = dict(reversed(kwargs.items()))
     head = f"{name}() received an invalid combination of arguments - got "
     given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
@@ -400,21 +408,18 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
     text = [f"{head}{got}one of:"]
     for line in lines:
         params = [p.rpartition(" ")[::2] for p in line[1:-1].split(", ")]
-        # of those with a default, the default, which torch takes for the name
+        # For a parameter with a default torch takes the default for the name.
         options = [n for _, n in params]
         wrong = ", ".join(
             [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
         )
-        # torch counts the star as well, and nothing as one
+        # torch counts the `*` as a parameter, and an empty list as one parameter
         as_many = len(options) == len(given)
         why = _described(params, args, named) if as_many and not wrong else ""
         if len(lines) == 1:
-            said = (
-                f"unrecognized keyword arguments: {wrong}"
-                if wrong
-                else (f"{why}, but expected " if why else got) + line
-            )
-            return TypeError(head + said)
+            if wrong:
+                return TypeError(f"{head}unrecognized keyword arguments: {wrong}")
+            return TypeError(head + (f"{why}, but expected " if why else got) + line)
         text.append(f" * {line}")
         if as_many and wrong:
             text.append(f"      didn't match because some of the keywords were incorrect: {wrong}")

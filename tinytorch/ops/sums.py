@@ -68,6 +68,7 @@ sum_dims = op(
 
 
 def _sum_to_size(self: Any, size: tuple) -> Any:
+    """Sum over the dimensions by which a tensor is larger than a size that broadcasts to it."""
     lead = self.ndim - len(size)
     if not size:
         return sum_all(self)
@@ -85,6 +86,7 @@ sum_to_size = op("sum_to_size(Tensor self, SymInt[] size)", composite(_sum_to_si
 
 
 def _expand_array(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
+    """Return a view of a size: with a step of 0 where one element is repeated."""
     shape, strides = a.shape, a.strides
     if not shape and size and min(size) > 0:
         return np.ndarray(size, a.dtype, a, 0, (0,) * len(size))

@@ -55,6 +55,7 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
 
 
 def _view_array(a: np.ndarray, size: tuple) -> np.ndarray:
+    """Return a view of a shape. RuntimeError if strides do not allow it."""
     old, steps = a.shape, a.strides
     if a.size and (not old or steps[-1] == a.itemsize) and (len(old) == 1 or a.flags.c_contiguous):
         try:
@@ -76,6 +77,7 @@ def _view_array(a: np.ndarray, size: tuple) -> np.ndarray:
 
 
 def _reinterpret_array(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
+    """Return the same bytes as elements of another dtype. RuntimeError if they do not fit."""
     old, new = a.itemsize, dtype.itemsize
     if old != new:
         name = (
@@ -140,6 +142,7 @@ def array_of(x: Any) -> Any:
 
 
 def _reshape_or_copy(self: Any, shape: tuple) -> Any:
+    """Return a view of a shape where strides allow it, else a copy."""
     a = array_of(self)
     if a.flags.c_contiguous:
         return view(self, shape)
@@ -151,6 +154,7 @@ def _reshape_or_copy(self: Any, shape: tuple) -> Any:
 
 
 def _flatten_dims(self: Any, start_dim: int, end_dim: int) -> Any:
+    """Make one dimension of several: the tensor itself, a view, or a copy."""
     shape = array_of(self).shape
     first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
     if first > last:
@@ -176,6 +180,7 @@ op("ravel(Tensor(a) self)", composite(lambda self: view(self.contiguous(), (-1,)
 
 
 def _swap_dims(a: np.ndarray, dim0: int, dim1: int) -> np.ndarray:
+    """Exchange two dimensions."""
     n = a.ndim
     if -n <= dim0 < n and -n <= dim1 < n:
         return a.swapaxes(dim0, dim1)
@@ -186,12 +191,14 @@ def _swap_dims(a: np.ndarray, dim0: int, dim1: int) -> np.ndarray:
 
 
 def _transpose_matrix(a: np.ndarray, name: str = "t") -> np.ndarray:
+    """Exchange the dimensions of a matrix; vectors and 0-d arrays stay. RuntimeError for more."""
     if a.ndim > 2:
         raise RuntimeError(f"{name}() expects a tensor with <= 2 dimensions, but self is {a.ndim}D")
     return a.T
 
 
 def _permute_array(a: np.ndarray, dims: tuple) -> np.ndarray:
+    """Put all dimensions into another order. RuntimeError unless each is there once."""
     if len(dims) != a.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match "
@@ -271,6 +278,7 @@ for _name, _made in ("T", readonly(_reverse_dims)), ("mT", readonly(_transpose_m
 
 
 def _unsqueeze_array(a: np.ndarray, dim: int) -> np.ndarray:
+    """Insert a dimension of size 1, with the stride that PyTorch gives it."""
     shape = a.shape
     n = len(shape)
     d = dim if 0 <= dim <= n else wrap_dim(dim, n + 1)
@@ -287,6 +295,7 @@ def _unsqueeze_array(a: np.ndarray, dim: int) -> np.ndarray:
 
 
 def _squeeze_array(a: np.ndarray, dim: int | tuple) -> np.ndarray:
+    """Remove dimensions of size 1."""
     if isinstance(dim, int):
         d = wrap_dim(dim, a.ndim)
         return a.squeeze(d if a.ndim and a.shape[d] == 1 else ())
