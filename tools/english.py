@@ -1,4 +1,4 @@
-"""Patterns of English that this project keeps out of what people read, each with what to write instead.
+"""Patterns of English that this project avoids, each with what to write instead.
 
     python tools/english.py             says where one is, and ends with 1 if there is any
 
@@ -19,17 +19,32 @@ from pathlib import Path
 from babel.messages.pofile import read_po
 from project_files import ROOT, read_prose
 
-VERBS = "is|are|was|were|has|have|had|does|do|did|can|cannot|could|may|might|must|will|would|shares?|needs?|stays?"
-PLACES = "in(?! for)|on|at|there|here|beside|between|below|above|behind|under|around|outside|inside|with|for itself"
+VERBS = (
+    "is|are|was|were|has|have|had|does|do|did|can|cannot|could|may|might|must|will|would"
+    "|shares?|needs?|stays?"
+)
+# "Stands in for" is good English.
+PLACES = (
+    "in(?! for)|on|at|there|here|beside|between|below|above|behind|under|around|outside|inside"
+    "|with|for itself"
+)
 BECAUSE = "because, or a sentence of its own"
+# Regular expressions, and not a parser of English: each is a turn that was written here, found again
+# by its words. What they cannot tell from good English is written in another way.
 PATTERNS = {
     r"\bshall\b": "should, must or will",
-    rf"[,:;] for (?!example|instance|which|whom|a |an |pictures)(?:[^\s,.;:]+ ){{1,5}}?(?:{VERBS})\b": BECAUSE,
+    (
+        r"[,:;] for (?!example|instance|which|whom|a |an |pictures)"
+        rf"(?:[^\s,.;:]+ ){{1,5}}?(?:{VERBS})\b"
+    ): BECAUSE,
     r", for (?:it|they|there|nobody|nothing|nowhere|everybody|both|otherwise|then|what)\b": BECAUSE,
     r"\bnone any more\b": "no longer a ...",
     r"\b(?:the|a|no) way back\b": "the gradient flows back to ...",
     r"\bthe other way\b(?! a?round)": "say which way",
-    r"(?:^|[.;] )Who [^?]*?[.;]|\bwho (?:is|are|has) \w+ (?:is|are|has|gets|sees)\b": "whoever ..., or: if you ...",
+    (
+        r"(?:^|[.;] )Who [^?]*?[.;]"
+        r"|\bwho (?:is|are|has) \w+ (?:is|are|has|gets|sees)\b"
+    ): "whoever ..., or: if you ...",
     r"\b(?:he|she|the one) who\b": "whoever ..., or: if you ...",
     rf"\b(?:stands?|stood) (?:{PLACES})\b": "is",
     r"\b(?:lies?|lay) (?:in|on|at|beside|below|above|behind)\b": "is",
@@ -39,9 +54,10 @@ PATTERNS = {
     r"\band still:": "say what happens",
     r"\bsections? \d": "name it: headings have no numbers",
     r"\b(?:[Tt]he|[Aa]n)other thing each time\b": "something else each time",
-    r"(?:^|[.;:] )(?:In|On|At|Below|Above|Behind|To) [^.,;:]{2,40} (?:stands?|lies?|leads?) (?:an?|the|what|no)\b": (
-        "subject, verb, object"
-    ),
+    (
+        r"(?:^|[.;:] )(?:In|On|At|Below|Above|Behind|To) [^.,;:]{2,40} "
+        r"(?:stands?|lies?|leads?) (?:an?|the|what|no)\b"
+    ): "subject, verb, object",
 }
 
 
@@ -59,9 +75,8 @@ def list_texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Yield what people read, with the name of its place."""
     for path in sorted((root / "notebooks").glob("*.ipynb")):
         yield path.relative_to(root).as_posix(), read_prose(path)
-    for path in sorted(
-        [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("notebooks/*.md")]
-    ):
+    pages = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("notebooks/*.md")]
+    for path in sorted(pages):
         yield path.relative_to(root).as_posix(), path.read_text("utf-8")
     for template in TEMPLATES:
         yield template, "\n\n".join(_catalogue_texts(root / template))
@@ -70,7 +85,10 @@ def list_texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
 def _catalogue_texts(template: Path) -> Iterator[str]:
     with template.open("rb") as file:
         for message in read_po(file):
-            yield from [message.id] if isinstance(message.id, str) else message.id
+            if isinstance(message.id, str):
+                yield message.id
+            else:
+                yield from message.id
 
 
 def code_texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
@@ -94,7 +112,8 @@ def list_docstrings(root: Path = ROOT) -> Iterator[tuple[str, str]]:
 def _code_files(root: Path) -> Iterator[Path]:
     for folder in CODE:
         for path in sorted((root / folder).rglob("*.py")):
-            if "programs" not in path.parts:  # these are as people write them
+            # Programs are as people write them.
+            if "programs" not in path.parts:
                 yield path
 
 
@@ -102,9 +121,13 @@ DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def comments_in(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the comments of a source with their lines; those on lines that follow each other are one."""
+    """Yield the comments of a source with their lines.
+
+    Those on lines that follow each other are one: a sentence goes on from line to line.
+    """
     begin, last, block = 0, 0, list[str]()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        # What tools read is no English.
         if token.type != tokenize.COMMENT or re.match(r"#( noqa| type:| fmt:|!)", token.string):
             continue
         line = token.start[0]
@@ -118,7 +141,7 @@ def comments_in(source: str) -> Iterator[tuple[int, str]]:
 
 
 def first_line_faults(text: str) -> Iterator[str]:
-    """Yield what the first line of a docstring begins with and should not, with what to write instead."""
+    """Yield how the first line of a docstring begins and should not, with what to write instead."""
     first = text.partition("\n")[0]
     for pattern, instead in FIRST_LINES.items():
         if re.search(pattern, first):
@@ -126,13 +149,17 @@ def first_line_faults(text: str) -> Iterator[str]:
 
 
 def without_code(text: str) -> str:
-    """Leave out what is code: blocks, comments, what is between backticks; a word stands for it in a sentence."""
+    """Leave out what is code: blocks, comments, what is between backticks.
+
+    In a sentence a word takes its place, so that the patterns see what is around it.
+    """
     text = re.sub(r"^```.*?^```$|<!--.*?-->|^    .*?$", "\n", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]*`|<code>.*?</code>|\]\([^)]*\)", "X", text)
 
 
 def find_patterns(text: str) -> Iterator[str]:
     """Yield the patterns in a text, each with words around it and what to write instead."""
+    # A line break is as good as a blank: a turn may go over two lines.
     for paragraph in re.split(r"\n\s*\n|\n(?=[|#>*\-\d])", without_code(text)):
         line = " ".join(paragraph.split()).lstrip("|#>*- ")
         for pattern, instead in PATTERNS.items():
@@ -143,19 +170,26 @@ def find_patterns(text: str) -> Iterator[str]:
 
 def find_faults(places: Iterable[tuple[str, str]]) -> list[str]:
     """Return a line for each pattern in these places."""
-    return [f"{place}: {fault}" for place, text in places for fault in find_patterns(text)]
+    faults = []
+    for place, text in places:
+        faults += [f"{place}: {fault}" for fault in find_patterns(text)]
+    return faults
 
 
 def docstring_faults(root: Path = ROOT) -> list[str]:
     """Return a line for each docstring whose first line begins as none should."""
-    return [
-        f"{place}: {fault}"
-        for place, text in list_docstrings(root)
-        for fault in first_line_faults(text)
-    ]
+    faults = []
+    for place, text in list_docstrings(root):
+        faults += [f"{place}: {fault}" for fault in first_line_faults(text)]
+    return faults
+
+
+def main() -> int:
+    """Print a line for each pattern, and return 1 if there is any."""
+    faults = [*find_faults(list_texts()), *find_faults(code_texts()), *docstring_faults()]
+    print("\n".join(faults) or "no such pattern")
+    return int(bool(faults))
 
 
 if __name__ == "__main__":
-    said = [*find_faults(list_texts()), *find_faults(code_texts()), *docstring_faults()]
-    print("\n".join(said) or "no such pattern")
-    sys.exit(bool(said))
+    sys.exit(main())

@@ -27,50 +27,64 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SECONDS = 60
-VIEW = "application/vnd.jupyter.widget-view+json"  # a random id of a live view; its static twin is stored, too
+"""How long a cell may take."""
+# It has the random id of a live view, another one in each run; a static twin is stored, too.
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def list_lessons(pattern: str = "", folder: Path = NOTEBOOKS) -> list[Path]:
-    """List the lessons of a folder in order of their names, with `pattern` those that have it in their name."""
-    return [p for p in sorted(folder.glob("*.ipynb")) if pattern in p.stem]
+    """List the lessons of a folder in order of their names: those whose name has `pattern` in it."""
+    return [path for path in sorted(folder.glob("*.ipynb")) if pattern in path.stem]
 
 
 def normalise_notebook(notebook: dict[str, Any]) -> str:
-    """Return the notebook's text in the stored form, whichever program saved it; the argument is changed too."""
-    count = 0
+    """Return the notebook's text in the stored form, whichever program saved it.
+
+    The argument is changed, too.
+    """
+    executed_cells = 0
     for cell in notebook["cells"]:
-        # Of a cell's metadata only its tags stay, and whether JupyterLab shows its code folded.
-        tags, folded = (
-            cell["metadata"].get("tags"),
-            cell["metadata"].get("jupyter", {}).get("source_hidden"),
-        )
-        cell["metadata"] = ({"tags": tags} if tags else {}) | (
-            {"jupyter": {"source_hidden": True}} if folded else {}
-        )
+        cell["metadata"] = _kept_metadata(cell["metadata"])
         cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
         if cell["cell_type"] != "code":
             continue
-        ran = cell["execution_count"] is not None
-        count += ran
-        cell["execution_count"] = count if ran else None
+        # Counted anew: someone who ran a cell twice stores other numbers.
+        if cell["execution_count"] is not None:
+            executed_cells += 1
+            cell["execution_count"] = executed_cells
         for output in cell["outputs"]:
-            if "execution_count" in output:
-                output["execution_count"] = cell["execution_count"]
-            if "metadata" in output:
-                output["metadata"] = {}
-            if "data" in output:
-                output["data"].pop(VIEW, None)
-            if "text" in output:
-                output["text"] = "".join(output["text"]).splitlines(keepends=True)
+            _normalise_output(output, cell["execution_count"])
     whole = {"cells": notebook["cells"], "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def _kept_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return what stays of a cell's metadata: tags, and whether JupyterLab shows its code folded."""
+    kept: dict[str, Any] = {}
+    if metadata.get("tags"):
+        kept["tags"] = metadata["tags"]
+    if metadata.get("jupyter", {}).get("source_hidden"):
+        kept["jupyter"] = {"source_hidden": True}
+    return kept
+
+
+def _normalise_output(output: dict[str, Any], execution_count: int | None) -> None:
+    if "execution_count" in output:
+        output["execution_count"] = execution_count
+    if "metadata" in output:
+        output["metadata"] = {}
+    if "data" in output:
+        output["data"].pop(VIEW, None)
+    # One program stores a text as one string, another as a list of lines.
+    if "text" in output:
+        output["text"] = "".join(output["text"]).splitlines(keepends=True)
 
 
 def execute_notebook(path: Path) -> dict[str, Any]:
     """Run all cells of a lesson in a fresh kernel of this Python and return it with its outputs.
 
-    Raises nbclient's CellExecutionError for an error, CellTimeoutError for a cell that takes a
-    minute.
+    Raises nbclient's CellExecutionError for an error, CellTimeoutError for a cell that takes
+    longer than SECONDS.
     """
     import nbformat
     from nbclient import NotebookClient
@@ -85,10 +99,11 @@ def execute_notebook(path: Path) -> dict[str, Any]:
         coalesce_streams=True,
     )
     with tempfile.TemporaryDirectory() as folder:
-        # The stored output must not say what somebody has solved here.
-        own = os.environ | {"COPYLAB_PROGRESS": str(Path(folder, "progress.json"))}
-        done: dict[str, Any] = json.loads(nbformat.writes(client.execute(env=own)))  # type: ignore[no-untyped-call]
-    return done
+        # Not what somebody has solved here.
+        variables = os.environ | {"COPYLAB_PROGRESS": str(Path(folder, "progress.json"))}
+        executed = client.execute(env=variables)
+    notebook: dict[str, Any] = json.loads(nbformat.writes(executed))  # type: ignore[no-untyped-call]
+    return notebook
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -102,13 +117,13 @@ def main(argv: list[str] | None = None) -> int:
     status = 0
     for path in list_lessons(options.pattern):
         old = path.read_text(encoding="utf-8")
-        new = normalise_notebook(read_notebook(path) if options.check else execute_notebook(path))
+        notebook = read_notebook(path) if options.check else execute_notebook(path)
+        new = normalise_notebook(notebook)
         if new == old:
             continue
         if options.check:
-            print(
-                f"{path.name} is not in the stored form; run: python tools/execute_notebooks.py {path.stem}"
-            )
+            command = f"python tools/execute_notebooks.py {path.stem}"
+            print(f"{path.name} is not in the stored form; run: {command}")
             status = 1
         else:
             path.write_text(new, encoding="utf-8", newline="\n")

@@ -1,11 +1,11 @@
-"""Does what is published work where nothing else is installed? To be run by hand; it downloads what a user would.
+"""Use what is published where nothing else is installed. To be run by hand: it downloads packages.
 
-    python tools/fresh_environments.py                     in environments of this Python
-    python tools/fresh_environments.py PYTHON [PYTHON...]  in environments of others, given by their paths
+    python tools/fresh_environments.py              in environments of this Python
+    python tools/fresh_environments.py PYTHON ...   in environments of others, given by their paths
 
 The source distribution is built, and the wheel from it. Each of both is installed into an
-environment of its own, and
-used in an empty folder: pictures, a graph, every widget, the lessons, the command.
+environment of its own, and used in an empty folder: pictures, a graph, every widget, the lessons,
+the command.
 """
 
 import subprocess
@@ -43,12 +43,14 @@ def run_command(*command: str | Path, folder: Path) -> str:
 
 def make_environment(python: str, folder: Path) -> Path:
     """Make an environment of a Python in a folder and return its interpreter."""
+    # By a process of that Python, and not by the module `venv`: this makes environments of its own.
     run_command(python, "-m", "venv", folder, folder=folder.parent)
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
 def build_packages(folder: Path) -> list[Path]:
     """Build the source distribution, and the wheel from what is in it; return both."""
+    # The wheel is made from the unpacked source distribution: a file that this lacks is missing.
     python = make_environment(sys.executable, folder / "builder")
     run_command(python, "-m", "pip", "install", "--quiet", "build", folder=folder)
     run_command(python, "-m", "build", "--outdir", folder / "dist", ROOT, folder=folder)
@@ -62,14 +64,13 @@ def main(pythons: list[str]) -> None:
         packages = build_packages(folder)
         for number, python in enumerate(pythons):
             for package in packages:
+                # Each in its own: what one installs, the other would find.
                 own = folder / f"{number}{package.suffix}"
                 fresh = make_environment(python, own)
                 run_command(fresh, "-m", "pip", "install", "--quiet", package, folder=folder)
-                print(
-                    package.name,
-                    run_command(fresh, "-I", "-c", USE, folder=own).strip(),
-                    flush=True,
-                )
+                # With -I neither this folder nor a variable leads to another copylab.
+                printed = run_command(fresh, "-I", "-c", USE, folder=own).strip()
+                print(package.name, printed, flush=True)
                 run_command(fresh, "-I", "-m", "copylab", "--help", folder=own)
 
 

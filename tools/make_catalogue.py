@@ -1,7 +1,8 @@
 """Read the texts for people out of the code, and bring the catalogues of all languages up to date.
 
-    python tools/make_catalogue.py             write the templates, the languages and what is read at run time
-    python tools/make_catalogue.py --check     say what is wrong or not translated; exit with 1 if anything is
+    python tools/make_catalogue.py             write the templates, the languages, the .mo files
+    python tools/make_catalogue.py --check     say what is wrong or not translated; exit with 1 if
+                                               anything is
 
 There are two domains: `tinytorch` has the texts of pictures, `copylab` those of widgets, questions
 and lessons. The template of a domain is locale/DOMAIN.pot in its package. A translator copies it to
@@ -44,7 +45,7 @@ LESSON_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
 TABLE = ("widgets/copylab/quiz/misconceptions.py", "_BELIEFS_AND_REFUTATIONS")
 """A table of nothing but texts, as plain as a lesson's."""
 CHECK_ARGUMENTS = {"CheckedFact": (1, 2), "but": (0,), "wrong": (0,)}
-"""The arguments of checks that are put together when they run: a text there goes through gettext."""
+"""The arguments of checks, which are put together when they run: texts go through gettext."""
 HOLE = re.compile(r"\{\w+(?:![rs])?(?::[^{}]*)?\}")
 Text = str | tuple[str, str]
 """A text, or its singular and plural."""
@@ -130,7 +131,10 @@ def _texts_in_file(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
 
 
 def _python_texts(path: Path, name: str, faults: list[str]) -> Iterator[Text]:
-    """Yield the texts of a module. Babel's own extractor would see neither faults nor lessons' data."""
+    """Yield the texts of a module.
+
+    Babel's own extractor would see neither faults nor lessons' data.
+    """
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Assign) and (name, getattr(node.targets[0], "id", "")) == TABLE:
             for constant in ast.walk(node.value):
@@ -240,7 +244,7 @@ def write_files(root: Path = ROOT) -> None:
 
 
 def find_faults(root: Path = ROOT) -> list[str]:
-    """Return what is wrong in the code, out of date in the files or not translated, a line for each."""
+    """Return what is wrong, out of date or not translated, a line for each."""
     faults = []
     translations: dict[tuple[str, Text], list[str]] = {}
     for texts in (DomainTexts(domain, root) for domain in DOMAINS):
@@ -265,7 +269,8 @@ def find_faults(root: Path = ROOT) -> list[str]:
 
 
 def _is_current(path: Path, content: bytes) -> bool:
-    """Return True if a file says what it should; another release of Babel writes another version into it."""
+    """Return True if a file says what it should."""
+    # Not compared as bytes: another release of Babel writes another version into it.
     if not path.is_file():
         return False
     read = read_mo if path.suffix == ".mo" else read_po

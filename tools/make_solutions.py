@@ -1,8 +1,8 @@
-"""Write the solution notebooks from the lessons and what the package defines for them, and store their runs.
+"""Write the solution notebooks from the lessons and what the package defines for them.
 
     python tools/make_solutions.py               all
     python tools/make_solutions.py 02_clone      those whose name holds this
-    python tools/make_solutions.py --check       say which are not what they should be; run nothing, change nothing
+    python tools/make_solutions.py --check       say which are out of date; run and change nothing
 
 Nothing is written by hand: predictions are committed with the answers that a run gives, exercises
 with their solution, and every listed wrong answer is there with what the check says to it.
@@ -48,81 +48,99 @@ def make_solution(path: Path) -> dict[str, Any]:
     notebook = read_notebook(path)
     sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     title = "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
-    imports, things = _find_definitions(sources)
-    # What a lesson silences is silent in its solutions: what Python prints of a warning differs in
-    # each kernel.
-    lines = [line.partition("  #")[0] for source in sources for line in source.splitlines()]
-    filters = [line for line in lines if line.startswith("warnings.")]
-    head = "\n".join([*HEAD, *(["import warnings"] if filters else []), "from pathlib import Path"])
+    imports, definitions = _find_definitions(sources)
+    filters = _find_warning_filters(sources)
+    head = [*HEAD, "from pathlib import Path"]
+    if filters:
+        head.insert(len(HEAD), "import warnings")
+    links = f"[the lesson](../{path.name}). [All solutions](README.md)"
     cells = [
-        _markdown_cell(
-            "title",
-            f"# Solutions: {title}\n\nTry first: [the lesson](../{path.name}). [All solutions](README.md)",
-        ),
+        _markdown_cell("title", f"# Solutions: {title}\n\nTry first: {links}"),
         _code_cell("import-engine", "import tinytorch as torch"),
-        _code_cell("import-tools", "\n\n".join([head, imports, ASIDE, *filters])),
+        _code_cell("import-tools", "\n\n".join(["\n".join(head), imports, ASIDE, *filters])),
     ]
     for source in sources:
-        thing = things.get(source.strip())
-        if isinstance(thing, Prediction):
-            cells += _prediction_cells(source.strip(), thing)
-        elif isinstance(thing, Exercise):
-            cells += _exercise_cells(source.strip(), thing)
+        # A lesson shows a prediction or an exercise by a cell that is its name alone.
+        name = source.strip()
+        definition = definitions.get(name)
+        if isinstance(definition, Prediction):
+            cells += _prediction_cells(name, definition)
+        elif isinstance(definition, Exercise):
+            cells += _exercise_cells(name, definition)
     return {"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
 
 
+def _find_warning_filters(sources: list[str]) -> list[str]:
+    """Return the lines that silence warnings: what Python prints of one differs in each kernel."""
+    filters = []
+    for source in sources:
+        lines = [line.partition("  #")[0] for line in source.splitlines()]
+        filters += [line for line in lines if line.startswith("warnings.")]
+    return filters
+
+
 def _find_definitions(sources: list[str]) -> tuple[str, dict[str, Any]]:
-    """The lines that import a lesson's predictions and exercises, and those by name."""
+    """Return the lines that import a lesson's predictions and exercises, and these by name."""
     lines: list[str] = []
-    things: dict[str, Any] = {}
-    for node in (node for source in sources for node in ast.parse(source).body):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("copylab.lessons."):
-            line = ast.unparse(node)
-            names = "".join(f"    {ast.unparse(alias)},\n" for alias in node.names)
-            lines.append(line if len(line) <= 120 else f"from {node.module} import (\n{names})")
+    definitions: dict[str, Any] = {}
+    for node in ast.parse("\n".join(sources)).body:
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        if (node.module or "").startswith("copylab.lessons."):
+            lines.append(_import_line(node))
             module = importlib.import_module(str(node.module))
-            things |= {alias.name: getattr(module, alias.name) for alias in node.names}
-    return "\n".join(lines), things
+            for alias in node.names:
+                definitions[alias.name] = getattr(module, alias.name)
+    return "\n".join(lines), definitions
+
+
+def _import_line(node: ast.ImportFrom) -> str:
+    """Write an import as the formatter of this project has it."""
+    line = ast.unparse(node)
+    if len(line) <= 120:
+        return line
+    names = "".join(f"    {ast.unparse(alias)},\n" for alias in node.names)
+    return f"from {node.module} import (\n{names})"
 
 
 def _prediction_cells(name: str, prediction: Prediction) -> list[dict[str, Any]]:
     run = prediction.run(tinytorch)
-    answers = [
-        question.normalize_answer(format_answer(question.right_answer(run)))
-        for question in prediction.questions
-    ]
-    listed = "\n".join(
-        f"        {_quote_double(answer)},  # {plain_text(q.text)}"
-        for q, answer in zip(prediction.questions, answers, strict=True)
-    )
+    rows = ""
+    for question in prediction.questions:
+        # As a learner would type it, and as `commit` reads it.
+        answer = question.normalize_answer(format_answer(question.right_answer(run)))
+        rows += f"        {_quote_double(answer)},  # {plain_text(question.text)}\n"
     code = "\n".join(f"    {line}" for line in prediction.code.splitlines())
     return [
         _markdown_cell(f"predict-{name}", f"## Prediction\n\n{code}"),
-        _code_cell(f"commit-{name}", f"{name}.commit(\n    [\n{listed}\n    ]\n)"),
+        _code_cell(f"commit-{name}", f"{name}.commit(\n    [\n{rows}    ]\n)"),
     ]
 
 
 def _quote_double(answer: object) -> str:
     """Write an answer as the layout of this project has it, in double quotes."""
-    return json.dumps(answer, ensure_ascii=False) if isinstance(answer, str) else repr(answer)
+    if isinstance(answer, str):
+        return json.dumps(answer, ensure_ascii=False)
+    return repr(answer)
 
 
 def _exercise_cells(name: str, exercise: Exercise) -> list[dict[str, Any]]:
-    rows = []
+    verdicts = []
     for wrong in exercise.wrong:
         verdict = exercise._judge_attempt(wrong, tinytorch, [])
-        rows.append(f"```python\n{wrong}\n```\n\n> {verdict}\n")
-    more = "\n".join(rows)
+        verdicts.append(f"```python\n{wrong}\n```\n\n> {verdict}\n")
+    cells = [_markdown_cell(f"task-{name}", f"## {exercise.title}\n\n{exercise.task}")]
+    if exercise.start:
+        cells.append(_code_cell(f"start-{name}", exercise.start))
+    summary = "<summary>Wrong answers, and what the check says to them</summary>"
+    # A blank line after the summary: else Markdown would not read what follows.
+    details = f"<details>{summary}\n\n" + "\n".join(verdicts) + "\n</details>"
     return [
-        _markdown_cell(f"task-{name}", f"## {exercise.title}\n\n{exercise.task}"),
-        *([_code_cell(f"start-{name}", exercise.start)] if exercise.start else []),
+        *cells,
         _markdown_cell(f"solution-{name}", "One solution:"),
         _code_cell(f"answer-{name}", exercise.code),
         _code_cell(f"check-{name}", f"{name}.check()"),
-        _markdown_cell(
-            f"wrong-{name}",
-            f"<details><summary>Wrong answers, and what the check says to them</summary>\n\n{more}\n</details>",
-        ),
+        _markdown_cell(f"wrong-{name}", details),
     ]
 
 
@@ -136,17 +154,22 @@ def _code_cell(name: str, source: str) -> dict[str, Any]:
 
 
 def _cell_id(name: str) -> str:
+    # Of the characters that nbformat allows.
     return re.sub(r"[^a-zA-Z0-9_-]", "-", name)
 
 
 def render_index() -> str:
     """Return the README of the folder."""
-    links = "\n".join(
-        f"- [{path.stem.replace('_', ' ', 1)}]({path.name})" for path in list_lessons()
-    )
+    links = []
+    for path in list_lessons():
+        title = path.stem.replace("_", " ", 1)
+        links.append(f"- [{title}]({path.name})")
     return (
-        "# Solutions\n\nGenerated from the definitions that the lessons use, and run like them. For every exercise: "
-        f"one solution, and\nwhat the check says to the wrong answers that are expected. Try first.\n\n{links}\n"
+        "# Solutions\n\n"
+        "Generated from the definitions that the lessons use, and run like them. For every exercise: "
+        "one solution, and\nwhat the check says to the wrong answers that are expected. Try first.\n\n"
+        + "\n".join(links)
+        + "\n"
     )
 
 
@@ -165,16 +188,18 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     status = 0
     for path in list_lessons(options.pattern):
-        target, made = FOLDER / path.name, make_solution(path)
+        target = FOLDER / path.name
+        solution = make_solution(path)
         if options.check:
-            if not target.exists() or cell_sources(read_notebook(target)) != cell_sources(made):
+            if not target.exists() or cell_sources(read_notebook(target)) != cell_sources(solution):
                 print(
                     f"solutions/{path.name} is out of date; run: python tools/make_solutions.py {path.stem}"
                 )
                 status = 1
             continue
+        # Written before it runs, too: it is run as a file.
         FOLDER.mkdir(exist_ok=True)
-        target.write_text(normalise_notebook(made), encoding="utf-8", newline="\n")
+        target.write_text(normalise_notebook(solution), encoding="utf-8", newline="\n")
         text = normalise_notebook(execute_notebook(target))
         target.write_text(text, encoding="utf-8", newline="\n")
         print(f"stored solutions/{path.name}")

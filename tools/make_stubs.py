@@ -1,13 +1,12 @@
-"""Write `tinytorch/_declared.pyi`: the types of what `op()` and `python()` put on tensors and into the package.
+"""Write `tinytorch/_declared.pyi`: the types of what `op()` and `python()` declare.
 
     python tools/make_stubs.py            # write the file
     python tools/make_stubs.py --check    # exit with 1 if it is out of date
 
 Operations are attached while `tinytorch` is imported, where no type checker sees them. The file
-gives checkers the same
-names: a base class of `Tensor`, and functions for the package. The types are those of PyTorch's own
-stubs, which PyTorch generates from the same schemas. Source: torch's `torchgen/api/python.py`,
-`tools/pyi/gen_pyi.py`.
+gives checkers the same names: a base class of `Tensor`, and functions for the package. The types
+are those of PyTorch's own stubs, which PyTorch generates from the same schemas. Source: torch's
+`torchgen/api/python.py`, `tools/pyi/gen_pyi.py`.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ BY_HAND = {
 }
 BY_HAND_AS_FUNCTIONS = {
     **{
-        name: tuple(s.replace("(self", "(input: Tensor") for s in BY_HAND[name])
+        name: tuple(text.replace("(self", "(input: Tensor") for text in BY_HAND[name])
         for name in ("nonzero", "norm")
     },
     "split": (
@@ -144,36 +143,43 @@ PROTOCOLS = {
 }
 
 
-def type_of(p: Param, numbers: bool) -> str:
-    """The type of an argument, with None where torch takes it."""
-    kind = TYPES[p.kind]
-    if p.is_tensor and numbers:
+def type_of(param: Param, numbers: bool) -> str:
+    """Return the type of an argument, with None where torch takes it.
+
+    numbers: True if the operation takes a number in place of a tensor.
+    """
+    kind = TYPES[param.kind]
+    if param.is_tensor and numbers:
         kind = "Tensor | _Scalar"
-    if p.accepts_one_number:
+    if param.accepts_one_number:
         kind = f"_int | {kind}"
-    return f"{kind} | None" if (p.accepts_none or p.default is None) and kind != "Any" else kind
+    takes_none = param.accepts_none or param.default is None
+    # `Any` has None in it.
+    return f"{kind} | None" if takes_none and kind != "Any" else kind
 
 
-def format_argument(p: Param, name: str, numbers: bool) -> str:
-    """An argument as a stub writes it: name, type, default."""
-    text = f"{name}: {type_of(p, numbers)}"
-    if p.default is REQUIRED:
+def format_argument(param: Param, name: str, numbers: bool) -> str:
+    """Return an argument as a stub writes it: name, type, default."""
+    text = f"{name}: {type_of(param, numbers)}"
+    if param.default is REQUIRED:
         return text
-    plain = p.default is None or (
-        isinstance(p.default, (bool, float, int, str)) and p.kind != "ScalarType"
+    # A default that is an object has no literal: a stub writes dots.
+    is_literal = param.default is None or (
+        isinstance(param.default, (bool, float, int, str)) and param.kind != "ScalarType"
     )
-    return f"{text} = {p.default!r}" if plain else f"{text} = ..."
+    return f"{text} = {param.default!r}" if is_literal else f"{text} = ..."
 
 
 def results_of(schema: Schema) -> str:
-    """The type of what an operation returns."""
+    """Return the type of what an operation returns."""
     if len(schema.returns) > 1:
         return f"_return_types.{schema.name}"
+    # "(a)" says that the result is a view of the argument.
     return RETURNS[schema.returns[0].replace("(a)", "")]
 
 
 def signatures_of(name: str, method: bool) -> Iterator[str]:
-    """All the ways to call a function or a method, as `(self, other: Tensor) -> Tensor`, each once."""
+    """Yield all the ways to call a function or a method, as `(self, other: Tensor) -> Tensor`."""
     for op, out, own in OVERLOADS[name].offers:
         if method and not own:
             continue
@@ -181,48 +187,51 @@ def signatures_of(name: str, method: bool) -> Iterator[str]:
         yield from format_signatures(signature, results_of(op.schema))
 
 
-def format_signatures(s: Signature, result: str) -> Iterator[str]:
-    """A signature with its sizes in a sequence and, where torch takes it, with sizes one by one."""
-    pairs = list(zip(s.params, s.names_shown, strict=True))
-    head = ["self"] if s.is_method else []
+def format_signatures(signature: Signature, result: str) -> Iterator[str]:
+    """Yield a signature: with sizes in a sequence and, where torch takes it, one by one."""
+    pairs = list(zip(signature.params, signature.names_shown, strict=True))
+    head = ["self"] if signature.is_method else []
     positional = []
-    for p, name in pairs[: s.positional_count]:
-        positional.append(
-            format_argument(p, f"{name}_" if keyword.iskeyword(name) else name, s.numbers)
-        )
-        if keyword.iskeyword(name):  # which can be given by position alone
-            positional.append("/")
-    named = [
-        format_argument(p, name, s.numbers and name != "out")
-        for p, name in pairs[s.positional_count :]
-    ]
-    yield f"({', '.join([*head, *positional, *['*'] * bool(named), *named])}) -> {result}"
-    if s.positional_count == 1 and s.params[0].is_sizes:
-        yield f"({', '.join([*head, f'*{s.names_shown[0]}: _int', *named])}) -> {result}"
+    for param, name in pairs[: signature.positional_count]:
+        if keyword.iskeyword(name):
+            # As `from`: no caller can write it, so it can be given by position alone.
+            positional += [format_argument(param, f"{name}_", signature.numbers), "/"]
+        else:
+            positional.append(format_argument(param, name, signature.numbers))
+    named = []
+    for param, name in pairs[signature.positional_count :]:
+        # A result can only be written into a tensor.
+        numbers = signature.numbers and name != "out"
+        named.append(format_argument(param, name, numbers))
+    if named:
+        named.insert(0, "*")
+    yield f"({', '.join([*head, *positional, *named])}) -> {result}"
+    if signature.positional_count == 1 and signature.params[0].is_sizes:
+        sizes = f"*{signature.names_shown[0]}: _int"
+        # After `*sizes` all others are named anyway.
+        yield f"({', '.join([*head, sizes, *named[1:]])}) -> {result}"
 
 
 def format_definition(name: str, signatures: Iterable[str], indent: str = "") -> Iterator[str]:
-    """The lines of a function or method of one signature or several."""
+    """Yield the lines of a function or method of one signature or several."""
     signatures = tuple(dict.fromkeys(signatures))
-    # The method that these override, of `object`, takes more.
-    of_object = name in (
-        "__eq__",
-        "__ne__",
-    )
-    for i, signature in enumerate(signatures):
+    for place, signature in enumerate(signatures):
+        # The method of `object` is wider, and so is the second overload here.
+        is_narrower = name in ("__eq__", "__ne__") and place == 0
         if len(signatures) > 1:
-            yield f"{indent}@overload" + "  # type: ignore[override]" * (of_object and not i)
-        yield f"{indent}def {name}{signature}: ..." + "  # type: ignore[overload-overlap]" * (
-            of_object and not i
-        )
+            ignored = "  # type: ignore[override]" if is_narrower else ""
+            yield f"{indent}@overload{ignored}"
+        ignored = "  # type: ignore[overload-overlap]" if is_narrower else ""
+        yield f"{indent}def {name}{signature}: ...{ignored}"
 
 
 def list_methods() -> Iterator[str]:
-    """The lines of the class from which type checkers let `Tensor` derive."""
+    """Yield the lines of the class from which type checkers let `Tensor` derive."""
     yield "class DeclaredOperations:"
     for name, value in vars(tinytorch.Tensor).items():
         if name in BY_HAND:
             yield from format_definition(name, BY_HAND[name], "    ")
+        # A method that tensor.py defines has its types there, whatever ops are called so, too.
         elif name in OVERLOADS and value.__module__ == "tinytorch":
             yield from format_definition(name, signatures_of(name, True), "    ")
         elif name in PROTOCOLS:
@@ -230,47 +239,51 @@ def list_methods() -> Iterator[str]:
     for name in ("T", "mT"):
         yield "    @property"
         yield f"    def {name}(self) -> Tensor: ..."
+    # A class that defines `__eq__` alone cannot be hashed.
     yield "    def __hash__(self) -> _int: ..."
 
 
 def list_return_types() -> Iterator[str]:
-    """The lines of the tuples with names that some operations return."""
+    """Yield the lines of the tuples with names that some operations return."""
     yield "class _return_types:"
     seen = set()
     for group in OVERLOADS.values():
         for op, _, _ in group.offers:
-            if len(op.schema.returns) > 1 and op.name not in seen:
-                seen.add(op.name)
-                yield f"    class {op.name}(tuple[{', '.join(['Tensor'] * len(op.schema.returns))}]):"
-                for field in op.schema.result_names:
-                    yield "        @property"
-                    yield f"        def {field}(self) -> Tensor: ..."
+            # Overloads of one name return the same tuple.
+            if len(op.schema.returns) == 1 or op.name in seen:
+                continue
+            seen.add(op.name)
+            fields = ", ".join(["Tensor"] * len(op.schema.returns))
+            yield f"    class {op.name}(tuple[{fields}]):"
+            for field in op.schema.result_names:
+                yield "        @property"
+                yield f"        def {field}(self) -> Tensor: ..."
 
 
 def list_functions() -> Iterator[str]:
-    """The lines of what the package offers beside what it imports: functions, old tensor types, dtypes."""
+    """Yield the lines of what the package offers besides its imports.
+
+    That is functions, old tensor types and dtypes.
+    """
+    tensor_types = {dtype.tensor_type for dtype in ALL}
     for name in FUNCTIONS:
         if name.startswith("_"):
             continue
-        if name in {d.tensor_type for d in ALL}:
+        if name in tensor_types:
             yield f"class {name}(Tensor): ..."
+        elif name in BY_HAND_AS_FUNCTIONS:
+            yield from format_definition(name, BY_HAND_AS_FUNCTIONS[name])
         else:
-            yield from format_definition(
-                name, BY_HAND_AS_FUNCTIONS.get(name) or signatures_of(name, False)
-            )
+            yield from format_definition(name, signatures_of(name, False))
     for name in BY_NAME:
         yield f"{name}: _dtype"
 
 
 def render_stub() -> str:
-    """The whole file."""
-    parts = [
-        HEAD,
-        *(
-            "\n".join(lines) + "\n"
-            for lines in (list_return_types(), list_methods(), list_functions())
-        ),
-    ]
+    """Return the whole file."""
+    parts = [HEAD]
+    for lines in (list_return_types(), list_methods(), list_functions()):
+        parts += ["\n".join(lines) + "\n"]
     return "\n".join(parts)
 
 

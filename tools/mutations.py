@@ -1,4 +1,4 @@
-"""Would the tests notice? Break the rules that matter, one at a time, in a copy of the tree, and run their tests.
+"""Break the rules that matter, one at a time, in a copy of the tree, and see if tests notice.
 
     python tools/mutations.py            all of them, about two minutes
     python tools/mutations.py data.py    those in files of such a name
@@ -180,10 +180,21 @@ MUTATIONS = (
 
 
 def apply_mutation(text: str, mutation: Mutation) -> str:
-    """Return the text of a file with its rule broken. ValueError unless what is changed is there exactly once."""
-    if (found := text.count(mutation.old)) != 1:
-        raise ValueError(f"{mutation.file}: {mutation.old!r} stands there {found} times, not once")
+    """Return the text of a file with its rule broken.
+
+    Raises ValueError unless what is changed is there exactly once: after a change of the code, the
+    rule would stay whole, and its test pass.
+    """
+    count = text.count(mutation.old)
+    if count != 1:
+        raise ValueError(f"{mutation.file}: {mutation.old!r} stands there {count} times, not once")
     return text.replace(mutation.old, mutation.new)
+
+
+def python_path(tree: Path) -> str:
+    """Return the variable PYTHONPATH with which the packages and tests of a tree are imported."""
+    folders = (".", "widgets", "tests", "tools")
+    return os.pathsep.join(str(tree / folder) for folder in folders)
 
 
 def find_failures(tree: Path, tests: Iterable[str]) -> str:
@@ -191,23 +202,26 @@ def find_failures(tree: Path, tests: Iterable[str]) -> str:
 
     RuntimeError, with what it printed, if they could not be run.
     """
-    paths = os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests", "tools"))
     environment = os.environ | {
-        "PYTHONPATH": paths,
+        # Before the installed packages, which are those of the tree that is whole.
+        "PYTHONPATH": python_path(tree),
+        # Two changes of a file within a second may leave the older bytecode valid.
         "PYTHONDONTWRITEBYTECODE": "1",
+        # The tests of rules use no plugin, and each run would load all of them.
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(
         command, cwd=tree, env=environment, capture_output=True, text=True, check=False
     )
+    # 0 and 1 are pytest's for passed and failed; with any other, no test has run.
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stdout + done.stderr)
     return done.stdout if done.returncode else ""
 
 
 def is_noticed(tree: Path, mutation: Mutation) -> bool:
-    """Whether the test of a rule fails once the rule is broken; the file is put back."""
+    """Return True if the test of a rule fails once the rule is broken; the file is put back."""
     file = tree / mutation.file
     whole = file.read_text(encoding="utf-8")
     file.write_text(apply_mutation(whole, mutation), encoding="utf-8")
@@ -219,13 +233,16 @@ def is_noticed(tree: Path, mutation: Mutation) -> bool:
 
 def copy_project(tree: Path) -> Path:
     """Copy what a checkout holds into a new folder, and return that."""
-    own = [ROOT / name for name in (".git", ".venv", "course")]
-    without = shutil.ignore_patterns("__pycache__", ".*_cache", "node_modules")
-    shutil.copytree(
-        ROOT,
-        tree,
-        ignore=lambda at, names: without(at, names) | {n for n in names if Path(at, n) in own},
-    )
+    ignore_by_pattern = shutil.ignore_patterns("__pycache__", ".*_cache", "node_modules")
+
+    def ignore(folder: str, names: list[str]) -> set[str]:
+        ignored = set(ignore_by_pattern(folder, names))
+        # At the top alone: a package may have a folder called `course`.
+        if Path(folder) == ROOT:
+            ignored |= {".git", ".venv", "course"}
+        return ignored
+
+    shutil.copytree(ROOT, tree, ignore=ignore)
     return tree
 
 
@@ -236,19 +253,23 @@ def main() -> int:
         "name", nargs="?", default="", help="a part of the names of the files to break"
     )
     name = parser.parse_args().name
-    chosen = [one for one in MUTATIONS if name in one.file]
+    chosen = [mutation for mutation in MUTATIONS if name in mutation.file]
     if not chosen:
         parser.error(f"there is no mutation of a file {name!r}")
     with tempfile.TemporaryDirectory() as folder:
         tree = copy_project(Path(folder) / "copylab")
-        if printed := find_failures(tree, sorted({one.test for one in chosen})):
+        tests = sorted({mutation.test for mutation in chosen})
+        if printed := find_failures(tree, tests):
             print(printed, "These tests fail with nothing broken.", sep="\n")
             return 1
         missed = 0
         for mutation in chosen:
-            seen = is_noticed(tree, mutation)
-            missed += not seen
-            print(f"{'noticed    ' if seen else 'NOT NOTICED'}  {mutation.breaks}", flush=True)
+            if is_noticed(tree, mutation):
+                verdict = "noticed    "
+            else:
+                verdict = "NOT NOTICED"
+                missed += 1
+            print(f"{verdict}  {mutation.breaks}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} noticed")
     return int(missed > 0)
 

@@ -18,12 +18,16 @@ from copylab.course.grading import write_assignments
 
 
 def run_nbgrader(folder: Path, *words: str) -> None:
-    """Run a command of nbgrader in a folder. Raises CalledProcessError, with what it said, where it fails."""
+    """Run a command of nbgrader in a folder.
+
+    Raises CalledProcessError, with what it said, where it fails.
+    """
     # nbgrader calls alembic by its name.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(sys.path),
         "PATH": path,
+        # Not the user's own settings of Jupyter.
         "HOME": str(folder),
     }
     command = [sys.executable, "-m", "nbgrader", *words]
@@ -31,7 +35,7 @@ def run_nbgrader(folder: Path, *words: str) -> None:
 
 
 def main(lessons: list[str]) -> int:
-    """Take them through, or all there are."""
+    """Take these lessons through, or all; return 1 if a score is not what it should be."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
         names = [path.stem for path in write_assignments(folder, lessons or None)]
@@ -45,9 +49,12 @@ def main(lessons: list[str]) -> int:
             rows = list(csv.DictReader(file))
     wrong = 0
     for row in rows:
-        should = float(row["max_score"]) if row["student_id"] == "solved" else 0.0
-        wrong += float(row["score"]) != should
+        expected = 0.0
+        if row["student_id"] == "solved":
+            expected = float(row["max_score"])
+        wrong += float(row["score"]) != expected
         print(f"{row['assignment']:20} {row['student_id']:10} {row['score']} of {row['max_score']}")
+    # A lesson that could not be graded has no row.
     return int(wrong > 0 or len(rows) != 2 * len(names))
 
 

@@ -10,13 +10,14 @@ import shutil
 from pathlib import Path
 
 TORCH = "2.13.0"
-"""The version to get where there is none: of the release that tinytorch follows. The tests run with any."""
+"""The version to get where there is none: that which tinytorch follows. The tests run with any."""
 
 REQUIRE_ALL = os.environ.get("COPYLAB_REQUIRE_ALL") == "1"
 """True where nothing may be left unchecked: a skipped test then counts as failed."""
 
 _BROWSERS = (
-    "chromium-headless-shell",  # the same engine without windows: its pages open a fifth sooner
+    # The same engine without windows: its pages open a fifth sooner.
+    "chromium-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -27,6 +28,7 @@ _BROWSERS = (
 
 def torch_missing() -> str | None:
     """Return why tests against PyTorch cannot run, or None if they can."""
+    # Its metadata alone: to import it takes seconds.
     try:
         importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
@@ -35,11 +37,18 @@ def torch_missing() -> str | None:
 
 
 def find_browser() -> str | None:
-    """Return the path of a Chromium-like browser: COPYLAB_BROWSER if set, else the first one on the PATH."""
+    """Return the path of a Chromium-like browser, or None.
+
+    That is COPYLAB_BROWSER if it is set, else the first one on the PATH.
+    """
     named = os.environ.get("COPYLAB_BROWSER")
     if named:
+        # No other in its place: whoever names one wants to know that it is missing.
         return named if Path(named).is_file() else None
-    return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
+    for name in _BROWSERS:
+        if path := shutil.which(name):
+            return path
+    return None
 
 
 def browser_missing() -> str | None:

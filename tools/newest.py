@@ -21,12 +21,17 @@ STAGES = ("unit", "notebooks", "notebooks-torch", "browser")
 
 
 def make_environment(folder: Path, torch: str | None) -> str:
-    """Install the newest releases into a folder and return its Python. CalledProcessError if pip fails."""
+    """Install the newest releases into a folder and return its Python.
+
+    torch: the release of PyTorch to install, too. Raises CalledProcessError if pip fails.
+    """
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = str(folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
     install = [python, "-m", "pip", "install", "--quiet", "--upgrade"]
     subprocess.run([*install, "pip"], check=True)
-    packages = ["--editable", f"{ROOT}[course,test]", *([f"torch=={torch}"] if torch else [])]
+    packages = ["--editable", f"{ROOT}[course,test]"]
+    if torch:
+        packages.append(f"torch=={torch}")
     subprocess.run([*install, "--upgrade-strategy", "eager", *packages], check=True)
     return python
 
@@ -37,14 +42,16 @@ def list_newer(python: str) -> list[str]:
         [python, "-m", "pip", "freeze", "--all"], check=True, capture_output=True, text=True
     )
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    # What is behind " ;" are markers: for which Pythons and systems the line is.
     constrained = {line.partition(" ;")[0] for line in lines if "==" in line}
     names = {line.partition("==")[0] for line in constrained}
-    return [
-        line
-        for line in listed.stdout.lower().splitlines()
-        if line.replace("_", "-").partition("==")[0] in names
-        and line.replace("_", "-") not in constrained
-    ]
+    newer = []
+    for line in listed.stdout.lower().splitlines():
+        # pip writes names as packages do, the file with hyphens.
+        requirement = line.replace("_", "-")
+        if requirement.partition("==")[0] in names and requirement not in constrained:
+            newer.append(line)
+    return newer
 
 
 def main() -> int:

@@ -1,4 +1,6 @@
-"""What other releases of PyTorch do otherwise than 2.13, which tinytorch follows: each was seen by running it.
+"""What other releases of PyTorch do otherwise than 2.13, which tinytorch follows.
+
+Each difference was seen by running it.
 
 What a program of `tests/programs/` prints otherwise is stored beside it, as NAME.2.14.diff; see
 `programs/transcript.py`. The rest, here, is for the tests that run one line on both engines and
@@ -17,14 +19,14 @@ FOLLOWED: Release = (2, 13)
 
 
 def read_release(version: str) -> Release:
-    """The first two numbers of a version such as "2.14.1+cpu"."""
+    """Return the first two numbers of a version such as "2.14.1+cpu"."""
     major, minor = version.split(".")[:2]
     return int(major), int(minor)
 
 
 @functools.cache
 def installed_release() -> Release:
-    """The release of the PyTorch installed here; the one that is followed where there is none."""
+    """Return the release of the PyTorch installed here, or the followed one where there is none."""
     try:
         return read_release(importlib.metadata.version("torch"))
     except importlib.metadata.PackageNotFoundError:
@@ -32,7 +34,7 @@ def installed_release() -> Release:
 
 
 class Rewording(NamedTuple):
-    """What a release has begun to say: in texts that match `pattern`, `new` takes the place of what matches."""
+    """Other words since a release: in a text, `new` takes the place of what matches `pattern`."""
 
     since: Release
     pattern: str
@@ -40,17 +42,21 @@ class Rewording(NamedTuple):
 
 
 _REWORDINGS = (
-    # the kinds of arithmetic that bools lack
+    # The kinds of arithmetic that bools lack.
     Rewording(
         (2, 14),
-        r"RuntimeError(?=: (?:Subtraction|Negation), the `-` operator|: The `\+` operator, on a bool|: Boolean inputs)",
+        r"RuntimeError(?=: (?:Subtraction|Negation), the `-` operator"
+        r"|: The `\+` operator, on a bool|: Boolean inputs)",
         "NotImplementedError",
     ),
 )
 
 
 def reword(text: str, release: Release | None = None) -> str:
-    """Say an error as the installed release does, or another, where `text` is how 2.13 and tinytorch say it."""
+    """Return an error in the words of a release, by default the installed one.
+
+    text: the error in the words of 2.13 and tinytorch.
+    """
     release = installed_release() if release is None else release
     for rewording in _REWORDINGS:
         if release >= rewording.since:
@@ -63,7 +69,10 @@ CLAMP_GRADIENT_CHANGED = (2, 14)
 
 
 def differs_at_bounds(code: str) -> bool:
-    """Whether the installed release has another gradient for `code` where a number equals a bound of `clamp`."""
+    """Return True if the installed release may have another gradient for `code`.
+
+    That is where a number equals a bound of `clamp`.
+    """
     return (
         installed_release() >= CLAMP_GRADIENT_CHANGED
         and re.search(r"\bcl(amp|ip)_?\(", code) is not None

@@ -1,4 +1,4 @@
-"""Run every check one after another and say at the end what passed, what failed and what was not checked.
+"""Run every check one after another and say what passed, failed and was not checked.
 
     python3 start.py test                all stages but smoke and stress
     python3 start.py test lint unit      some of them: {stages}
@@ -29,25 +29,15 @@ from swap_engine import LEFT_OUT, swap_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
-MINUTES = 20  # for one stage; past that it hangs
+MINUTES = 20
+"""How long a stage may take: past that it hangs."""
 KEPT_VARIABLES = (
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    *(
-        "SYSTEMROOT",
-        "USERPROFILE",
-        "APPDATA",
-        "LOCALAPPDATA",
-        "PROGRAMDATA",
-        "PATHEXT",
-        "COMSPEC",
-        "TEMP",
-        "TMP",
-    ),
+    *("PATH", "HOME", "TMPDIR"),
+    # Those of Windows.
+    *("SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA"),
+    *("PATHEXT", "COMSPEC", "TEMP", "TMP"),
 )
-"""The variables of the environment that the checks may see; those of the last line are Windows's."""
-# Tests of the parts that ask whether PyTorch is there.
+"""The variables of the environment that the checks may see."""
 SMOKE_TESTS = (
     "tests/viz",
     "tests/widgets/copying",
@@ -56,15 +46,17 @@ SMOKE_TESTS = (
     "tests/widgets/watching",
     "tests/test_readme.py",
 )
+"""Where the code asks whether PyTorch is there."""
 
 
 @dataclass
 class Result:
-    """What came out of a stage: how many checks passed, failed, were skipped (and why), and what else to say."""
+    """The result of a stage: how many checks passed, failed and were skipped."""
 
     passed: int = 0
     failed: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    """The numbers of skipped checks by the reason."""
     remarks: list[str] = field(default_factory=list)
 
     def add(self, other: "Result") -> None:
@@ -76,7 +68,7 @@ class Result:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return what the checks see of the environment: what any machine has, and copylab's own settings.
+    """Return the environment of the checks: what any machine has, and copylab's own settings.
 
     A variable that one machine sets and another does not (PYTHONUNBUFFERED, PYTHONWARNINGS,
     MPLBACKEND, a locale) must not decide whether a test passes.
@@ -87,14 +79,17 @@ def clean_environment() -> dict[str, str]:
 
 
 def run_module(*arguments: str, env: dict[str, str] | None = None) -> int | None:
-    """Run a module of this Python from the top folder and return its exit status, None if it had to be stopped."""
-    command, variables = [sys.executable, "-m", *arguments], clean_environment() | (env or {})
+    """Run a module of this Python from the top folder.
+
+    Returns its exit status, None if it had to be stopped.
+    """
+    command = [sys.executable, "-m", *arguments]
+    variables = clean_environment() | (env or {})
     try:
-        return subprocess.run(
-            command, cwd=ROOT, env=variables, check=False, timeout=MINUTES * 60
-        ).returncode
+        done = subprocess.run(command, cwd=ROOT, env=variables, check=False, timeout=MINUTES * 60)
     except subprocess.TimeoutExpired:
         return None
+    return done.returncode
 
 
 def run_check(*arguments: str) -> Result:
@@ -103,32 +98,43 @@ def run_check(*arguments: str) -> Result:
     name = " ".join(arguments)
     if status is None:
         return Result(failed=1, remarks=[f"{name}: stopped after {MINUTES} minutes"])
-    return Result(failed=1, remarks=[f"{name}: see above"]) if status else Result(passed=1)
+    if status != 0:
+        return Result(failed=1, remarks=[f"{name}: see above"])
+    return Result(passed=1)
 
 
 def run_pytest(
     *arguments: str, env: dict[str, str] | None = None, report: Path | None = None
 ) -> Result:
-    """Run pytest and read its counts from its own report, xdist and nbval included; `report` is where that stays."""
+    """Run pytest and read its counts from its own report, which xdist and nbval write, too.
+
+    report: the file in which the report stays; by default it is deleted.
+    """
     with tempfile.TemporaryDirectory() as folder:
         report = report or Path(folder, "report.xml")
         more = shlex.split(os.environ.get("COPYLAB_PYTEST_OPTIONS", ""))
         status = run_module("pytest", "-q", f"--junit-xml={report}", *arguments, *more, env=env)
+        result = read_report(report) if report.exists() else Result()
+        # 0 and 1 are pytest's for passed and failed. With any other not all tests have run, whatever
+        # the report says.
         if status not in (0, 1) or not report.exists():
-            why = {None: f"stopped after {MINUTES} minutes", 5: "no tests were found"}.get(
-                status, f"exit {status}"
-            )
-            result = read_report(report) if report.exists() else Result()
+            why = f"exit {status}"
+            if status is None:
+                why = f"stopped after {MINUTES} minutes"
+            elif status == 5:
+                why = "no tests were found"
             result.add(Result(failed=1, remarks=[f"pytest {' '.join(arguments)}: {why}"]))
             return result
-        result = read_report(report)
     if status == 1 and result.failed == 0:
         result.add(Result(failed=1, remarks=["pytest failed without a failing test; see above"]))
     return result
 
 
 def read_report(report: Path) -> Result:
-    """Count the tests of a JUnit report; expected failures count as skipped: they are not passes."""
+    """Count the tests of a JUnit report.
+
+    Expected failures count as skipped: they are not passes.
+    """
     result = Result()
     for case in ET.parse(report).getroot().iter("testcase"):
         skipped = case.find("skipped")
@@ -136,7 +142,7 @@ def read_report(report: Path) -> Result:
             result.failed += 1
         elif skipped is not None:
             reason = skipped.get("message")
-            # A whole file was skipped: the text is a tuple that ends with the reason.
+            # A whole file: the text is a tuple that ends with why.
             if reason == "collection skipped":
                 reason = ast.literal_eval(skipped.text or "['']")[-1].removeprefix("Skipped: ")
             result.skipped[reason or "no reason given"] += 1
@@ -168,10 +174,8 @@ def check_style() -> Result:
     """Check style and layout of the code, the spelling, and that every text can be translated."""
     result = run_check("ruff", "check")
     result.add(run_check("ruff", "format", "--check"))
-    found = find_misspellings()
-    result.add(Result(failed=1, remarks=found) if found else Result(passed=1))
-    texts = find_faults()
-    result.add(Result(failed=1, remarks=texts) if texts else Result(passed=1))
+    for faults in (find_misspellings(), find_faults()):
+        result.add(Result(failed=1, remarks=faults) if faults else Result(passed=1))
     return result
 
 
@@ -208,18 +212,19 @@ def run_lessons_on_torch() -> Result:
             swapped = swap_folder(NOTEBOOKS, copies)
         except ValueError as error:
             return Result(failed=1, remarks=[str(error)])
+        # Only now: a lesson that cannot be swapped is a fault without PyTorch, too.
         if missing := torch_missing():
             return Result(skipped=Counter({missing: sum(lesson.cells for lesson in swapped)}))
         result = run_nbval(copies)
     left_out = [f"{lesson.left_out} in {lesson.name}" for lesson in swapped if lesson.left_out]
-    result.remarks.append(
-        f"cells left out because they are tagged {LEFT_OUT}: {', '.join(left_out) or 'none'}"
-    )
+    listed = ", ".join(left_out) or "none"
+    result.remarks.append(f"cells left out because they are tagged {LEFT_OUT}: {listed}")
     return result
 
 
 def run_browser_tests() -> Result:
-    """Use the lessons in JupyterLab as a reader does; a pytest run of its own, for Playwright keeps an event loop."""
+    """Use the lessons in JupyterLab as a reader does."""
+    # A run of pytest of its own: Playwright keeps an event loop.
     return run_pytest("tests/browser", "--numprocesses=2", "--dist=loadscope")
 
 
@@ -234,38 +239,43 @@ STAGES: dict[str, Callable[[], Result]] = {
     "stress": run_stress_tests,
 }
 ON_REQUEST = ("smoke", "stress")
-"""Stages that run only where they are named: a choice of the others' tests, and those that take long."""
+"""Stages that run only where they are named: a choice of the tests, and those that take long."""
 
 
 def summarize_results(
     results: dict[str, tuple[Result, float]], require_all: bool
 ) -> tuple[str, int]:
-    """Return the closing report, whose last line is the totals, and the exit status."""
-    lines, total = [], Result()
-    lines.append(f"\n{'stage':<16}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    """Return the closing report, whose last line is the totals, and the exit status.
+
+    results: of each stage, with the seconds it took.
+    require_all: count skipped checks as failed.
+    """
+    total = Result()
+    lines = [f"\n{'stage':<16}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
+    remarks, reasons = [], []
     for name, (result, seconds) in results.items():
         skipped = result.skipped.total()
         lines.append(f"{name:<16}{result.passed:>8}{result.failed:>8}{skipped:>9}{seconds:>9.1f}")
         total.add(result)
-    lines += [
-        f"{name}: {remark}" for name, (result, _) in results.items() for remark in result.remarks
-    ]
-    if total.skipped:
-        lines.append("\nNOT CHECKED:")
-        for name, (result, _) in results.items():
-            lines += [
-                f"  {name}, {count} of them: {reason}" for reason, count in result.skipped.items()
-            ]
+        remarks += [f"{name}: {remark}" for remark in result.remarks]
+        for reason, count in result.skipped.items():
+            reasons.append(f"  {name}, {count} of them: {reason}")
+    lines += remarks
+    if reasons:
+        lines += ["\nNOT CHECKED:", *reasons]
     skipped = total.skipped.total()
     if require_all and skipped:
         lines.append("COPYLAB_REQUIRE_ALL=1 lets nothing be skipped, so they count as failed.")
-        total.failed, skipped = total.failed + skipped, 0
+        total.failed += skipped
+        skipped = 0
     lines.append(f"{total.passed} passed, {total.failed} failed, {skipped} skipped")
+    # Where nothing passed, nothing was checked.
     return "\n".join(lines), 1 if total.failed or not total.passed else 0
 
 
 def main(names: list[str]) -> int:
     """Run the named stages, or all, and print the summary."""
+    # An unknown stage, or an option: the text at the top says what there is.
     if set(names) - set(STAGES):
         print(__doc__.format(stages=", ".join(STAGES)).strip())
         return 0 if {"-h", "--help"} & set(names) else 2

@@ -1,4 +1,4 @@
-"""Spelling of what people read: prose, docstrings and comments; of the notebooks what was written, not what was run.
+"""Spelling of what people read: prose, docstrings and comments.
 
     python tools/spelling.py             says what is misspelt, and ends with 1 if anything is
 
@@ -14,23 +14,29 @@ from pathlib import Path
 from project_files import ROOT, project_files, read_notebook
 
 KINDS = {".cfg", ".css", ".js", ".md", ".mjs", ".py", ".toml", ".txt"}
-AS_THEY_WRITE = "tests/programs"  # what people write, as they write it
+AS_THEY_WRITE = "tests/programs"
+"""Programs as people write them."""
 
 
 def list_readable_files(root: Path) -> list[Path]:
-    """Return the files of a project that codespell can read as they are, by their path from its top folder."""
-    paths = (path.relative_to(root) for path in project_files(root))
-    return [
-        path
-        for path in paths
-        if path.suffix in KINDS and not path.as_posix().startswith(AS_THEY_WRITE)
-    ]
+    """Return the files that codespell can read as they are, by their path from the top folder."""
+    files = []
+    for path in project_files(root):
+        name = path.relative_to(root)
+        if path.suffix in KINDS and not name.as_posix().startswith(AS_THEY_WRITE):
+            files.append(name)
+    return files
 
 
 def write_notebook_texts(root: Path, folder: Path) -> list[Path]:
-    """Write the cells of each notebook into a text file, without the outputs, and return those files."""
+    """Write the cells of each notebook into a text file, and return those files.
+
+    Without outputs: what a run prints is PyTorch's, and images are no words.
+    """
     files = []
-    for notebook in (path for path in project_files(root) if path.suffix == ".ipynb"):
+    for notebook in project_files(root):
+        if notebook.suffix != ".ipynb":
+            continue
         text = "\n\n".join("".join(cell["source"]) for cell in read_notebook(notebook)["cells"])
         target = folder / notebook.relative_to(root).with_suffix(".ipynb.txt")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +46,7 @@ def write_notebook_texts(root: Path, folder: Path) -> list[Path]:
 
 
 def find_misspellings(root: Path = ROOT) -> list[str]:
-    """Return a line for each misspelt word of a project: the file, the line, the word, and what may be meant."""
+    """Return a line for each misspelt word: the file, the line, the word, what may be meant."""
     with tempfile.TemporaryDirectory() as folder:
         files = [
             *map(str, list_readable_files(root)),

@@ -1,11 +1,12 @@
-"""Do the tests pass wherever people run them? Runs the unit stage in a copy of the tree, in odd surroundings.
+"""Run the unit stage in odd surroundings: other languages, folders, orders, homes.
 
-    python tools/surroundings.py                             all of them, several at once: three runs of the unit stage
+    python tools/surroundings.py                             all of them: three runs of the stage
     python tools/surroundings.py plain+order                 these two at once
-    python tools/surroundings.py folder home -- tests/viz    one after the other, with these arguments for pytest
+    python tools/surroundings.py folder home -- tests/viz    one after the other, with these
+                                                             arguments for pytest
 
-Ends with 1 if a test fails. `order` shuffles the tests; COPYLAB_ORDER=SEED brings back the order
-that was printed.
+Each runs in a copy of the tree. Ends with 1 if a test fails. `order` shuffles the tests;
+COPYLAB_ORDER=SEED brings back the order that was printed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from mutations import copy_project
+from mutations import copy_project, python_path
 
 UNIT = ("tests", "--ignore=tests/browser", "--numprocesses=2")
 SURROUNDINGS: dict[str, dict[str, str]] = {
@@ -27,33 +28,33 @@ SURROUNDINGS: dict[str, dict[str, str]] = {
     "german": {"LANG": "de_DE.UTF-8", "LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"},
     "zone": {"TZ": "Pacific/Chatham"},
     "narrow": {"COLUMNS": "40", "LINES": "10"},
-    "home": {},  # below a file, where not even root can write
+    # Below a file, where not even root can write.
+    "home": {},
     "seed0": {"PYTHONHASHSEED": "0"},
     "seed1": {"PYTHONHASHSEED": "1"},
     "seed2": {"PYTHONHASHSEED": "4294967295"},
-    "folder": {},  # with blanks and letters that are not ASCII in its name
+    # With blanks and letters that are not ASCII in its name.
+    "folder": {},
     "order": {},
 }
 TOGETHER = ("folder+zone+narrow+seed0", "german+home+seed1", "plain+order+seed2")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """As a plugin of pytest: the tests in another order, across files."""
+    """Shuffle the tests across files; pytest calls this, because the module is its plugin."""
     random.Random(os.environ["COPYLAB_ORDER"]).shuffle(items)
 
 
 def do_tests_fail(names: list[str], arguments: list[str], folder: Path) -> bool:
-    """Whether a test fails in these surroundings. KeyError for one that is not known."""
+    """Return True if a test fails in these surroundings; raises KeyError for an unknown one."""
     tree = copy_project(folder / ("Übungen, 张量 (copy 2)" if "folder" in names else "copylab"))
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(str(tree / one) for one in (".", "widgets", "tests", "tools"))
-    }
+    environment = os.environ | {"PYTHONPATH": python_path(tree)}
     for name in names:
         environment |= SURROUNDINGS[name]
     if "home" in names:
         (folder / "file").touch()
         environment["HOME"] = str(folder / "file" / "home")
-    # Few machines have the locale itself; without it the names alone are German.
+    # Few machines have German. Without localedef the names alone are: Python falls back to C.
     if "german" in names and shutil.which("localedef"):
         subprocess.run(
             ["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], check=True
@@ -67,14 +68,15 @@ def do_tests_fail(names: list[str], arguments: list[str], folder: Path) -> bool:
     return subprocess.run(command, cwd=tree, env=environment, check=False).returncode != 0
 
 
-def main(given: list[str]) -> int:
-    """Run the tests in each of the surroundings; the status to end with."""
-    at = given.index("--") if "--" in given else len(given)
+def main(arguments: list[str]) -> int:
+    """Run the tests in each of the surroundings; return the exit status."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    pytest_arguments = arguments[end + 1 :] or list(UNIT)
     failed = []
-    for together in given[:at] or TOGETHER:
+    for together in arguments[:end] or TOGETHER:
         print(f"-- {together}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            if do_tests_fail(together.split("+"), given[at + 1 :] or list(UNIT), Path(folder)):
+            if do_tests_fail(together.split("+"), pytest_arguments, Path(folder)):
                 failed.append(together)
     print(f"failed: {', '.join(failed)}" if failed else "passed")
     return bool(failed)

@@ -1,8 +1,8 @@
-"""Write copies of the lessons that run on real PyTorch: `import tinytorch as torch` becomes `import torch`.
+"""Write copies of the lessons that run on real PyTorch.
 
-The stored outputs stay, so that nbval holds PyTorch to what tinytorch printed. Cells tagged
-`tinytorch-only` (they show the simulated second device, say) are left out and counted. Lists per
-lesson how many cells are left to check.
+In them `import tinytorch as torch` becomes `import torch`. The stored outputs stay, so that nbval
+holds PyTorch to what tinytorch printed. Cells tagged `tinytorch-only` (they show the simulated
+second device, say) are left out and counted. Lists per lesson how many cells are left to check.
 """
 
 import json
@@ -19,7 +19,7 @@ _OTHER = re.compile(r"^\s*(?:import tinytorch|from tinytorch)(?!\.viz\b)", re.MU
 
 @dataclass(frozen=True)
 class SwappedLesson:
-    """What became of one lesson: how many code cells its copy has, how many were left out."""
+    """A lesson that was copied: how many code cells it has, and how many were left out."""
 
     name: str
     cells: int
@@ -39,6 +39,7 @@ def swap_notebook(notebook: dict) -> tuple[dict, int]:
         elif LEFT_OUT in cell.get("metadata", {}).get("tags", []):
             left_out += 1
         else:
+            # A cell that is loaded from JSON may be one string or a list of lines.
             source, count = _ENGINE.subn(r"\1import torch", "".join(cell["source"]))
             if other := _OTHER.search(source):
                 raise ValueError(
@@ -46,6 +47,7 @@ def swap_notebook(notebook: dict) -> tuple[dict, int]:
                 )
             swaps += count
             cells.append(cell | {"source": source})
+    # A page of prose alone needs no engine.
     if swaps == 0 and any(cell["cell_type"] == "code" for cell in cells):
         raise ValueError("no `import tinytorch as torch` to swap")
     return notebook | {"cells": cells}, left_out
@@ -57,7 +59,7 @@ def swap_folder(source: Path, target: Path) -> list[SwappedLesson]:
     Raises ValueError, naming the lesson, where one cannot be swapped.
     """
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(".*"))
-    done = []
+    lessons = []
     for path in sorted(target.rglob("*.ipynb")):
         name = path.relative_to(target).as_posix()
         try:
@@ -65,9 +67,6 @@ def swap_folder(source: Path, target: Path) -> list[SwappedLesson]:
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
         path.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
-        done.append(
-            SwappedLesson(
-                name, sum(cell["cell_type"] == "code" for cell in notebook["cells"]), left_out
-            )
-        )
-    return done
+        cells = sum(cell["cell_type"] == "code" for cell in notebook["cells"])
+        lessons.append(SwappedLesson(name, cells, left_out))
+    return lessons

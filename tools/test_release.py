@@ -1,6 +1,6 @@
-"""Run what needs PyTorch on one release of it, and say what that release prints otherwise than 2.13.
+"""Run what needs PyTorch on one release of it, and say what that prints otherwise than 2.13.
 
-    python tools/test_release.py 2.14.1            in an environment of its own, made once and used again
+    python tools/test_release.py 2.14.1            in an environment of its own, which is kept
     python tools/test_release.py 2.14.1 --write    and note the run in docs/releases.md
     .venv/bin/python tools/test_release.py         on the PyTorch that this Python has
 
@@ -22,7 +22,10 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from run_all import Result
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "releases.md"
@@ -68,21 +71,27 @@ def read_rows(page: str) -> list[Row]:
 
 def put_row(page: str, row: Row) -> str:
     """Put a row into the page, in the place of an earlier run of that release on that Python."""
-
-    def number(version: str) -> list[int]:
-        return [int(part) for part in version.split(".")]
-
     rows = [old for old in read_rows(page) if old[:2] != row[:2]]
-    rows = sorted(
-        [*rows, row], key=lambda row: (number(row.release), number(row.python)), reverse=True
-    )
-    kept = [line for line in page.splitlines() if not (line.startswith("| ") and line[2].isdigit())]
-    at = next(i for i, line in enumerate(kept) if line.startswith("|---")) + 1
-    return "\n".join([*kept[:at], *(row.write_line() for row in rows), *kept[at:]]) + "\n"
+    rows = sorted([*rows, row], key=_order_of_row, reverse=True)
+    # What is around the table stays as it is written.
+    others = [
+        line for line in page.splitlines() if not (line.startswith("| ") and line[2].isdigit())
+    ]
+    first = next(place for place, line in enumerate(others) if line.startswith("|---")) + 1
+    lines = [*others[:first], *(row.write_line() for row in rows), *others[first:]]
+    return "\n".join(lines) + "\n"
+
+
+def _order_of_row(row: Row) -> tuple[list[int], list[int]]:
+    # By numbers: as texts, 2.9 would come after 2.13.
+    release = [int(part) for part in row.release.split(".")]
+    python = [int(part) for part in row.python.split(".")]
+    return release, python
 
 
 def prepare_environment(version: str) -> Path:
-    """Make or renew the environment for a release, with this checkout in it; give its Python."""
+    """Make or renew the environment for a release, with this checkout in it; return its Python."""
+    # By start.py itself, so that it has what a clone has.
     sys.path.insert(0, str(ROOT))
     import start
 
@@ -92,8 +101,12 @@ def prepare_environment(version: str) -> Path:
     start.STAMP = start.VENV / "copylab-setup.txt"
     start.VENV.parent.mkdir(parents=True, exist_ok=True)
     start.set_up("course", "test")
-    has_it = f"import importlib.metadata as m, sys; sys.exit(m.version('torch').partition('+')[0] != {version!r})"
-    if not start.works(str(start.PYTHON), "-c", has_it):
+    # Behind the plus is the kind of build: "2.14.1+cpu".
+    has_release = (
+        "import importlib.metadata as metadata, sys; "
+        f"sys.exit(metadata.version('torch').partition('+')[0] != {version!r})"
+    )
+    if not start.works(str(start.PYTHON), "-c", has_release):
         print(f"Installing PyTorch {version} into {start.VENV} ...", flush=True)
         start.do(
             "install PyTorch",
@@ -108,70 +121,86 @@ def prepare_environment(version: str) -> Path:
 
 
 class Failures(NamedTuple):
-    """The tests that failed, by what they are about."""
+    """The tests that failed, by what they are about.
+
+    widgets: the number of those of pictures and widgets.
+    programs: the names of those that print another text than is stored.
+    """
 
     widgets: int
     programs: list[str]
 
 
 def read_failures(report: Path) -> Failures:
-    """Read pytest's report: how many tests of pictures and widgets failed, and which programs print another text."""
+    """Read the failures out of pytest's report."""
     widgets, programs = 0, []
     for case in ET.parse(report).getroot().iter("testcase"):
         if case.find("failure") is not None or case.find("error") is not None:
             where = f"{case.get('classname')}.{case.get('name')}"
             widgets += "tests.viz" in where or "tests.widgets" in where
+            # Whose text is another one is no fault of tinytorch: it is listed.
             if found := re.search(r"test_stored_transcript_is_torchs\[(.*)\]", where):
                 programs.append(found[1])
     return Failures(widgets, programs)
 
 
 def run_installed_release(write: bool, quick: bool) -> int:
-    """Run the tests that are marked as needing PyTorch, print what came out, and note it if asked to."""
+    """Run the tests marked as needing PyTorch, print the result, and note it if asked to."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from programs.transcript import HERE, programs, stored_change
-    from releases import read_release
     from run_all import run_pytest
 
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        marks = "torch and not stress" + " and not slow" * quick
-        chosen = QUICK_TESTS if quick else ("tests", "--ignore=tests/browser")
-        result = run_pytest(*chosen, "-m", marks, "--numprocesses=2", report=report)
+        marks = "torch and not stress"
+        tests: tuple[str, ...] = ("tests", "--ignore=tests/browser")
+        if quick:
+            marks += " and not slow"
+            tests = QUICK_TESTS
+        result = run_pytest(*tests, "-m", marks, "--numprocesses=2", report=report)
         failures = read_failures(report)
     release = importlib.metadata.version("torch").partition("+")[0]
-    known = [program for program in programs() if stored_change(program, read_release(release))]
-    known_names = {program.relative_to(HERE).with_suffix("").as_posix() for program in known}
-    changed = sorted({*failures.programs, *known_names})
-    print(
-        f"\nPyTorch {release} prints another text than 2.13 in {len(changed)} programs: {', '.join(changed) or 'none'}"
-    )
-    print(
-        "".join(
-            f"NOT CHECKED, {count} of them: {reason}\n" for reason, count in result.skipped.items()
-        ),
-        end="",
-    )
-    print("\n".join(result.remarks), end="\n" if result.remarks else "")
+    changed = sorted({*failures.programs, *_list_known_changes(release)})
+    listed = ", ".join(changed) or "none"
+    print(f"\nPyTorch {release} prints another text than 2.13 in {len(changed)} programs: {listed}")
+    for reason, count in result.skipped.items():
+        print(f"NOT CHECKED, {count} of them: {reason}")
+    for remark in result.remarks:
+        print(remark)
     if write:
-        today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-        cell = (
-            f"{len(changed)}: " + ", ".join(f"`{name}`" for name in changed) if changed else "none"
-        )
-        row = Row(
-            release,
-            platform.python_version(),
-            today,
-            result.passed,
-            result.failed,
-            failures.widgets,
-            cell,
-        )
-        PAGE.write_text(
-            put_row(PAGE.read_text(encoding="utf-8"), row), encoding="utf-8", newline="\n"
-        )
+        _note_run(release, result, failures, changed)
     print(f"{result.passed} passed, {result.failed} failed, {result.skipped.total()} skipped")
     return 1 if result.failed or not result.passed else 0
+
+
+def _list_known_changes(release: str) -> list[str]:
+    """Return the programs for which another text of this release is stored."""
+    from programs.transcript import HERE, programs, stored_change
+    from releases import read_release
+
+    return [
+        program.relative_to(HERE).with_suffix("").as_posix()
+        for program in programs()
+        if stored_change(program, read_release(release))
+    ]
+
+
+def _note_run(release: str, result: "Result", failures: Failures, changed: list[str]) -> None:
+    """Write the row of a run into docs/releases.md."""
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    cell = "none"
+    if changed:
+        cell = f"{len(changed)}: " + ", ".join(f"`{name}`" for name in changed)
+    row = Row(
+        release,
+        platform.python_version(),
+        today,
+        result.passed,
+        result.failed,
+        failures.widgets,
+        cell,
+    )
+    page = put_row(PAGE.read_text(encoding="utf-8"), row)
+    PAGE.write_text(page, encoding="utf-8", newline="\n")
 
 
 def main(arguments: list[str]) -> int:
@@ -199,12 +228,13 @@ def main(arguments: list[str]) -> int:
     python = prepare_environment(options.version)
     if options.prepare:
         return 0
-    again = [
-        str(python),
-        __file__,
-        *[f"--{name}" for name in ("write", "quick") if getattr(options, name)],
-    ]
-    return subprocess.run(again, cwd=ROOT, check=False).returncode
+    # The same script again, by the Python that has the release.
+    command = [str(python), __file__]
+    if options.write:
+        command.append("--write")
+    if options.quick:
+        command.append("--quick")
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

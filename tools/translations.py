@@ -1,4 +1,4 @@
-"""Catalogues of the lessons' prose: written for a translator, and looked through for what is missing or out of date.
+"""Write the catalogues of the lessons' prose for translators, or say what is missing in them.
 
 python tools/translations.py zh 02_clone      write the file for a translator, or bring it up to
 date python tools/translations.py zh               say what is missing or out of date in that
@@ -33,25 +33,22 @@ OPEN = "untranslated"
 
 def format_catalogue(entries: dict[str, TranslatedCell]) -> str:
     """Return the catalogue with these entries."""
-    return "\n".join(
-        f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n" for name, entry in entries.items()
-    )
+    texts = []
+    for name, entry in entries.items():
+        texts += [f"<!-- cell {name} {entry.digest} -->\n{entry.text}\n"]
+    return "\n".join(texts)
 
 
 def list_pages(name: str = "*") -> list[Path]:
-    """Return the lessons and all pages; the reference is not one of them, because what the names say is English."""
-    pages = [
-        *(lessons_folder() / "solutions").glob(f"{name}.md"),
-        *sorted(PAGES.glob(f"{name}.md")),
-    ]
-    return [
-        *list_sources(lessons_folder(), name),
-        *(path for path in pages if path.stem != "reference"),
-    ]
+    """Return the lessons and all pages that can be translated, or those of a name."""
+    solutions = (lessons_folder() / "solutions").glob(f"{name}.md")
+    pages = [*list_sources(lessons_folder(), name), *solutions, *sorted(PAGES.glob(f"{name}.md"))]
+    # What the names of the reference say is English.
+    return [path for path in pages if path.stem != "reference"]
 
 
 def find_faults(notebook: dict[str, Any], entries: dict[str, TranslatedCell]) -> list[str]:
-    """Say what is missing, out of date or superfluous in a catalogue; an empty list if it is complete."""
+    """Say what is missing, out of date or superfluous in a catalogue, a line for each."""
     texts = prose_of(notebook)
     found = [f"{name}: the lesson has no such text" for name in entries if name not in texts]
     for name, text in texts.items():

