@@ -106,8 +106,8 @@ MUTATIONS = (
     Mutation(
         "watch() sees a write through .data",
         "widgets/copylab/watching/watched_save.py",
-        "compute_checksum(self.tensor, memory_span(self.tensor)) != self.checksum\n        is_written",
-        "False\n        is_written",
+        "return compute_checksum(self.tensor, memory_span(self.tensor)) != self.checksum",
+        "return False",
         "tests/widgets/watching/test_around.py::test_a_warning_names_both_lines_and_points_at_backward",
     ),
     Mutation(
