@@ -20,9 +20,11 @@ class FormulaUse(Enum):
     """What a formula reads of a saved tensor."""
 
     VALUES = 0
+    """All of it, or it is not known."""
     COMPARISONS = 1
     """Signs, or which of two is larger: where they are the same, the gradient is."""
     NOTHING = 2
+    """None of its values."""
 
 
 _RAW = "_raw_saved_"
@@ -59,6 +61,7 @@ _UNREAD: dict[str, tuple[str, ...]] = {
     "ReplicationPad3D": ("self",),
     "Take": ("self",),
 }
+"""Kind of node without "Backward" -> names of what it saves and its formula never reads."""
 _COMPARED: dict[str, tuple[str, ...]] = {
     "Abs": ("self",),
     "Amax": ("self", "result"),
@@ -82,8 +85,8 @@ _COMPARED: dict[str, tuple[str, ...]] = {
     "Softshrink": ("self",),
     "Threshold": ("self", "result"),
 }
+"""The same for what its formula only compares."""
 _NORMS = ("BatchNormWithUpdate", "NativeBatchNorm", "NativeBatchNormLegit")
-# What is read for the gradient of one input alone: name of what is saved, number of that input.
 _READ_FOR: dict[str, dict[str, int]] = {
     "Convolution": {"weight": 0, "input": 1},
     "MkldnnRnnLayer": {"weight0": 0},
@@ -91,6 +94,7 @@ _READ_FOR: dict[str, dict[str, int]] = {
     "NativeLayerNorm": {"weight": 0},
     **{norm: {"weight": 0} for norm in _NORMS},
 }
+"""Kind -> name of what is read for the gradient of one input alone -> number of that input."""
 
 
 def find_use(node: Any, record: WatchedSave) -> FormulaUse:
@@ -99,7 +103,7 @@ def find_use(node: Any, record: WatchedSave) -> FormulaUse:
     if not kind.endswith(_ENDING):
         return FormulaUse.VALUES
     kind = kind.removesuffix(_ENDING)
-    name = _find_name(node, record)
+    name = _find_saved_name(node, record)
     if name in _COMPARED.get(kind, ()):
         return FormulaUse.COMPARISONS
     input_nr = _READ_FOR.get(kind, {}).get(name)
@@ -115,7 +119,7 @@ def find_use(node: Any, record: WatchedSave) -> FormulaUse:
     return FormulaUse.VALUES
 
 
-def _find_name(node: Any, record: WatchedSave) -> str:
+def _find_saved_name(node: Any, record: WatchedSave) -> str:
     """Return under which name a node has a saved tensor; empty if it is one of a list."""
     for attribute in dir(type(node)):
         if attribute.startswith(_RAW):

@@ -74,15 +74,16 @@ class EngineHooks(Protocol):
 
 
 class WriteInProgress(NamedTuple):
-    """A write that was noted and is being done: its line, and the saved tensors that it may change.
-
-    span: the memory that it may change; None for other memory that the tensor itself gets.
-    """
+    """A write that was noted and is being done."""
 
     watch: Watch
+    """The watch that has noted it."""
     records: list[WatchedSave]
+    """The saved tensors that it may change."""
     place: Place | None
+    """The line that writes; None if it is not known."""
     span: Span | None
+    """The memory that it may change; None for other memory that the tensor itself gets."""
 
     def end(self) -> None:
         """Note what it has done."""
