@@ -78,6 +78,7 @@ GUIDES = (
     "docs/widgets/copylab",
     "docs/watch",
     "docs/shared",
+    "docs/growth",
     "docs/compatibility",
     "docs/hosts",
     "CHANGELOG",

@@ -30,6 +30,17 @@ d = x.detach()
 row = d[1]
 shared(x, d, row)
 """
+GROWTH = """\
+from copylab import growth
+net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU())
+outputs, total = [], 0
+def step():
+    global total
+    hidden = net[0](torch.randn(32, 64))
+    outputs.append(hidden.detach())
+    total = total + net[1](hidden).sum()
+growth(step)
+"""
 LOOP = """\
 def loss_of(w):
     error = w - target
@@ -132,6 +143,7 @@ SHOTS = {
         ".jp-Cell:nth-child(n+3)",
     ),
     "shared": Shot((SHARED,), takes=PANEL),
+    "growth": Shot((GROWTH,), takes=PANEL),
 }
 
 

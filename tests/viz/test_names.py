@@ -50,6 +50,17 @@ def test_tensors_inside_of_anything_have_dotted_names(engine: ModuleType) -> Non
     assert names(net.named_parameters()) == ["weight", "bias"]
 
 
+def test_what_ipython_adds_is_not_searched(engine: ModuleType) -> None:
+    class Exit:
+        def __init__(self, shell: Any) -> None:
+            self.shell = shell
+
+    x = engine.ones(1)
+    assert names(both=[Exit([x]), x]) == ["both.0.shell.0", "both.1"]
+    Exit.__module__ = "IPython.core.autocall"
+    assert names(both=[Exit([x]), x]) == ["both.1"]
+
+
 def test_params_are_called_by_their_names_as_in_torchviz(engine: ModuleType) -> None:
     net = engine.nn.Linear(2, 1)
     loss = net(engine.ones(1, 2)).sum()

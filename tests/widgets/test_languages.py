@@ -121,7 +121,15 @@ def compared_memory(x: Any, y: Any) -> str:
     windows = x.as_strided((2, 2), (0, 0)), x.repeat(4).as_strided((2, 2), (1, 1))
     pairs += [*((one,) for one in windows), tuple(m.chunk(3))]
     found = [copylab.shared(**dict(zip("pqr", pair, strict=False))) for pair in pairs]
-    return "".join(one.html for one in found)
+    kept: list[Any] = []
+    total = [x.sum()]
+
+    def step() -> None:
+        kept.append(x.clone())
+        total[0] = total[0] + x.exp().sum()
+
+    grown = copylab.growth(step, times=2), copylab.growth(x.clone, times=2)
+    return "".join(one.html for one in (*found, *grown))
 
 
 def stepped() -> str:

@@ -64,6 +64,9 @@ def watched() -> Iterator[Any]:
         a_name_that_is_as_long_as_the_rules_of_our_team_for_names_demand.data.zero_()
         a_name_that_is_as_long_as_the_rules_of_our_team_for_names_demand.sum().backward()
     yield from (watch, *watch.findings)
+    kept = []
+    grown = copylab.growth(lambda: kept.append(tinytorch.ones(2)), times=2)
+    yield from (grown, *grown.origins)
 
 
 def copies() -> Iterator[Any]:

@@ -3,7 +3,6 @@
 import copy
 import gc
 import random
-import re
 import weakref
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -11,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from copylab import shared
-from project_files import ROOT
 
 from tinytorch.viz.read.overlaps import (
     count_cells,
@@ -245,19 +243,3 @@ def test_many_tensors_take_little_time(engine: ModuleType) -> None:
     found = shared(x, parts)
     assert len(found) == 1000
     assert found.text.endswith("And 980 more sentences.")
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("page", ["shared"])
-def test_the_examples_of_the_page_print_what_it_says(
-    page: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
-    names: dict[str, Any] = {}
-    blocks = re.findall(
-        r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL
-    )
-    assert len(blocks) >= 2
-    for code, printed in blocks:
-        exec(compile(code, page, "exec"), names)
-        assert capsys.readouterr().out == printed

@@ -32,7 +32,10 @@ from .read import disable_overrides as disable_overrides
 from .read import engine_name as engine_name
 from .read import find_sharing as find_sharing
 from .read import getattr_or_none as getattr_or_none
+from .read import is_added_name as is_added_name
 from .read import is_tensor as is_tensor
+from .read import list_tensors_behind as list_tensors_behind
+from .read import things_in as things_in
 from .read import version_of as version_of
 from .render import PALETTE as PALETTE
 from .render import Canvas as Canvas

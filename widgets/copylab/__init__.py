@@ -6,7 +6,7 @@
 `steps` runs code line by line and shows memory and graph after each line; `memory`, `graph` and
 `snapshot` look at tensors as they are now, and `explain` says what backward would do. `watch` looks
 on while a program runs as it is, and names the lines that spoil a gradient. `shared` says what two
-things have in common. Nothing is loaded before it is used.
+things have in common, `growth` what more steps leave alive. Nothing is loaded before it is used.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .slopes import GradientCheck as GradientCheck, Slope as Slope
     from .slopes import check_gradients as check_gradients
     from .watching import Finding as Finding, GradientWarning as GradientWarning
+    from .watching import Growth as Growth, GrowthOrigin as GrowthOrigin, growth as growth
     from .watching import Watch as Watch, watch as watch
 
 _ROOMS = {
@@ -51,7 +52,7 @@ _ROOMS = {
     ".racing": "Race race",
     ".sharing": "Sharing shared",
     ".slopes": "GradientCheck Slope check_gradients",
-    ".watching": "Finding GradientWarning Watch watch",
+    ".watching": "Finding GradientWarning Growth GrowthOrigin Watch growth watch",
 }
 _HOMES: dict[str, str] = {}
 for _room, _names in _ROOMS.items():

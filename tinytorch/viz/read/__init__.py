@@ -1,9 +1,9 @@
 """Snapshots: plain data about the tensors of either engine."""
 
 from .module_paths import modules
-from .naming import collect_tensors
+from .naming import collect_tensors, is_added_name, things_in
 from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
-from .reader import read_snapshot, snapshot
+from .reader import list_tensors_behind, read_snapshot, snapshot
 from .records import NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
@@ -21,9 +21,12 @@ __all__ = [
     "engine_name",
     "find_sharing",
     "getattr_or_none",
+    "is_added_name",
     "is_tensor",
+    "list_tensors_behind",
     "modules",
     "read_snapshot",
     "snapshot",
+    "things_in",
     "version_of",
 ]

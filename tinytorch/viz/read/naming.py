@@ -242,6 +242,11 @@ def _parts_of_series(series: Any, _known_names: dict[int, str]) -> Pairs:
     return [(str(index), value) for index, value in enumerate(series)]
 
 
+def is_added_name(name: str) -> bool:
+    """Return True for a name that IPython or Python has added to the user's."""
+    return NAMES_OF_IPYTHON.fullmatch(name) is not None
+
+
 def _has_methods(value: Any, *names: str) -> bool:
     return all(callable(getattr(type(value), name, None)) for name in names)
 
@@ -258,6 +263,11 @@ def is_optimizer(value: Any) -> bool:
     return isinstance(groups, list)
 
 
+def _is_of_ipython(value: Any) -> bool:
+    """Return True for the shell's own: its `exit`, in each notebook, leads to all variables."""
+    return type(value).__module__.partition(".")[0] in ("IPython", "ipykernel")
+
+
 class _PartsRow(NamedTuple):
     """How to find what is inside of one kind of thing."""
 
@@ -270,6 +280,7 @@ class _PartsRow(NamedTuple):
 
 _PARTS = (
     _PartsRow(lambda value: isinstance(value, _NEVER_SEARCHED), None),
+    _PartsRow(_is_of_ipython, None),
     _PartsRow(lambda value: isinstance(value, Mapping), _parts_of_mapping),
     _PartsRow(lambda value: isinstance(value, _SERIES), _parts_of_series),
     _PartsRow(is_module, _parts_of_module),

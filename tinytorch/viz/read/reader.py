@@ -113,6 +113,16 @@ def read_snapshot(
     return snap if since is None else attach_earlier_bytes(snap, since)
 
 
+def list_tensors_behind(*tensors: Any) -> list[Any]:
+    """Return these tensors and all that the graphs behind them lead to and hold."""
+    with disable_overrides():
+        reader = _Reader(reads_values=False)
+        for tensor in tensors:
+            reader.tensors.add(tensor, "named")
+        reader.find_reachable()
+        return [found.tensor for found in reader.tensors.entries]
+
+
 def attach_earlier_bytes(now: Snapshot, since: Snapshot) -> Snapshot:
     """Return `now`, in which saved tensors have their bytes of the first snapshot with them.
 
@@ -184,7 +194,7 @@ class _Reader:
         self, since: Snapshot, arrays: list[tuple[str, Any]], own_arrays: list[str]
     ) -> Snapshot:
         """Find all that is reachable and return its records; `own_arrays` were given by name."""
-        self._walk()
+        self.find_reachable()
         keys = [found.key for found in self.tensors.entries]
         tensor_ids = IdSequence("T", {t.key: t.id for t in since.tensors}, since.last_ids.tensor)
         ids = [tensor_ids.id_of(key) for key in keys]
@@ -217,7 +227,7 @@ class _Reader:
 
     # -- finding what can be reached -------------------------------------------------------
 
-    def _walk(self) -> None:
+    def find_reachable(self) -> None:
         """Look at tensors and nodes until neither leads to anything new."""
         looked_at = 0
         while looked_at < len(self.tensors):

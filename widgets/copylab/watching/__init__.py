@@ -12,10 +12,23 @@ In reading order, from `watch()` to a finding:
 `formulas`       what the formula of a node reads of what it saved
 `findings`       what is reported, with the line that saved and the line that wrote
 `plugin`         a user's tests under a watch; `program` a whole program
+
+And what more steps leave alive: `growth`, over `allocations` (the memory that operations make) and
+`holders` (the names that hold it).
 """
 
 from .findings import Finding, GradientWarning
+from .growth import Growth, GrowthOrigin, growth
 from .observer import Watch, watch
 from .program import run_watched
 
-__all__ = ["Finding", "GradientWarning", "Watch", "run_watched", "watch"]
+__all__ = [
+    "Finding",
+    "GradientWarning",
+    "Growth",
+    "GrowthOrigin",
+    "Watch",
+    "growth",
+    "run_watched",
+    "watch",
+]

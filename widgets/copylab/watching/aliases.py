@@ -29,7 +29,7 @@ def find_aliases(saved: Any, frame: FrameType | None) -> dict[str, Any]:
     for _ in range(_MAX_FRAMES):
         if frame is None or not stop:
             break
-        names = _copy_locals(frame)
+        names = copy_locals(frame)
         code = frame.f_code
         # Of a function: `f_locals` is a copy of its variables.
         is_function = code.co_flags & CO_OPTIMIZED
@@ -48,7 +48,7 @@ def find_aliases(saved: Any, frame: FrameType | None) -> dict[str, Any]:
     return dict(list(by_name.items())[:_MAX_NAMES])
 
 
-def _copy_locals(frame: FrameType) -> dict[str, Any]:
+def copy_locals(frame: FrameType) -> dict[str, Any]:
     """Return the variables of a frame by name."""
     local_names = frame.f_locals
     names = dict(local_names)
