@@ -67,7 +67,7 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
 
     `step` does what it does, `times + 1` times; nothing else is changed, and nothing kept alive. What compiled code
     makes is not seen, nor other threads. Raises TypeError if `step` cannot be called, ValueError for `times` below 2.
-    Source: `TorchDispatchMode`, `torch.UntypedStorage._weak_ref`.
+    Source: `TorchDispatchMode`, and weak references to storages.
     """
     if not callable(step):
         raise TypeError(f"step must be a function without arguments, not {type(step).__name__}")
