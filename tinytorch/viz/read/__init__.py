@@ -1,5 +1,6 @@
 """Snapshots: plain data about the tensors of either engine."""
 
+from .cell_summary import CellSummary
 from .module_paths import modules
 from .naming import collect_tensors, is_added_name, things_in
 from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
@@ -9,6 +10,7 @@ from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
 
 __all__ = [
+    "CellSummary",
     "FoundSharing",
     "NodeRecord",
     "SavedRecord",

@@ -7,11 +7,13 @@ one's bytes) become one block: what counts for the reader is who sees a write.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from numpy.lib.array_utils import byte_bounds
 
 from ..wording import gettext, gettext_noop, join_names
+from .cell_summary import MOST_SUMMARIZED, CellSummary, summarize_cells
 from .identity import identity_key
 from .overlaps import shares_memory
 from .probe import getattr_or_none, inner_tensors
@@ -212,6 +214,17 @@ def _address_of_storage(storage: Any) -> int:
 # -- all tensors -----------------------------------------------------------------------
 
 
+class _CellsRead(NamedTuple):
+    """What was read of a block."""
+
+    runs: tuple[CellRun, ...] = ()
+    """The cells worth showing."""
+    notes: tuple[str, ...] = ()
+    """Why there are none."""
+    summary: CellSummary | None = None
+    """Numbers about all cells of a large block."""
+
+
 class Blocks:
     """The blocks of memory behind some tensors, and the place of each tensor in them."""
 
@@ -219,6 +232,7 @@ class Blocks:
         self.tensors = tensors
         self.places = [BlockPlace() for _ in tensors]
         self.blocks: list[_Block] = []
+        self.cells_to_summarize = MOST_SUMMARIZED
         storages: dict[int, _StorageObject] = {}
         for position, (tensor, place) in enumerate(zip(tensors, self.places, strict=True)):
             storage = _read_place(tensor, place)
@@ -271,10 +285,9 @@ class Blocks:
         first = block.members[0]
         itemsize = self.places[first].itemsize
         nbytes = block.stop - block.start
-        runs: tuple[CellRun, ...] = ()
-        notes: tuple[str, ...] = ()
+        runs, notes, summary = _CellsRead()
         if reads_values and nbytes // itemsize:
-            runs, notes = self._read_cells(block, itemsize)
+            runs, notes, summary = self._read_cells(block, itemsize)
         if arrays:
             note = gettext(
                 "no version counter counts what is written through {names}",
@@ -294,11 +307,10 @@ class Blocks:
             notes=notes,
             arrays=tuple(arrays),
             key=next(iter(block.object_keys)),
+            summary=summary,
         )
 
-    def _read_cells(
-        self, block: _Block, itemsize: int
-    ) -> tuple[tuple[CellRun, ...], tuple[str, ...]]:
+    def _read_cells(self, block: _Block, itemsize: int) -> _CellsRead:
         """Return the cells worth showing; where they cannot be read, a note that says why."""
         first = block.members[0]
         # The storage object that spans the most, so that one tensor reads the whole block.
@@ -321,9 +333,15 @@ class Blocks:
                 if low < high:
                     values = _as_flat(flat, low, high - low).tolist()
                     runs.append(CellRun(low + cells_before, tuple(values)))
+            cells = (block.stop - block.start) // itemsize
+            summary = None
+            # All of it, or nothing: several storage objects may be over one memory.
+            if MAX_CELLS < cells == cells_in_storage <= self.cells_to_summarize:
+                self.cells_to_summarize -= cells
+                summary = summarize_cells(cells, partial(_as_flat, flat))
         except Exception as error:  # noqa: BLE001 - without values, each kind raises another
-            return (), (_describe_unread(tensor, error),)
-        return tuple(runs), ()
+            return _CellsRead((), (_describe_unread(tensor, error),))
+        return _CellsRead(tuple(runs), (), summary)
 
     def _windows(self, block: _Block, itemsize: int) -> list[tuple[int, int]]:
         """Return the cells to read as (start, stop).

@@ -35,6 +35,26 @@ CONTAINERS = (Mapping, *_SERIES)
 Pairs = list[tuple[str, Any]]
 
 
+class KnownNames(dict[int, str]):
+    """The names of the tensors that were found, by identity."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held_by_modules: set[int] = set()
+        """Identities of what modules hold besides parameters: buffers, tensors in attributes."""
+
+
+class CollectedThings(NamedTuple):
+    """What the arguments of a call hold."""
+
+    pairs: Pairs
+    """Names with tensors and NumPy arrays."""
+    arrays: list[str]
+    """The names of arguments that are arrays."""
+    held_by_modules: set[int]
+    """See `KnownNames`."""
+
+
 def collect_tensors(
     args: tuple[Any, ...],
     named: Mapping[str, Any],
@@ -47,7 +67,7 @@ def collect_tensors(
 
     Raises TypeError for an argument that is not a tensor and contains none.
     """
-    pairs, _ = collect_tensors_and_arrays(args, named, frame, preceding)
+    pairs = collect_tensors_and_arrays(args, named, frame, preceding).pairs
     return [(name, value) for name, value in pairs if is_tensor(value)]
 
 
@@ -56,7 +76,7 @@ def collect_tensors_and_arrays(
     named: Mapping[str, Any],
     frame: FrameType | None,
     preceding: tuple[Any, ...] = (),
-) -> tuple[Pairs, list[str]]:
+) -> CollectedThings:
     """Return tensors and NumPy arrays with names, and the names of arguments that are arrays."""
     written = None
     if args and frame is not None:
@@ -65,7 +85,7 @@ def collect_tensors_and_arrays(
         written = written[len(preceding) :]
     arguments = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
     pairs: Pairs = []
-    known_names: dict[int, str] = {}
+    known_names = KnownNames()
     for index, (name, argument) in enumerate(arguments):
         is_positional = index < len(args)
         # `net.parameters()` is an iterator: read once, and not to the end if that never comes.
@@ -85,7 +105,8 @@ def collect_tensors_and_arrays(
             raise make_type_error(label, argument)
         pairs += found
     pairs = _without_second_names(pairs)[:MAX_NAMES]
-    return pairs, [name for name, argument in arguments if isinstance(argument, np.ndarray)]
+    arrays = [name for name, argument in arguments if isinstance(argument, np.ndarray)]
+    return CollectedThings(pairs, arrays, known_names.held_by_modules)
 
 
 def make_type_error(label: str, argument: object) -> TypeError:
@@ -202,7 +223,7 @@ def _parts_of_object(owner: Any, _known_names: dict[int, str]) -> Iterator[tuple
                 yield slot, vars(base)[slot].__get__(owner)
 
 
-def _parts_of_module(net: Any, _known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
+def _parts_of_module(net: Any, known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
     """Yield parameters, buffers and plain attributes under all names that weights share.
 
     `named_parameters` gives only the first of these names.
@@ -211,15 +232,23 @@ def _parts_of_module(net: Any, _known_names: dict[int, str]) -> Iterator[tuple[s
         (f"{path}." if path else "", module)
         for path, module in net.named_modules(remove_duplicate=False)
     ]
+    held: list[Any] = []
     for group in ("_parameters", "_buffers"):
         for path, module in modules:
             for name, tensor in getattr(module, group).items():
                 yield path + name, tensor
+                if group == "_buffers":
+                    held.append(tensor)
     for path, module in modules:
         for name, value in vars(module).items():
             is_own_container = name[0] != "_" and isinstance(value, CONTAINERS)
             if is_own_container or is_tensor(value):
                 yield path + name, value
+                held.append(value)
+                if is_own_container:
+                    held += value.values() if isinstance(value, Mapping) else value
+    if isinstance(known_names, KnownNames):
+        known_names.held_by_modules |= {id(value) for value in held if is_tensor(value)}
 
 
 def _parts_of_optimizer(optimizer: Any, known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:

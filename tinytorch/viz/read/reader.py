@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter as Counts
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -95,10 +95,10 @@ def read_snapshot(
     if not isinstance(values, bool):
         # A tensor called `values`: snapshot(values=net.values).
         named, values = {**named, "values": values}, True
-    pairs, own_arrays = collect_tensors_and_arrays(args, named, frame)
+    pairs, own_arrays, held_by_modules = collect_tensors_and_arrays(args, named, frame)
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
     with disable_overrides(), hold_identities() as identities:
-        reader = _Reader(values)
+        reader = _Reader(values, held_by_modules)
         for name, tensor in pairs:
             if is_tensor(tensor):
                 reader.add_name(reader.tensors.add(tensor, "named"), name)
@@ -115,7 +115,7 @@ def read_snapshot(
 
 def list_tensors_behind(*tensors: Any) -> list[Any]:
     """Return these tensors and all that the graphs behind them lead to and hold."""
-    with disable_overrides():
+    with disable_overrides(), hold_identities():
         reader = _Reader(reads_values=False)
         for tensor in tensors:
             reader.tensors.add(tensor, "named")
@@ -163,8 +163,9 @@ def _attach_bytes(saved: SavedRecord, earlier: SavedRecord | None) -> SavedRecor
 class _Reader:
     """Finds everything that can be reached, then makes the records. Lives for one snapshot."""
 
-    def __init__(self, reads_values: bool) -> None:
+    def __init__(self, reads_values: bool, held_by_modules: Collection[int] = ()) -> None:
         self.reads_values = reads_values
+        self.held_by_modules = held_by_modules
         self.tensors = FoundTensors()
         self.saved_reader = SavedReader(self.tensors, reads_values)
         self.position_by_name: dict[str, int] = {}
@@ -329,6 +330,7 @@ class _Reader:
                 base=None if base_position is None else ids[base_position],
                 is_view=base is not None,
                 role=found.role,
+                is_module_state=id(tensor) in self.held_by_modules,
                 notes=(*found.notes, *_describe_subclass(tensor), *place.notes),
                 key=keys[position],
             )

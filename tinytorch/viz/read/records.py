@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, NamedTuple
 
+from .cell_summary import CellSummary
+
 IdentityKey = Any
 """Equal in two snapshots for the same object (see `identity.identity_key`). Never shown."""
 
@@ -78,10 +80,17 @@ class TensorRecord:
     """True if it has a `_base`, whether the snapshot contains that or not."""
     role: str = "named"
     """"named", "grad" (found as .grad), "leaf" (found through AccumulateGrad) or "saved"."""
+    is_module_state: bool = False
+    """True for what a module holds besides parameters: a buffer, a tensor in an attribute."""
     notes: tuple[str, ...] = ()
     """What else there is to say of it: its subclass, lazy bits, why it has no storage."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
     """See `IdentityKey`."""
+
+    @property
+    def holds_graph_in_module(self) -> bool:
+        """True for a buffer or attribute of a module that was computed: it keeps its graph alive."""
+        return self.is_module_state and self.grad_fn_name is not None
 
     @property
     def numel(self) -> int:
@@ -219,6 +228,15 @@ class StorageRecord:
     """Names of the NumPy arrays over this memory."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
     """See `IdentityKey`."""
+    summary: CellSummary | None = None
+    """Numbers about all cells, where only some are in `runs`; None where they were not read."""
+
+    def count_not_finite(self) -> tuple[int, int]:
+        """Return how many cells are NaN, and how many infinite, of those that were read."""
+        if self.summary is not None:
+            return self.summary.nan, self.summary.infinite
+        values = [value for run in self.runs for value in run.values if isinstance(value, float)]
+        return sum(map(math.isnan, values)), sum(map(math.isinf, values))
 
     def value(self, cell: int) -> tuple[bool, Any]:
         """Return (True, the value of `cell`), or (False, None) if it was not read."""

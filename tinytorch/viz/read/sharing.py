@@ -21,6 +21,7 @@ from .array_views import ArrayView
 from .blocks import BlockPlace, Blocks, IdSequence
 from .call_source import argument_names
 from .history import grad_or_none
+from .identity import hold_identities
 from .naming import (
     CONTAINERS,
     MAX_NAMES,
@@ -138,7 +139,7 @@ def find_sharing(
     written = (argument_names(frame, args) if frame is not None else None) or [""] * len(args)
     labels = [name or f"argument {index}" for index, name in enumerate(written)]
     labels = ["" if label in _NAMELESS else label for label in labels]
-    with disable_overrides():
+    with disable_overrides(), hold_identities():
         search = _Search([*zip(labels, args, strict=True), *named.items()])
         facts = (
             *_fold_facts(search.find_shared_objects()),

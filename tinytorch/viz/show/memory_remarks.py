@@ -39,6 +39,7 @@ from .sentences import (
     list_unusual,
     size_of_storage,
     summarize_pack,
+    summary_of_cells,
     title_of_memory,
     title_of_storage,
 )
@@ -53,11 +54,7 @@ def describe_memory(changed: Changes, selection: MemorySelection) -> MemoryConte
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     shown = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
     if shown:
-        tensors, storages = snap.counts
-        heading = Remark(
-            "heading",
-            gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages),
-        )
+        heading = _describe_total(snap)
     else:
         heading = Remark(
             "heading", gettext("Memory: no tensors to show."), gettext("no tensors to show")
@@ -71,6 +68,23 @@ def describe_memory(changed: Changes, selection: MemorySelection) -> MemoryConte
         ),
         notes=tuple(_list_notes(changed, shown, selection)),
         is_whole=selection.is_whole,
+    )
+
+
+def _describe_total(snap: Snapshot) -> Remark:
+    """Return how many tensors there are; of what is in a module or container, the bytes, too."""
+    tensors, storages = snap.counts
+    if not any("." in name for name, _ in snap.names):
+        text = gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)
+        return Remark("heading", text)
+    # Each storage once, however many names lead to it.
+    total = sum(storage.nbytes for storage, _ in snap.shown_storages)
+    nbytes = ngettext("{number} byte", "{number} bytes", total)
+    counts = {"tensors": tensors, "storages": storages, "bytes": nbytes}
+    return Remark(
+        "heading",
+        gettext("Memory: {tensors} in {storages}, {bytes}.", **counts),
+        gettext("{tensors} in {storages}, {bytes}", **counts),
     )
 
 
@@ -125,6 +139,9 @@ def _remarks_of_storage(storage: StorageRecord, old_values: dict[int, object]) -
         )
     if storage.runs:
         yield Remark("cells", gettext("cells: {cells}", cells=_list_values(storage)))
+    if storage.summary is not None:
+        facts = summary_of_cells(storage.summary)
+        yield Remark("summary", gettext("all cells: {facts}", facts=facts), facts)
     for note in storage.notes:
         yield Remark.in_both("note", note)
     changes = [
@@ -175,9 +192,15 @@ def _describe_tensor(
             *_facts_of_tensor(changed.now, tensor, cells),
             *_changes_of_tensor(changed, tensor),
             *(Remark.in_both("hazard", text) for text in selection.hazards.get(tensor.id, ())),
-            *(Remark.in_both("note", note) for note in tensor.notes),
+            *(Remark.in_both("note", note) for note in _list_tensor_notes(tensor)),
         ),
     )
+
+
+def _list_tensor_notes(tensor: TensorRecord) -> Iterator[str]:
+    yield from tensor.notes
+    if tensor.holds_graph_in_module:
+        yield gettext("a module holds it, and with it the graph that computed it")
 
 
 def _facts_of_tensor(snap: Snapshot, tensor: TensorRecord, cells: str) -> Iterator[Remark]:

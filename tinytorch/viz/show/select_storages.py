@@ -156,7 +156,15 @@ def _find_visible(
 ) -> list[int]:
     """Return the places of what has to be visible, the most important first."""
     visible: list[int] = []
-    for urgent, most in ((found, len(bands)), (with_hazard, MOST_HAZARDS), (fresh, MOST_NEW)):
+    with_graph = {
+        tensor.id for band in bands for tensor in band.members if tensor.holds_graph_in_module
+    }
+    for urgent, most in (
+        (found, len(bands)),
+        (with_hazard, MOST_HAZARDS),
+        (with_graph, MOST_HAZARDS),
+        (fresh, MOST_NEW),
+    ):
         places = [
             place
             for place, band in enumerate(bands)

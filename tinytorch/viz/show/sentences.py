@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..diagnose import Changes
-from ..read import NodeRecord, SavedRecord, Snapshot, StorageRecord, TensorRecord
+from ..read import CellSummary, NodeRecord, SavedRecord, Snapshot, StorageRecord, TensorRecord
 from ..wording import (
     escape_name,
     escape_unseen,
+    format_value,
     gettext,
     gettext_noop,
     join_names,
@@ -128,6 +129,32 @@ def history_of_tensor(tensor: TensorRecord, *, short_form: bool = False) -> str:
     return gettext("not a leaf, grad_fn {node}", node=node)
 
 
+def summary_of_cells(summary: CellSummary) -> str:
+    """Return `min -3.1, max 2.9, mean 0.012; 2 NaN; 1 infinite`."""
+    facts = []
+    if summary.finite:
+        facts.append(
+            gettext(
+                "min {lowest}, max {highest}, mean {mean}",
+                lowest=format_value(summary.lowest),
+                highest=format_value(summary.highest),
+                mean=format_value(summary.mean),
+            )
+        )
+    facts += count_not_finite(summary.nan, summary.infinite)
+    return "; ".join(facts)
+
+
+def count_not_finite(nan: int, infinite: int) -> list[str]:
+    """Return `2 NaN` and `1 infinite`, each if there is any."""
+    counts = []
+    if nan:
+        counts.append(gettext("{number} NaN", number=f"{nan:,}"))
+    if infinite:
+        counts.append(gettext("{number} infinite", number=f"{infinite:,}"))
+    return counts
+
+
 def summarize_pack(changed: Changes, pack: StoragePack, with_hazard: Sequence[str]) -> str:
     """Return `net.layers.0: 6 tensors, 12,640 bytes, each alone in its storage, 1 changed`."""
     snap, members = changed.now, pack.tensors
@@ -140,6 +167,8 @@ def summarize_pack(changed: Changes, pack: StoragePack, with_hazard: Sequence[st
         facts.append(gettext("each alone in its storage"))
     else:
         facts.append(ngettext("in {number} storage", "in {number} storages", len(pack.bands)))
+    not_finite = [band.storage.count_not_finite() for band in pack.bands]
+    facts += count_not_finite(sum(nan for nan, _ in not_finite), sum(inf for _, inf in not_finite))
     # A fold hides its rows, so it has to say how many of them need attention.
     altered = changed.attribute_changes.keys() | changed.earlier_versions.keys()
     hazard_count = sum(tensor.id in with_hazard for tensor in members)

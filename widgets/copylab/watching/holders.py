@@ -12,7 +12,7 @@ from tinytorch.viz import is_added_name, is_tensor, list_tensors_behind, things_
 from ..wording import gettext
 from .aliases import copy_locals
 
-_MOST_GRAPHS = 200
+_MOST_GRAPHS = 500
 """Graphs that are searched for memory without a name."""
 _SERIES = (list, tuple, set, dict)
 
@@ -53,7 +53,7 @@ class HolderSearch:
         missing = wanted - direct.keys()
         behind: list[str] = []
         tensors = {id(each.tensor): each for each in reversed(self.named)}
-        with_graph = [each for each in tensors.values() if each.tensor.grad_fn is not None]
+        with_graph = [each for each in tensors.values() if each.tensor.requires_grad]
         for each in list(reversed(with_graph))[:_MOST_GRAPHS] if missing else []:
             held = {self.memory_key(tensor) for tensor in list_tensors_behind(each.tensor)}
             if not missing.isdisjoint(held):
