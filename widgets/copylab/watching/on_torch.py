@@ -250,40 +250,38 @@ class TorchHooks:
         """Return the tensor that a node reads. Raises RuntimeError if it is stale, as without hooks."""
         if record.was_detached:
             raise RuntimeError(DETACHED_MESSAGE)
+        backward_nr = self.torch._C._current_graph_task_id()
         if record.is_stale:
             error = RuntimeError(self._compose_stale_error(record))
-            if self._is_in_backward():
-                number = self.torch._C._current_graph_task_id()
-                self.watch.annotate_error(record, name_of_node(self._find_node()), number, error)
+            if backward_nr >= 0:
+                self.watch.annotate_error(
+                    record, name_of_node(self._find_node()), backward_nr, error
+                )
             raise error
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
-        number = self.torch._C._current_graph_task_id()
-        if number >= 0:
-            self.watch.check_read(record, self._find_node, number)
-            self._hide_mode_from_formula()
+        if backward_nr >= 0:
+            self.watch.check_read(record, self._find_node, backward_nr)
+            kind = type(self._find_node())
+            if self.asking_kinds.get(kind, True):  # asked here: this runs for each saved tensor
+                self._hide_mode_from_formula(kind)
         return record.tensor
 
     # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.
     unpack.is_of_watch = True  # type: ignore[attr-defined]
 
-    def _hide_mode_from_formula(self) -> None:
+    def _hide_mode_from_formula(self, kind: type) -> None:
         """Switch modes off for the rest of this node, if its formula computes otherwise under one.
 
         The engine puts back what a node has switched. With `create_graph`, the mode stays on: it
         has to see what the formula saves.
         """
-        kind = type(self._find_node())
-        is_asking = self.asking_kinds.get(kind)
-        if is_asking is None:
-            is_asking = self.asking_kinds[kind] = kind.__name__.rstrip("0123456789") in _ASKING
-        if not is_asking or self.torch.is_grad_enabled():
+        if kind not in self.asking_kinds:
+            self.asking_kinds[kind] = kind.__name__.rstrip("0123456789") in _ASKING
+        if not self.asking_kinds[kind] or self.torch.is_grad_enabled():
             return
         # A mode of the program's own has the same effect without a watch.
         if self.torch._C._len_torch_dispatch_stack() == 1:
             self.torch._C._dispatch_tls_set_dispatch_key_excluded("Python", True)
-
-    def _is_in_backward(self) -> bool:
-        return bool(self.torch._C._current_graph_task_id() >= 0)
 
     def _find_node(self) -> Any:
         return self.torch._C._current_autograd_node()
