@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from copylab import steps
-from copylab.run.settings import list_settings
+from copylab.run.effects import list_settings
 
 import tinytorch
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..wording import gettext
 from .blocks import PLAIN_CLASSES, address_of
-from .history import read_history
+from .probe import read_history
 
 MAX_BYTES = 1 << 30
 """Bytes that are compared for one snapshot, in 0.2 to 1 s. Tensors beyond are not compared."""

@@ -17,9 +17,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
-from .history import grad_fn_or_none
 from .naming import tensors_in
-from .probe import engine_name, getattr_or_none
+from .probe import engine_name, getattr_or_none, grad_fn_or_none
 
 _METADATA_KEY = "tinytorch.viz.modules"
 _MODULE_FILES = ("torch.nn.modules.module", "tinytorch.nn.module")

@@ -7,7 +7,7 @@ own use: `_version` and `_base` of tensors, `_saved_*`, `_raw_saved_*`, `_sequen
 
 Looking changes nothing: gradients of non-leaves are not asked for (torch would warn), saved-tensor
 hooks are not called, versions are put back, and histories that torch would make anew when they are
-read are not read (see `history`).
+read are not read (see `probe`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from .blocks import PLAIN_CLASSES, BlockPlace, Blocks, IdSequence
 from .counter_sharing import find_counter_sharers
 from .doubts import doubts_of_node, doubts_of_process
 from .found_tensors import FoundTensor, FoundTensors
-from .history import grad_or_none, read_history
 from .identity import hold_identities, number_of_twin
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, collect_tensors_and_arrays
@@ -33,7 +32,9 @@ from .probe import (
     disable_overrides,
     engine_name,
     getattr_or_none,
+    grad_or_none,
     is_tensor,
+    read_history,
     version_of,
 )
 from .records import Counter, NodeRecord, SavedRecord, TensorRecord

@@ -20,7 +20,6 @@ from ..wording import gettext, join_names
 from .array_views import ArrayView
 from .blocks import BlockPlace, Blocks, IdSequence
 from .call_source import argument_names
-from .history import grad_or_none
 from .identity import hold_identities
 from .naming import (
     CONTAINERS,
@@ -42,7 +41,7 @@ from .overlaps import (
     normalize_geometry,
     share_bytes,
 )
-from .probe import disable_overrides, is_tensor
+from .probe import disable_overrides, grad_or_none, is_tensor
 
 _MOST_COMPARED = 20_000
 """Pairs of views of one storage that are compared: a tenth of a second."""

@@ -139,7 +139,10 @@ class WatchedSave:
     @property
     def was_detached(self) -> bool:
         """True if `detach_` took an input out of its graph since it was saved."""
-        return self.tensor.is_leaf and not (self.was_leaf or self.is_output)
+        # Not of a view, which cannot be detached in place: reading it may make its history anew.
+        if self.was_leaf or self.is_output or self.tensor._is_view():
+            return False
+        return bool(self.tensor.is_leaf)
 
     @property
     def has_changed(self) -> bool | None:
