@@ -57,7 +57,7 @@ class Node:
         "_sequence_number",  # backward runs nodes from the highest number down
     )
 
-    # These are attributes of the class of an operation's nodes.
+    # What follows is the same for all nodes of an operation, and set on their class.
 
     # Names of the saved values, in order.
     _names_of_saved: tuple[str, ...] = ()
@@ -74,7 +74,9 @@ class Node:
     _has_one_formula = False
     # As torch prints it, if it is not that of the class.
     _name = ""
+    # A `MultiNode` sets it on each node.
     _output_count = 1
+    # True for a tensor, which stands in an edge to a leaf.
     _is_leaf = False
     # Formulas are given a tuple of gradients.
     _has_several_outputs = False
@@ -117,6 +119,7 @@ class Node:
         return self._metadata
 
     def _sequence_nr(self) -> int:
+        """Return the number by which backward orders nodes."""
         return self._sequence_number
 
     def __dir__(self) -> list[str]:

@@ -347,11 +347,16 @@ def _read_plain(param: Param, value: Any) -> Any:
 
 # short ways ---------------------------------------------------------------------------------------
 
+# The four functions repeat each other where a call in common would cost a tenth of the time of an
+# addition: they make the result as `make_tensor` does, find edges as `gradient_edge` does, and first
+# ask whether a tensor has a storage or is a view, as one that has neither needs no general way.
+
 
 def needs_general_way(x: Any) -> bool:
     """Return True if a tensor is on another device, or a view that requires grad.
 
-    The history of such a view may be out of date, and has to be made anew.
+    The history of such a view may be out of date, and has to be made anew. Only a tensor with a
+    storage or a base has to be asked.
     """
     storage = x._storage
     if storage is not None and storage.device is not CPU:
@@ -455,11 +460,12 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             return run(x, *rest)
         here = MODES.here
         a = x._data
-        # NumPy has nothing to warn of
         if copies:
+            # without `run_silenced`: a copy computes nothing of which NumPy could warn
             data = compute(a, *rest)
         elif a.dtype.num in dtypes:
             data = here.run_ufunc(function, a) if is_ufunc else run_silenced(function, a)
+            # in one dimension NumPy's strides are torch's
             if data.ndim != 1 or not data.size:
                 data = lay_out_result(data, a)
         else:
@@ -517,6 +523,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             data = here.run_ufunc(ufunc, a, b)
         except ValueError:
             raise broadcast_error(a.shape, b.shape) from None
+        # in one dimension NumPy's strides are torch's
         if data.ndim != 1 or not data.size:
             data = lay_out_result(data, a, b if is_pair else _A_NUMBER)
         out = _new(Tensor)
@@ -545,7 +552,8 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
 def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation that gives one view: `view`, `t`, `select`."""
     run, compute = op.run, op.run_on_arrays
-    record: Any = make_recorder(op)  # no view without a gradient is called by a short way
+    # Not None: `has_short_way` takes only views that have a gradient.
+    record: Any = make_recorder(op)
     save, saved = make_saver(op), saved_without_tensors(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
@@ -560,7 +568,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             if rest is None:
                 return otherwise(x, *more)
         source, counter = x._view, x._counter
-        # inference tensors have no views
+        # Views of inference tensors have no base, and a counter of their own.
         if NODE_LISTENERS or counter.is_inference or (source is not None and needs_grad(x)):
             return run(x, *rest)
         here = MODES.here
@@ -634,7 +642,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             if edge is not None or other_edge is not None:
                 check_inplace(x)
                 edges = (edge, other_edge)
-                node = node_class(edges, save((x, y, *defaults), edges, written=True))
+                node = node_class(edges, save((x, y, *defaults), edges, is_write=True))
         here.run_ufunc(ufunc, a, b, a)
         count_write(x)
         if node is not None:

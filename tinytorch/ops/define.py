@@ -205,21 +205,21 @@ class Op:
             tensors += [t for t in values[i] if t is not None]
         return tensors
 
-    def begin_recording(self, values: tuple, tensors: list, written: bool = False) -> Any:
+    def begin_recording(self, values: tuple, tensors: list, is_write: bool = False) -> Any:
         """Return the node of a call if it is to be recorded, else None.
 
-        `written`: the first argument is written to.
+        `is_write`: the first argument is written to.
         """
         if self.node_class is None or not MODES.here.grad:
             return None
         for t in tensors:
             if needs_grad(t):
-                if written:
+                if is_write:
                     check_inplace(values[0])
-                return self.make_node(values, written)
+                return self.make_node(values, is_write)
         return None
 
-    def make_node(self, values: tuple, written: bool = False) -> Any:
+    def make_node(self, values: tuple, is_write: bool = False) -> Any:
         """Make the node of a call, with its edges and what it saves of the arguments."""
         edges: list = []
         for i in self.inputs:
@@ -228,17 +228,17 @@ class Op:
                 edges += [None if t is None else gradient_edge(t) for t in x]
             else:
                 edges.append(gradient_edge(x) if isinstance(x, TensorBase) else None)
-        return self.node_class(tuple(edges), self.save(values, edges, written))
+        return self.node_class(tuple(edges), self.save(values, edges, is_write))
 
-    def save(self, values: tuple, edges: Any, written: bool = False) -> tuple:
+    def save(self, values: tuple, edges: Any, is_write: bool = False) -> tuple:
         """Return what a node saves of a call's arguments: what a formula that will run reads.
 
         Its results are saved later, by `_keep_results`.
 
-        `written`: the first argument is written to. A copy of it is saved, as the write comes later
+        `is_write`: the first argument is written to. A copy of it is saved, as the write comes later
         and would make it stale.
         """
-        rewritten = self.schema.names[0] if written else None
+        written_name = self.schema.names[0] if is_write else None
         saved: list = []
         for name, read, needed_by, is_saved_if_needed in self.saves:
             x = None if read is None else read(values)
@@ -249,7 +249,7 @@ class Op:
             elif self.numbers and not isinstance(x, TensorBase):
                 saved.append(SavedNumber(x))
             else:
-                saved.append(save_value(x.clone() if name == rewritten else x))
+                saved.append(save_value(x.clone() if name == written_name else x))
         return tuple(saved)
 
     def end_recording(self, node: Any, result: Any) -> None:
@@ -340,7 +340,7 @@ class Op:
         target = values[0]
         node = None
         if not target._counter.is_inference:
-            node = self.begin_recording(values, [target], written=True)
+            node = self.begin_recording(values, [target], is_write=True)
         data, before = self.run_on_arrays(*arrays_of(values)), gradient_spec_of(target)
         target._own_storage()
         target._data = data
@@ -358,7 +358,7 @@ class Op:
         if isinstance(target, (ndarray, np.generic)):
             return self._write_into_array(target, values[1:])
         tensors = self.tensors_of(values)
-        node = self.begin_recording(values, tensors, written=True)
+        node = self.begin_recording(values, tensors, is_write=True)
         self.common_device(values, tensors)
         arrays = arrays_of(values)
         for i in self.tensor_indices[1:]:
