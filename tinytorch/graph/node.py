@@ -76,7 +76,7 @@ class Node:
     _name = ""
     # A `MultiNode` sets it on each node.
     _output_count = 1
-    # True for a tensor, which stands in an edge to a leaf.
+    # True for tensors: an edge to a leaf holds the leaf itself.
     _is_leaf = False
     # Formulas are given a tuple of gradients.
     _has_several_outputs = False
