@@ -94,8 +94,10 @@ def execute_notebook(path: Path) -> dict[str, Any]:
         timeout=SECONDS,
         kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
+        # It has random ids, and a page without a kernel shows the static twins.
         store_widget_state=False,
         record_timing=False,
+        # Two prints come as one message or as two, as the kernel's threads happen to run.
         coalesce_streams=True,
     )
     with tempfile.TemporaryDirectory() as folder:

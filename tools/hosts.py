@@ -48,6 +48,7 @@ CELLS = (
     "predict(code)",
 )
 NAMES = "CopyLab, code, compare, exercise, graph, memory, predict, steps, torch, x, y"
+# The notebook has run already.
 COURSE = """
 root_doc = "book"
 extensions = ["{0}"]
@@ -86,6 +87,7 @@ class Host:
         return "{port}" in " ".join(self.starts)
 
 
+# Jupyter refuses to run as root, as in a container, and asks for a token before it shows a page.
 _SERVER = ("--no-browser", "--allow-root", "--ServerApp.token=", "--ServerApp.port={port}")
 # JupyterLab and Notebook 7: when the page is loaded, their application is not there yet.
 _RUN_ALL = (
@@ -357,7 +359,9 @@ CUT = """() => {
     return false;
   }).length;
 }"""
+# Twins that take room on the page.
 TWICE = "twins => twins.filter((one) => one.getBoundingClientRect().height).length"
+# What hosts show in place of a widget or an output.
 FAILED = re.compile(
     "Error displaying widget|Error creating widget|Failed to load|error-widget|Traceback"
 )

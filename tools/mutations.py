@@ -210,6 +210,7 @@ def find_failures(tree: Path, tests: Iterable[str]) -> str:
         # The tests of rules use no plugin, and each run would load all of them.
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
+    # One failure is enough.
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(
         command, cwd=tree, env=environment, capture_output=True, text=True, check=False

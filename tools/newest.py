@@ -64,6 +64,7 @@ def main() -> int:
         python = make_environment(Path(folder), options.torch)
         newer = list_newer(python)
         print(f"not as in constraints.txt: {', '.join(newer) or 'nothing'}", flush=True)
+        # A deprecation is no fault yet.
         variables = os.environ | {"COPYLAB_PYTEST_OPTIONS": "-W default"}
         command = [python, ROOT / "tools" / "run_all.py", *options.stages]
         return subprocess.run(command, env=variables, check=False).returncode

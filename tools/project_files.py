@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# What tools, environments and learners leave in a checkout.
 _NOT_OURS = {
     ".git",
     ".hypothesis",

@@ -159,10 +159,13 @@ def run_nbval(folder: Path) -> Result:
         folders["COPYLAB_PROGRESS"] = str(Path(own, "progress.json"))
         return run_pytest(
             "--nbval",
+            # In this Python, and not in the kernel that a notebook names.
             "--nbval-current-env",
             "--nbval-cell-timeout=60",
             "--numprocesses=2",
+            # The cells of a notebook need one kernel, so they stay in one worker.
             "--dist=loadscope",
+            # The folder may be a copy outside of the project.
             f"--rootdir={ROOT}",
             f"--config-file={ROOT / 'pyproject.toml'}",
             str(folder),

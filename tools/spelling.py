@@ -52,6 +52,7 @@ def find_misspellings(root: Path = ROOT) -> list[str]:
             *map(str, list_readable_files(root)),
             *map(str, write_notebook_texts(root, Path(folder))),
         ]
+        # Without its remarks about encodings (1), binary files (2) and configuration (32).
         command = [sys.executable, "-m", "codespell_lib", "--quiet-level=35", "--check-hidden"]
         command += ["--toml", str(ROOT / "pyproject.toml"), *files]
         run = subprocess.run(

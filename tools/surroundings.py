@@ -26,10 +26,12 @@ UNIT = ("tests", "--ignore=tests/browser", "--numprocesses=2")
 SURROUNDINGS: dict[str, dict[str, str]] = {
     "plain": {"LANG": "C", "LC_ALL": "C"},
     "german": {"LANG": "de_DE.UTF-8", "LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"},
+    # Its offset is not in whole hours: 12:45.
     "zone": {"TZ": "Pacific/Chatham"},
     "narrow": {"COLUMNS": "40", "LINES": "10"},
     # Below a file, where not even root can write.
     "home": {},
+    # Sets of texts have another order with each seed.
     "seed0": {"PYTHONHASHSEED": "0"},
     "seed1": {"PYTHONHASHSEED": "1"},
     "seed2": {"PYTHONHASHSEED": "4294967295"},

@@ -14,6 +14,7 @@ from pathlib import Path
 LEFT_OUT = "tinytorch-only"
 
 _ENGINE = re.compile(r"^(\s*)import tinytorch as torch\b", re.MULTILINE)
+# tinytorch.viz draws the tensors of either engine.
 _OTHER = re.compile(r"^\s*(?:import tinytorch|from tinytorch)(?!\.viz\b)", re.MULTILINE)
 
 

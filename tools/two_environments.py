@@ -132,6 +132,7 @@ def ask_python(python: str, *, dot: bool) -> Answer:
     """Return the versions and digests of one Python, with `dot` findable or not."""
     environment = dict(os.environ)
     if not dot:
+        # Then Graphviz is found as WebAssembly alone.
         environment["PATH"] = ""
     command = [python, __file__, "--digest"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

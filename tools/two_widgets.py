@@ -63,6 +63,7 @@ def outputs_of_widget(widget: Any) -> list[str]:
     """Return all that a widget says; it is closed afterwards."""
     import IPython.display
 
+    # What a widget displays is collected, in place of being sent to a front end.
     bundles: list[dict[str, Any]] = []
     vars(IPython.display)["publish_display_data"] = bundles.append
     outputs = [widget.text, widget.html]

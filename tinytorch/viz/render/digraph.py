@@ -42,6 +42,7 @@ _STYLE_OF_GRAPHVIZ = (
     f".tt-pic .graph>polygon{{fill:{colour('bg')}}}.tt-pic g text{{fill:{colour('ink')}}}"
 )
 _DOT_ENDINGS = (".gv", ".dot", "")
+# Graphviz draws labels: there, a sign is a character.
 _SIGNS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
 
 

@@ -75,6 +75,7 @@ REMARK_LOOKS = {
 
 Captions with names have any length, and are cut; all others are short.
 """
+# A line with one of these is bold: colour alone does not reach everybody.
 _LOUD = ("cross", "warn", "was")
 Point = tuple[float, float]
 
