@@ -525,12 +525,12 @@ def _files_of_code() -> dict[str, str]:
 
 
 NAMES_OF_PYTORCH = """
-    BackwardHook FloatStorage FunctionSchema FunctionsManual InputBuffer Mul
-    SavedVariable TensorImpl TensorIterator VariableTypeUtils VariableVersion _fused_adam_
-    _raw_saved_other _saved_dim _saved_reduction addcmul_ areAnyTensorSubclassLike computeStride compute_strides gen_pyi
-    grad_input grad_inputs infer_dense_strides input_buffer invalid_arguments
-    is_non_overlapping_and_dense propagate_creation_meta python_arg_parser
-    reorder_dimensions saved_variable validate_outputs
+    BackwardHook FloatStorage FunctionSchema FunctionsManual InputBuffer Mul SavedVariable
+    TensorImpl TensorIterator VariableTypeUtils VariableVersion _fused_adam_ _raw_saved_other
+    _saved_dim _saved_reduction addcmul_ areAnyTensorSubclassLike computeStride compute_strides
+    gen_pyi grad_input grad_inputs infer_dense_strides input_buffer invalid_arguments
+    is_non_overlapping_and_dense propagate_creation_meta python_arg_parser reorder_dimensions
+    saved_variable validate_outputs
 """
 """What docstrings mention of PyTorch's sources and nodes, and no code of ours has."""
 PLACEHOLDERS = "DIGEST DOMAIN ID T7 WHICH _on_ dec enc my_tensor name_like plain_"
@@ -571,3 +571,6 @@ def test_a_name_that_is_nowhere_and_a_sentence_said_twice_are_noticed() -> None:
     source = '"""A `b`."""\n# c\n# d\ne = "f"  # g\n'
     assert guards.docs_of_code(source) == [(1, "A `b`."), (2, "  c\n  d\n"), (4, " g")]
     assert {"e", "f"} <= guards.words_of_code({"h.py": source}) - {"A", "b", "c", "d", "g"}
+    source = 'f = """\ng\n"""\nh = 1\n"""An `f`."""\n'
+    assert guards.docs_of_code(source) == [(5, "An `f`.")]
+    assert {"f", "g", "h"} <= guards.words_of_code({"a.py": source})
