@@ -21,15 +21,15 @@ LESSONS = [path.stem for path in sorted(Path(copylab.lessons.__file__).parent.gl
 CODE = "x = torch.tensor([1.0, 2.0])\ny = x.clone()\ny += 1"
 
 
-def told(html: str) -> dict[str, Any]:
-    """What travels in a page."""
+def read_page_data(html: str) -> dict[str, Any]:
+    """Return what travels in a page."""
     found = re.search(r'data-prediction="([^"]+)"', html)
     assert found
     return dict(json.loads(base64.b64decode(found[1])))
 
 
 def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
-    asked = predict(
+    prediction = predict(
         CODE,
         [
             same_storage("x", "y"),
@@ -37,9 +37,9 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
             value("x"),
         ],
     )
-    html = render_standalone(asked, tinytorch)
-    first, second, third = told(html)["rows"]
-    texts = told(html)["sentences"]
+    html = render_standalone(prediction, tinytorch)
+    first, second, third = read_page_data(html)["rows"]
+    texts = read_page_data(html)["sentences"]
     assert ([*first["choices"]], first["right"], [given for given, _ in first["refutations"]]) == (
         ["yes", "no"],
         "no",
@@ -47,7 +47,7 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     )
     assert (second["kind"], second["right"], second["isDecimal"]) == ("value", [2.0, 3.0], False)
     assert "What is written into the one" in " ".join(
-        texts[one] for one in second["refutations"][0][1]
+        texts[index] for index in second["refutations"][0][1]
     )
     assert second["facts"]
     # Not listed, and foreseen: `x` would show the numbers of `y` if the two shared memory.
@@ -61,44 +61,44 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
 
 
 def test_a_wrong_name_of_a_node_that_is_foreseen_can_be_given() -> None:
-    asked = importlib.import_module("copylab.lessons.clone").seven
-    question, run = asked.questions[3], asked.run(tinytorch)
+    prediction = importlib.import_module("copylab.lessons.clone").seven
+    question, run = prediction.questions[3], prediction.run(tinytorch)
     assert question.is_readable("CloneBackward", "CloneBackward0", run)
     assert not question.is_readable("yes", "CloneBackward0", run)
-    row = told(render_standalone(asked, tinytorch))["rows"][3]
+    row = read_page_data(render_standalone(prediction, tinytorch))["rows"][3]
     assert (row["pattern"], "clonebackward" in row["names"]) == (question.pattern, True)
 
 
 def test_it_is_neither_committed_nor_noted() -> None:
-    asked = predict(CODE)
-    render_standalone(asked, tinytorch)
-    assert not asked.committed
-    assert not asked.answers
+    prediction = predict(CODE)
+    render_standalone(prediction, tinytorch)
+    assert not prediction.committed
+    assert not prediction.answers
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
     definitions = vars(importlib.import_module(f"copylab.lessons.{lesson}"))
-    for asked in [one for one in definitions.values() if isinstance(one, Prediction)]:
-        page_told = told(render_standalone(asked, tinytorch))
-        rows = page_told["rows"]
-        assert page_told["revealed"].count('class="cl-wrong cl-number"') == len(rows)
-        assert [row["name"] for row in rows] == [question.name for question in asked.questions]
-        for row, question in zip(rows, asked.questions, strict=True):
+    for prediction in [item for item in definitions.values() if isinstance(item, Prediction)]:
+        data = read_page_data(render_standalone(prediction, tinytorch))
+        rows = data["rows"]
+        assert data["revealed"].count('class="cl-wrong cl-number"') == len(rows)
+        assert [row["name"] for row in rows] == [question.name for question in prediction.questions]
+        for row, question in zip(rows, prediction.questions, strict=True):
             # Each choice has its words.
             assert len(row["refutations"]) + 1 >= len(question.bound_choices)
             assert all(against for _, against in row["refutations"])
 
 
 def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
-    asked = predict(CODE)
-    stored = asked.live().html
-    assert stored == render_standalone(asked)
+    prediction = predict(CODE)
+    stored = prediction.live().html
+    assert stored == render_standalone(prediction)
     assert len(stored) < 35_000
-    assert asked.html in stored
+    assert prediction.html in stored
 
 
 @pytest.mark.parametrize("code", ["while True:\n    x = 1", "y = 1"])
 def test_what_cannot_be_judged_is_the_task_alone(code: str) -> None:
-    asked = predict(code, [value("x")])
-    assert asked.live().html == asked.html
+    prediction = predict(code, [value("x")])
+    assert prediction.live().html == prediction.html

@@ -329,10 +329,10 @@ def test_a_wrong_answer_meets_its_misconception_and_facts(
 @pytest.mark.torch
 @pytest.mark.parametrize("code", [CLONE, VIEW, ERROR])
 def test_both_engines_say_the_same_words(code: str) -> None:
-    asked = [outcome(), count("storages"), version("x" if "x =" in code else "a")]
+    all_questions = [outcome(), count("storages"), version("x" if "x =" in code else "a")]
     texts = set()
     for name in ("tinytorch", "torch"):
-        p = predict(code, asked, engine=importlib.import_module(name))
+        p = predict(code, all_questions, engine=importlib.import_module(name))
         texts.add(p.commit(["line 1 raises an error", 99, 99]).text)
     assert len(texts) == 1
     assert "99" in texts.pop()
@@ -389,13 +389,13 @@ def test_a_misspelt_misconception_is_no_sentence(engine: ModuleType) -> None:
     with pytest.raises(KeyError, match="did you mean 'a view is a copy'"):
         choose_by_answer(yes="view is a copy", no="detach copies")
 
-    asked = Question(
+    question = Question(
         "What is `x`?",
         None,
         lambda run: run.value("x"),
         find_misconception=lambda _run, answer: "view is a copy" if answer == "7" else None,
     )
-    p = predict("x = torch.tensor(1.0)", [asked], engine=engine)
+    p = predict("x = torch.tensor(1.0)", [question], engine=engine)
     with pytest.raises(KeyError, match="no misconception is called 'view is a copy'"):
         p.commit([7])
     assert p.reveal is None
@@ -419,22 +419,30 @@ def test_every_misconception_that_is_found_is_in_the_catalogue() -> None:
 def test_a_misconception_behind_a_free_answer_is_foreseen_and_settled(
     progress_file: Path,
 ) -> None:
-    asked = [gradient("a"), gradient("b"), version("z")]
-    run = predict(CLONE, asked).run()
-    gradient_of_a, gradient_of_b, version_of_z = (q.foresee_refutations(run) for q in asked)
+    all_questions = [gradient("a"), gradient("b"), version("z")]
+    run = predict(CLONE, all_questions).run()
+    gradient_of_a, gradient_of_b, version_of_z = (q.foresee_refutations(run) for q in all_questions)
     for refutations in (gradient_of_a, gradient_of_b, version_of_z):
         assert all(refutation.misconception for refutation in refutations.values())
     assert gradient_of_a.keys() == {"3"}, "what the last backward added; not 5, which is right"
     assert {"0", "10", "2"} <= gradient_of_b.keys()
     assert "0" not in version_of_z
 
+    leaves = Question(
+        "Which are leaves?",
+        None,
+        lambda run: {name for name in "ab" if run.tensor(name).is_leaf},
+        find_misconception=lambda _run, answer: "a clone is a leaf" if "b" in answer else None,
+    )
+    assert predict(CLONE, [leaves]).questions[0].foresee_refutations(run).keys() == {"b"}
+
     def find_states() -> dict[str, str]:
         notes = json.loads(progress_file.read_text("utf-8"))["misconceptions"]
         return {name: note["state"] for name, note in notes.items()}
 
-    assert predict(CLONE, asked, key="k").commit([3, None, 1]).right == 1
+    assert predict(CLONE, all_questions, key="k").commit([3, None, 1]).right == 1
     assert find_states() == {"backward overwrites": "met", "computing is writing": "met"}
-    predict(CLONE, asked, key="l").commit([5, None, 1])
+    predict(CLONE, all_questions, key="l").commit([5, None, 1])
     assert find_states() == {"backward overwrites": "settled", "computing is writing": "met"}
 
 
@@ -482,9 +490,9 @@ def test_nothing_is_run_before_the_commit(tmp_path: Path) -> None:
 
 
 def test_all_rows_then_the_reveal_then_reset() -> None:
-    seen = []
+    changes = []
     p = predict(CLONE, [value("a"), value("b")])
-    p.observe(lambda change: seen.append((change.name, change.new)), ["answers", "committed"])
+    p.observe(lambda change: changes.append((change.name, change.new)), ["answers", "committed"])
     with pytest.raises(ValueError, match=r"1 of 2 are missing \(2\)"):
         p.commit([1])
     with pytest.raises(ValueError, match="is empty"):
@@ -494,11 +502,11 @@ def test_all_rows_then_the_reveal_then_reset() -> None:
     with pytest.raises(KeyError, match="no row is called 'c'"):
         p.commit({"c": 1})
     assert not p.committed
-    assert not seen
+    assert not changes
     reveal = p.commit({"value(b)": 1, 1: 1})
     assert (reveal.right, len(reveal.rows), p.committed, p.reveal) == (1, 2, True, reveal)
     assert p.answers == {"value(a)": "1", "value(b)": "1"}
-    assert [name for name, _ in seen] == ["answers", "committed"]
+    assert [name for name, _ in changes] == ["answers", "committed"]
     with pytest.raises(ValueError, match="committed already"):
         p.commit([1, 2])
     p.reset()
@@ -612,9 +620,9 @@ def test_a_bad_question_is_found(engine: ModuleType, question: Question, fault: 
 def test_answers_are_kept_and_restored(progress_file: Path) -> None:
     first = predict(CLONE, [value("a"), gradient("a")], key="clone/one")
     first.commit([1, 3])
-    kept = json.loads(progress_file.read_text("utf-8"))["predictions"]["clone/one"]
-    assert kept["answers"] == {"value(a)": "1", "gradient(a)": "3"}
-    assert (kept["right"], kept["of"], kept["misconceptions"]) == (1, 2, ["backward overwrites"])
+    note = json.loads(progress_file.read_text("utf-8"))["predictions"]["clone/one"]
+    assert note["answers"] == {"value(a)": "1", "gradient(a)": "3"}
+    assert (note["right"], note["of"], note["misconceptions"]) == (1, 2, ["backward overwrites"])
     again = predict(CLONE, [value("a"), gradient("a")], key="clone/one")
     pristine = again.text, again.html
     assert again.restore()

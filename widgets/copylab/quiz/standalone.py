@@ -2,7 +2,7 @@
 
 The right answers and what speaks against wrong ones travel in the page, encoded so that they are
 not in plain sight. The answers that can be foreseen are refuted when the page is made: each choice,
-each answer in `wrong`, and of free answers small numbers and those of the run (see
+each answer in `wrong`, and of free answers small numbers and what the run had (see
 `Question.foresee_refutations`). Against any other answer the page has the facts of the run.
 `web/standalone.js` reads answers by the rules of `answers.py`.
 """

@@ -25,10 +25,10 @@ _MAX_LENGTH = 80
 
 
 def foresee_answers(run: QuizRun) -> list[str]:
-    """Return free answers that can be foreseen: None, small numbers, and the numbers of the run.
+    """Return free answers that can be foreseen: None, small numbers, names and numbers of the run.
 
-    Those are the values and gradients after each line, and what each `backward` added to one. A
-    page without a kernel can refute these, and a misconception that would be found behind one of
+    The numbers are the values and gradients after each line, and what each `backward` added to one.
+    A page without a kernel can refute these, and a misconception that would be found behind one of
     them counts as avoided by a right answer.
     """
     answers = dict.fromkeys(["None", *map(str, range(11))])
@@ -39,6 +39,7 @@ def foresee_answers(run: QuizRun) -> list[str]:
             if gradients.get(name, gradient) != gradient:
                 added.append(_subtract(gradient, gradients[name]))
             gradients[name] = gradient
+        answers |= dict.fromkeys(step.seen.values)
         for value in (*step.seen.values.values(), *step.seen.grads.values(), *added):
             text = format_number(value)
             if len(text) <= _MAX_LENGTH:
