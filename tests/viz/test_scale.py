@@ -1,6 +1,7 @@
 """Large graphs and many tensors: folded so that a picture can be read, opened without a kernel, and nothing lost."""
 
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from html import unescape
@@ -12,7 +13,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tinytorch.viz import GraphPicture, Picture, Snapshot, graph, memory, modules, snapshot
+import tinytorch
+from tinytorch.viz import GraphPicture, Picture, Snapshot, explain, graph, memory, modules, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render.picture import MOST_CHARACTERS
 from tinytorch.viz.render.style import LARGEST_SIDE
@@ -377,3 +379,83 @@ def test_that_not_all_tensors_were_read_is_said(engine: ModuleType) -> None:
     assert said in memory(many).text
     assert said in graph(many).text
     assert said not in memory([x] * 9_999).text
+
+
+# -- the work grows as what is looked at ---------------------------------------------------
+
+
+def named_chain(engine: ModuleType, count: int) -> Tensors:
+    """Each result has a name and reads the same leaf."""
+    y = w = engine.ones(3, requires_grad=True)
+    tensors = {"w": w}
+    for k in range(count):
+        tensors[f"y{k}"] = y = y * w
+    return {**tensors, "loss": y.sum()}
+
+
+def one_tensor_saved_often(engine: ModuleType, count: int) -> Tensors:
+    """As many nodes saved one tensor as there are `.data` of it, each with its own counter."""
+    z = engine.ones(3, requires_grad=True).exp()
+    tensors = {"z": z, "loss": sum((z * z for _ in range(count)), engine.zeros(3)).sum()}
+    return tensors | {f"a{k}": z.data for k in range(count)}
+
+
+def written_unseen(engine: ModuleType, count: int) -> Tensors:
+    tensors = one_tensor_saved_often(engine, count)
+    for k in range(count):
+        tensors[f"a{k}"].add_(0)
+    return tensors
+
+
+def written_and_counted(engine: ModuleType, count: int) -> Tensors:
+    tensors = one_tensor_saved_often(engine, count)
+    with engine.no_grad():
+        tensors["z"].add_(1)
+    return tensors
+
+
+def rows_written_unseen(engine: ModuleType, count: int) -> Tensors:
+    """Each row of a matrix is saved, and written through a `.data` of its own."""
+    rows = engine.ones(count, 3, requires_grad=True) * 1
+    loss = sum((rows[k].exp() for k in range(count)), engine.zeros(3)).sum()
+    views = [rows[k] for k in range(count)]
+    tensors = {f"a{k}": rows.data[k].add_(0) for k in range(count)}
+    return {**tensors, "loss": loss + sum(view * view for view in views).sum()}
+
+
+def count_calls(function: Callable[..., object], tensors: Tensors) -> int:
+    """Return how many functions in Python run: the work, whatever else the machine does."""
+    calls = 0
+
+    def count_call(_: object, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count_call)
+    try:
+        function(**tensors)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize(
+    "build",
+    [named_chain, one_tensor_saved_often, written_unseen, written_and_counted, rows_written_unseen],
+)
+def test_twice_as_much_is_twice_the_work(
+    build: Callable[[ModuleType, int], Tensors], engine: ModuleType
+) -> None:
+    work, double = (count_calls(explain, build(engine, count)) for count in (120, 240))
+    assert double < 2.4 * work
+
+
+@pytest.mark.parametrize(
+    ("look", "build"), [(graph, named_chain), (memory, named_chain), (memory, written_unseen)]
+)
+def test_a_picture_of_twice_as_much_is_twice_the_work(
+    look: Callable[..., object], build: Callable[[ModuleType, int], Tensors]
+) -> None:
+    # Rounds of up to a hundred things are sought: among fewer, more things are more lengths, too.
+    work, double = (count_calls(look, build(tinytorch, count)) for count in (250, 500))
+    assert double < 2.4 * work

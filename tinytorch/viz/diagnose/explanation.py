@@ -108,10 +108,8 @@ def _find_roots(snap: Snapshot) -> list[TensorRecord]:
         for tensor in snap.named_tensors
         if tensor.grad_fn is not None or tensor.is_leaf is None
     ]
-    node_ids_below: set[str] = set()
-    for tensor in results:
-        # The first is its own grad_fn, which does not make it an inner one.
-        node_ids_below |= {node.id for node in snap.nodes_behind(tensor)[1:]}
+    # In one walk: one for each result would take the square of the nodes where all have names.
+    node_ids_below = {node.id for node in snap.nodes_below(*results)}
     roots = [tensor for tensor in results if tensor.grad_fn not in node_ids_below]
     return roots or list(snap.named_tensors[:1])
 

@@ -7,10 +7,11 @@ values without an error.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..read import NodeRecord, Snapshot, TensorRecord
-from ..wording import join_names
+from ..read import Snapshot, Stretches, TensorRecord
+from ..wording import join_few_names
 from .finding import SavedBy, all_saved
 
 
@@ -21,8 +22,9 @@ class UnseenWrite(NamedTuple):
     """The tensor that was saved."""
     writer: TensorRecord
     """Another one over its memory, whose own counter has counted writes."""
-    node: NodeRecord
-    """The node that saved it."""
+    saved: list[SavedBy]
+    """All that saved the tensor, or another one over the same cells and with its counter. Writes
+    to the same cells have the same list."""
 
 
 def find_stale_saved(snap: Snapshot) -> list[SavedBy]:
@@ -35,23 +37,39 @@ def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
 
     The counter of the saved tensor, which backward checks, does not know of them.
     """
-    writers = _find_written_tensors(snap)
-    found = []
-    already_found: set[tuple[str, str | None, str]] = set()
-    for node, saved in all_saved(snap.nodes):
-        if saved.state != "live" or saved.tensor is None:
+    # By what is saved, and not by node: thousands of nodes may have saved one tensor, and thousands
+    # of `.data` may be over it, each with a counter of its own.
+    targets: dict[object, dict[tuple[str, str], SavedBy]] = {}
+    for pair in all_saved(snap.nodes):
+        if pair.saved.state != "live" or pair.saved.tensor is None:
             continue
-        tensor = snap.tensor(saved.tensor)
-        for writer in writers.get(tensor.storage, ()):
-            # Several tensors may share the writer's counter: one of them is enough.
-            key = (tensor.id, writer.counter, node.id)
-            if snap.shares_counter(writer, tensor) or key in already_found:
-                continue
-            # Writing one row of a matrix does not touch a saved other one.
-            if tensor.overlaps(writer):
-                already_found.add(key)
-                found.append(UnseenWrite(tensor, writer, node))
+        tensor = snap.tensor(pair.saved.tensor)
+        if tensor.numel:
+            extent = (tensor.storage, tensor.start_byte, tensor.stop_byte(), tensor.counter)
+            # What a node saved twice, as `z * z` does, is counted once.
+            targets.setdefault(extent, {}).setdefault((pair.node.id, tensor.id), pair)
+    writers = {
+        storage: Stretches(tensors) for storage, tensors in _find_written_tensors(snap).items()
+    }
+    found = []
+    for pairs in (list(target.values()) for target in targets.values()):
+        tensor = snap.tensor(pairs[0].saved.tensor or "")
+        if tensor.storage in writers:
+            found += [
+                UnseenWrite(tensor, writer, pairs)
+                for writer in _find_writers(writers[tensor.storage], tensor)
+                if not snap.shares_counter(writer, tensor)
+            ]
     return found
+
+
+def _find_writers(written: Stretches, tensor: TensorRecord) -> Iterable[TensorRecord]:
+    """Return the written tensors that touch one, of those that share a counter the first."""
+    writers: dict[str | None, TensorRecord] = {}
+    # Writing one row of a matrix does not touch a saved other one.
+    for writer in written.find_overlapping(tensor):
+        writers.setdefault(writer.counter, writer)
+    return writers.values()
 
 
 def _find_written_tensors(snap: Snapshot) -> dict[str | None, list[TensorRecord]]:
@@ -60,7 +78,7 @@ def _find_written_tensors(snap: Snapshot) -> dict[str | None, list[TensorRecord]
     for tensor in snap.tensors:
         if tensor.role == "saved" or tensor.counter is None or tensor.storage is None:
             continue
-        if tensor.version:
+        if tensor.version and tensor.numel:
             writers.setdefault(tensor.storage, []).append(tensor)
     return writers
 
@@ -71,8 +89,16 @@ def find_possible_writers(snap: Snapshot) -> dict[tuple[str, str], str]:
     A tensor whose bytes are known to have changed is not among them.
     """
     labels: dict[tuple[str, str], list[str]] = {}
-    for tensor, writer, node in find_unseen_writes(snap):
-        entries = (saved for saved in node.saved if saved.tensor == tensor.id)
-        if all(saved.bytes_unchanged is not False for saved in entries):
-            labels.setdefault((node.id, tensor.id), []).append(snap.label(writer.id))
-    return {key: join_names(names) for key, names in labels.items()}
+    lists: dict[int, list[str]] = {}
+    """The names for each list of saved tensors, by its identity."""
+    for write in find_unseen_writes(snap):
+        names = lists.setdefault(id(write.saved), [])
+        names.append(snap.label(write.writer.id))
+        if len(names) > 1:
+            continue  # all that saved it have this list
+        for node, saved in write.saved:
+            entries = (each for each in node.saved if each.tensor == saved.tensor)
+            if all(each.bytes_unchanged is not False for each in entries):
+                labels[node.id, saved.tensor or ""] = names
+    joined = {id(names): join_few_names(names) for names in lists.values()}
+    return {key: joined[id(names)] for key, names in labels.items()}

@@ -115,17 +115,28 @@ def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFi
     # Where the bytes are known to have changed, counters add nothing.
     already_reported = {id(pair.saved) for group in changed.values() for pair in group}
     node_ids = {pair.node.id for pair in pairs}
-    groups: dict[object, list[tuple[SavedBy, UnseenWrite]]] = {}
+    groups: dict[object, list[tuple[UnseenWrite, list[SavedBy]]]] = {}
+    lists: dict[int, list[SavedBy]] = {}
     for write in find_unseen_writes(snap):
-        if write.node.id not in node_ids:
-            continue
-        saved = next(each for each in write.node.saved if each.tensor == write.tensor.id)
-        if id(saved) not in already_reported:
+        # Once for each list: thousands of aliases may have written what thousands of nodes saved.
+        if id(write.saved) not in lists:
+            lists[id(write.saved)] = [
+                pair
+                for pair in write.saved
+                if pair.node.id in node_ids and id(pair.saved) not in already_reported
+            ]
+        reported = lists[id(write.saved)]
+        if reported:
             key = (write.tensor.storage, write.writer.counter)
-            groups.setdefault(key, []).append((SavedBy(write.node, saved), write))
+            groups.setdefault(key, []).append((write, reported))
     # The first stands for all that one counter has counted in one storage.
     for entries in groups.values():
-        yield _describe_unseen_write(snap, [pair for pair, _ in entries], entries[0][1])
+        write, reported = entries[0]
+        if len(entries) > 1:
+            reported = [pair for _, pairs_of_entry in entries for pair in pairs_of_entry]
+        # The first of the list may be behind another root.
+        write = write._replace(tensor=snap.tensor(reported[0].saved.tensor or ""))
+        yield _describe_unseen_write(snap, reported, write)
 
 
 def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> object:

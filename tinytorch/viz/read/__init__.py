@@ -8,6 +8,7 @@ from .reader import list_tensors_behind, read_snapshot, snapshot
 from .records import NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
+from .stretches import Stretches
 
 __all__ = [
     "CellSummary",
@@ -17,6 +18,7 @@ __all__ = [
     "SharedFact",
     "Snapshot",
     "StorageRecord",
+    "Stretches",
     "TensorRecord",
     "collect_tensors",
     "disable_overrides",

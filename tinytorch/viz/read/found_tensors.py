@@ -11,6 +11,7 @@ from typing import Any
 
 from .blocks import address_of, lasting_address
 from .identity import identity_key
+from .probe import getattr_or_none
 
 
 @dataclass(slots=True)
@@ -26,6 +27,8 @@ class FoundTensor:
     """None where the engine refuses to answer."""
     grad_fn: Any = None
     """The node itself; None for a leaf."""
+    address: Any = None
+    """See `address_of`."""
     grad_position: int | None = None
     """The position of its .grad."""
     notes: tuple[str, ...] = ()
@@ -48,6 +51,9 @@ class FoundTensors:
         self.entries: list[FoundTensor] = []
         self._position_by_object: dict[int, int] = {}
         self._positions_by_address: dict[Any, list[int]] = {}
+        self._position_by_node: dict[tuple[Any, int], int] = {}
+        """The first tensor at an address that a node (by identity) made: thousands of views and
+        `.data` may be at one address, and each saved tensor there is looked for."""
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -61,8 +67,9 @@ class FoundTensors:
         if position is None:
             position = len(self.entries)
             self._position_by_object[id(tensor)] = position
-            self.entries.append(FoundTensor(tensor, role))
-            self._positions_by_address.setdefault(address_of(tensor), []).append(position)
+            address = address_of(tensor)
+            self.entries.append(FoundTensor(tensor, role, address=address))
+            self._positions_by_address.setdefault(address, []).append(position)
         elif role == "leaf" and self.entries[position].role == "saved":
             # A leaf is an object that lasts, even if a node that saved it led to it first.
             self.entries[position].role = role
@@ -71,6 +78,26 @@ class FoundTensors:
     def position_of(self, tensor: Any) -> int | None:
         """Return the position of this very object; None if it was not found."""
         return self._position_by_object.get(id(tensor))
+
+    def set_history(self, found: FoundTensor, is_leaf: bool, grad_fn: Any) -> None:
+        """Store what was read of the history of a found tensor."""
+        found.is_leaf, found.grad_fn = is_leaf, grad_fn
+        if grad_fn is not None:
+            position = self._position_by_object[id(found.tensor)]
+            self._position_by_node.setdefault((found.address, id(grad_fn)), position)
+
+    def position_of_result(self, address: Any, node: Any) -> int | None:
+        """Return the position of the tensor at an address that a node made, or adds the .grad to.
+
+        None if there is none, or its history was not read yet.
+        """
+        position = self._position_by_node.get((address, id(node)))
+        variable = getattr_or_none(node, "variable")
+        if position is None and variable is not None:
+            position = self.position_of(variable)
+            if position is not None and self.entries[position].address != address:
+                return None
+        return position
 
     def positions_at_address_of(self, tensor: Any) -> list[int]:
         """Return the positions of tensors with the same geometry over the same bytes."""

@@ -245,7 +245,7 @@ class _Reader:
         """Read what a tensor leads to: its grad_fn and its gradient."""
         tensor = found.tensor
         try:
-            found.is_leaf, found.grad_fn, is_of_twin = read_history(tensor)
+            is_leaf, grad_fn, is_of_twin = read_history(tensor)
         except Exception:  # noqa: BLE001 - a subclass may refuse as well
             # A view made under no_grad whose base was written since: torch prints
             # grad_fn=<Invalid> and refuses to answer.
@@ -255,10 +255,11 @@ class _Reader:
             )
             found.notes = (note,)
             return
-        if found.grad_fn is not None:
-            self._add_node(found.grad_fn)
+        self.tensors.set_history(found, is_leaf, grad_fn)
+        if grad_fn is not None:
+            self._add_node(grad_fn)
             if is_of_twin:
-                self.views_of_twins[id(found.grad_fn)] = tensor
+                self.views_of_twins[id(grad_fn)] = tensor
         grad = grad_or_none(tensor)
         if grad is not None:
             found.grad_position = self.tensors.add(grad, "grad")

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from .blocks import address_of
 from .checksums import Checksums
 from .found_tensors import FoundTensors
 from .probe import getattr_or_none, is_python_number, is_tensor, version_of
@@ -126,8 +127,10 @@ class SavedReader:
             return position
         # torch unpacks a saved result into a new object, with the address and grad_fn of the first.
         node = getattr_or_none(tensor, "grad_fn")
+        if node is not None:
+            return self.tensors.position_of_result(address_of(tensor), node)
         for candidate in self.tensors.positions_at_address_of(tensor):
-            if self.tensors[candidate].grad_fn is node:
+            if self.tensors[candidate].grad_fn is None:
                 return candidate
         return None
 
@@ -183,20 +186,14 @@ class SavedReader:
         Several tensors may be the same view of the same bytes: the node's own result comes first,
         then one of its inputs.
         """
-        candidates = self.tensors.positions_at_address_of(alias)
-        for position in candidates:
-            if self.tensors[position].grad_fn is node:
-                return position
+        address = address_of(alias)
+        position = self.tensors.position_of_result(address, node)
+        if position is not None:
+            return position
         followers = [follower for follower, _ in node.next_functions if follower is not None]
-        for position in candidates:
-            if any(_is_input(self.tensors[position], follower) for follower in followers):
-                return position
-        return candidates[0] if candidates else None
-
-
-def _is_input(found: Any, follower: Any) -> bool:
-    """Return True if a tensor is the result, or the leaf, that an edge to `follower` belongs to."""
-    return found.grad_fn is follower or getattr_or_none(follower, "variable") is found.tensor
+        inputs = [self.tensors.position_of_result(address, follower) for follower in followers]
+        found = [position for position in inputs if position is not None]
+        return min(found or self.tensors.positions_at_address_of(alias)[:1], default=None)
 
 
 def _has_foreign_hook(raw: Any) -> bool:

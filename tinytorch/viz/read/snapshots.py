@@ -6,7 +6,7 @@ and a prediction cannot differ in the answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, cast
@@ -23,6 +23,7 @@ from ..wording import (
 from .identity import ObjectIdentity
 from .overlaps import share_bytes
 from .records import Counter, NodeRecord, StorageRecord, TensorRecord
+from .stretches import Stretches
 from .view_labels import describe_view
 
 MAX_UNNAMED_LEAVES = 3
@@ -124,12 +125,16 @@ class Snapshot:
         records = (*self.tensors, *self.storages, *self.counters, *self.nodes)
         return {record.id: record for record in records}
 
+    @cached_property
+    def _id_by_name(self) -> dict[str, str]:
+        return dict(self.names)
+
     def tensor(self, id_or_name: str) -> TensorRecord:
         """Return the tensor with this id, or else this name; KeyError if there is none."""
         record = self._record_by_id.get(id_or_name)
         # A variable may be called S1, which is also the id of a storage.
         if not isinstance(record, TensorRecord):
-            record = self._record_by_id[dict(self.names)[id_or_name]]
+            record = self._record_by_id[self._id_by_name[id_or_name]]
         return cast("TensorRecord", record)
 
     def storage(self, storage_id: str) -> StorageRecord:
@@ -193,8 +198,19 @@ class Snapshot:
 
     def nodes_behind(self, *tensors: TensorRecord | str) -> list[NodeRecord]:
         """Return the nodes that backward on these tensors would visit, their own grad_fn first."""
-        roots = (self._record_of(tensor).grad_fn for tensor in tensors)
-        order = dict.fromkeys(root for root in roots if root)
+        return self._follow_edges(self._record_of(tensor).grad_fn for tensor in tensors)
+
+    def nodes_below(self, *tensors: TensorRecord | str) -> list[NodeRecord]:
+        """Return the nodes that an edge leads to from one that backward on these would visit.
+
+        The grad_fn of a tensor is among them if another one of the tensors was computed from it.
+        """
+        roots = [self._record_of(tensor).grad_fn for tensor in tensors]
+        return self._follow_edges(end for root in roots if root for end in self.node(root).ends)
+
+    def _follow_edges(self, node_ids: Iterable[str | None]) -> list[NodeRecord]:
+        """Return nodes and all that their edges lead to, each once, however many lead to it."""
+        order = dict.fromkeys(node_id for node_id in node_ids if node_id)
         waiting = list(order)
         while waiting:
             for node_id in self.node(waiting.pop()).ends:
@@ -270,11 +286,8 @@ class Snapshot:
 
     def _label_by_sharer(self, tensor: TensorRecord) -> str:
         """Name a tensor by one that it shares memory with; empty if there is none."""
-        sharers = [
-            sharer
-            for sharer in self.storage_sharers(tensor)
-            if self.first_name(sharer) and sharer.overlaps(tensor)
-        ]
+        named = self._named_by_storage.get(tensor.storage or "")
+        sharers = [] if named is None else named.find_overlapping(tensor)
         if not sharers:
             return ""
         whole = min(
@@ -290,6 +303,16 @@ class Snapshot:
         if not self.shares_counter(tensor, whole):
             return gettext("the memory of {name}", name=name)
         return describe_view(tensor, whole, name)
+
+    @cached_property
+    def _named_by_storage(self) -> dict[str, Stretches]:
+        """The tensors over each storage that have a name, or are the gradient of one that has."""
+        named = {}
+        # Sought once: of thousands of views without a name each is called by one of these.
+        for storage in self.storages:
+            members = map(self.tensor, storage.tensors)
+            named[storage.id] = Stretches([each for each in members if self.first_name(each)])
+        return named
 
     def grad_label(self, id_or_name: str) -> str:
         """Return what to call the gradient of a tensor: by the first of its names."""

@@ -38,14 +38,20 @@ def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
                 node=short_node_name(node.name),
             )
             yield saved.tensor, add_writing_lines(sentence, saved)
-    for tensor, writer, _ in find_unseen_writes(snap):
+    ids_by_list: dict[int, list[str]] = {}
+    unseen_writes = find_unseen_writes(snap)
+    for tensor, writer, pairs in unseen_writes:
+        # Once for each list: it may be that of thousands of writers.
+        if id(pairs) not in ids_by_list:
+            ids_by_list[id(pairs)] = list(dict.fromkeys(pair.saved.tensor or "" for pair in pairs))
         sentence = gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
             other=writer.counter,
             writes=count_writes(writer),
             own=tensor.counter,
         )
-        yield tensor.id, sentence
+        for tensor_id in ids_by_list[id(pairs)]:
+            yield tensor_id, sentence
 
 
 def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from typing import NamedTuple
 
 from ..diagnose import Changes, find_possible_writers
 from ..read import NodeRecord, Snapshot
@@ -124,6 +125,16 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     return with_hazard
 
 
+class _EdgeEnd(NamedTuple):
+    """Where an edge goes: a node, or a leaf, which is where the nodes are that use it."""
+
+    place: int
+    """The place of the node, or of the first of those that use the leaf."""
+    pattern: int
+    """A number for how far the others are from the first: equal for equal distances. Compared
+    place by place, a weight that each of n nodes uses would take n steps at each of them."""
+
+
 class _NodeOrder:
     """The nodes of a graph in the order in which they were made, the last first, and their leaves."""
 
@@ -144,7 +155,7 @@ class _NodeOrder:
         # Accumulators have no places: they are drawn below the nodes that use them.
         paths = self._find_paths()
         self.found = frozenset(self._find_nodes(find, paths)) if find else frozenset()
-        self.heads = [tuple(map(self._places_of, node.ends)) for node in self.computed]
+        self.heads = self._find_heads()
         self.line = FoldableLine(
             paths,
             [1 + self._count_own_leaves(node) for node in self.computed],
@@ -161,6 +172,16 @@ class _NodeOrder:
         if end in self.places:
             return [self.places[end]]
         return [self.places[user] for user in self.users[end]]
+
+    def _find_heads(self) -> list[tuple[_EdgeEnd, ...]]:
+        """Return where the edges of each node go."""
+        patterns: dict[tuple[int, ...], int] = {}
+        heads: dict[str, _EdgeEnd] = {}
+        for end in dict.fromkeys(end for node in self.computed for end in node.ends):
+            places = self._places_of(end)
+            distances = tuple(place - places[0] for place in places)
+            heads[end] = _EdgeEnd(places[0], patterns.setdefault(distances, len(patterns)))
+        return [tuple(heads[end] for end in node.ends) for node in self.computed]
 
     def _count_own_leaves(self, node: NodeRecord) -> int:
         own = [leaf for leaf in self.leaves[node.id] if len(self.users[leaf]) == 1]
@@ -270,13 +291,12 @@ class _NodeOrder:
         """
         # In a loop, one edge leads one round back, and another to the same weight each time.
         ways = []
+        distance = second - first
         for place in range(size):
             heads, others = self.heads[first + place], self.heads[second + place]
             for head, other in zip(heads, others, strict=True):
-                is_as_far = len(head) == len(other) and all(
-                    b - a == second - first for a, b in zip(head, other, strict=True)
-                )
-                if head != other and not is_as_far:
+                is_as_far = head.pattern == other.pattern and other.place - head.place == distance
+                if not is_as_far and head != other:
                     return None
                 ways.append(is_as_far)
         return tuple(ways)
