@@ -192,8 +192,10 @@ def test_a_custom_function_and_its_saved_tensors(engine: ModuleType) -> None:
     y = squared.sum()
     x.detach().zero_()
     said = explain(x=x, y=y)
-    assert said.verdict == "unknown", "its backward may never open them"
-    assert "SquareBackward saved its tensors" in said.text
+    assert said.verdict == "raises", "the first thing that its backward does is to open them"
+    assert "SquareBackward saved its tensors (x) at version 0, now at 1" in said.text
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
 
 
 @pytest.mark.stress

@@ -87,6 +87,10 @@ RIGHT = {
     "two that share nothing": "roots = [x.exp().sum(), w.exp().sum()]\nlook()",
     "two that share what saves nothing": "h = x + w\nroots = [h.sum(), h.mean()]",
     "the rest is not reached": "h = x.exp()\nz = h.sum()\nh.detach().zero_()\nloss = (w * 3).sum()",
+    "a gradient of more rows": "x.grad = torch.zeros(3)\nx.grad.data = torch.zeros(2, 3)\nloss = x.sum()",
+    "a result detached in place": "h = x.exp()\nloss = h.sum()\nlook()\nh.detach_()",
+    "given another shape after it was used": "h = x * 2\nloss = h.sum()\nh.data = torch.ones(5)",
+    "given a shape that is summed": "loss = (x * 2).sum()\nloss.data = torch.ones(1, 1)",
     "written to a copy": "h = x.exp()\nloss = h.sum()\nlook()\nh.detach().clone().zero_()",
     "written before it was saved": "x.data.mul_(2)\nloss = (x * x).sum()\nlook()",
     "written without effect": "h = x.exp()\nloss = h.sum()\nlook()\nh.data.mul_(1)",
@@ -134,6 +138,17 @@ RAISES = {
     "discriminator's step": "G, D = nn.Linear(3, 3), nn.Linear(3, 1)\nopt = torch.optim.SGD(D.parameters(), lr=0.1)\n"
     "fake = G(X)\nloss = -D(fake).mean()\n(D(X) ** 2).mean().backward()\nopt.step()",
     "a view of no_grad": "b = x * 1\nwith torch.no_grad(): loss = b[0]\nb.mul_(2)",
+    "an input detached in place": "h = x * 2\nloss = (h * h).sum()\nlook()\nh.detach_()",
+    "detached before the look": "h = x * 2\nloss = (h.exp() * h).sum()\nh.detach_()\nlook()",
+    "a leaf moved into the graph": "loss = x.sum()\nx.requires_grad_(False)\nx.mul_(w)",
+    "a frozen leaf added to": "loss = (x * 2).sum()\nlook()\nx.requires_grad_(False)\nx += w",
+    "an expanded gradient": "x.grad = torch.zeros(1).expand(3)\nloss = x.sum()",
+    "a gradient of whole numbers": "x.grad = torch.zeros(3)\nx.grad.data = torch.zeros(3, dtype=torch.int64)\n"
+    "loss = x.sum()",
+    "a gradient of fewer elements": "x.grad = torch.zeros(3)\nx.grad.data = torch.zeros(2)\nloss = x.sum()",
+    "a loss of another shape": "loss = x * 2\nloss.data = torch.tensor(1.)",
+    "a result of another shape": "h = x * 2\nh.data = torch.ones(5)\nloss = (h + 1).sum()",
+    "a result of another shape, seen as a view": "h = x * 2\nh.data = torch.ones(5)\nloss = h.view(5, 1).mean()",
     "in place by another name": "h = torch.tanh(x)\nk = h.detach()\nloss = h.sum()\nk -= 1",
 }
 SILENT = {
@@ -167,6 +182,10 @@ TORCH = {
     "embedding": "net = nn.Embedding(5, 3)\nloss = net(torch.tensor([1, 1, 4])).sum()\nlook()",
     "convolution": "net = nn.Conv2d(1, 2, 3)\nloss = net(torch.randn(1, 1, 5, 5)).pow(2).sum()\nlook()",
     "running statistics": "net = nn.BatchNorm1d(3).eval()\nloss = (net(X) * X).sum()\nlook()\nnet.train()(X * 9)",
+    "running statistics reset": "net = nn.BatchNorm1d(3)\nloss = (net(X) * X).sum()\nlook()\n"
+    "net.reset_running_stats()",
+    "buffers broadcast": "net = nn.BatchNorm1d(3)\nloss = (net(X) * X).sum()\nlook()\n"
+    "for b in net.buffers(): b.copy_(b.clone())",
     "autoencoder": "E, D = nn.Linear(3, 4), nn.Linear(2, 3)\nm, v = E(X).chunk(2, 1)\n"
     "z = m + torch.randn(4, 2) * (v / 2).exp()\n"
     "loss = F.mse_loss(D(z), X) + (m.pow(2) + v.exp() - v - 1).mean()\nlook()",
@@ -202,6 +221,13 @@ TORCH = {
     "leaky": "h = x * 1\nF.leaky_relu_(h, 0.2)\nloss = h.sum()\nlook()",
     "svd": "loss = torch.linalg.svd(M)[1].sum()\nlook()",
     "qr, complete": "loss = torch.linalg.qr(torch.randn(4, 3, requires_grad=True), 'complete')[0].sum()\nlook()",
+    "kept on the CPU": "with torch.autograd.graph.save_on_cpu(): loss = x.exp().sum()\nlook()",
+    "kept on the CPU, written": "with torch.autograd.graph.save_on_cpu():\n    h = x.exp()\n    loss = h.sum()\n"
+    "    look()\nh.detach().mul_(3)",
+    "igamma of a constant": "loss = torch.igamma(torch.ones(3), x.abs() + 1).sum()\nlook()",
+    "inverse": "loss = torch.linalg.inv(M).sum() + torch.linalg.solve(M, X[0]).sum()\nlook()",
+    "singular": "loss = torch.linalg.det(M * 0) + torch.linalg.eigvalsh(M * 0).sum()\nlook()",
+    "qr, r alone": "loss = torch.linalg.qr(M, 'r')[1].sum()\nlook()",
     "checkpoint": "from torch.utils.checkpoint import checkpoint\n"
     "loss = checkpoint(lambda v: v.exp(), x, use_reentrant=False).sum()\nlook()",
     "checkpoint, reentrant": "from torch.utils.checkpoint import checkpoint\n"
@@ -232,7 +258,6 @@ TORCH = {
     "g, = torch.autograd.grad(net(X).sum(), X, create_graph=True)\nloss = (g.norm(dim=1) - 1).pow(2).mean()\nlook()",
     "custom op": "loss = torch.ops.aten.mul(x, w).sum()\nlook()",
     "anomaly": "torch.autograd.set_detect_anomaly(True)\nloss = (x * 0).sqrt().sum()\nlook()",
-    "an input detached in place": "h = x * 2\nloss = (h * h).sum()\nlook()\nh.detach_()",
     "a leaf of another shape": "loss = (x * w).sum()\nlook()\nw.data = torch.ones(5)",
     "a leaf of another shape, later": "h = x.sum()\nx.data = torch.ones(5)\nloss = (x * 3).sum()",
     "a net of another dtype": "net = mlp()\nloss = close()\nlook()\nnet.double()",
@@ -269,6 +294,23 @@ WITH_A_FUNCTION = {
     "a Function that raises": CUSTOM.replace("BODY", "raise ValueError('no')"),
     "a Function with an attribute": CUSTOM.replace("BODY", "return 2 * grad * ctx.kept")
     + "h.data.add_(1)",
+    "a Function that hands on the gradient": CUSTOM.replace("BODY", "return grad"),
+    "a Function that returns too much": CUSTOM.replace("BODY", "return grad, grad"),
+    "a Function that returns None": CUSTOM.replace("BODY", "return None").replace(
+        "x * 1", "x.exp()"
+    ),
+    "a Function that returns None to a frozen leaf": CUSTOM.replace("BODY", "return None")
+    + "x.requires_grad_(False)\nx.mul_(w)",
+    "a Function in a try": CUSTOM.replace(
+        "BODY", "try: ctx.saved_tensors\n        except RuntimeError: return grad"
+    )
+    + "h.add_(1)",
+    "a Function that asks first": CUSTOM.replace(
+        "BODY", "return grad if ctx else ctx.saved_tensors[0]"
+    )
+    + "h.add_(1)",
+    "a Function that reads a size": CUSTOM.replace("BODY", "return grad * len(ctx.kept)")
+    + "h.add_(1)",
     "a Function used twice": CUSTOM.replace("BODY", "return grad") + "loss.backward()",
 }
 TWICE = """

@@ -126,10 +126,12 @@ class SavedTensor(Saved):
         return tensor._data if on_arrays and tensor is not None else tensor
 
     def unpack(self, node: Any = None) -> Any:
-        """Return the saved tensor.
+        """Return the saved tensor; without `node`, as the user calls `_raw_saved_x.unpack()`.
 
-        RuntimeError, in torch's words, if it was freed or written to since.
+        RuntimeError, in torch's words, if it was freed or written to since. For the user also if it
+        was detached in place, and for each result of the node, which is held without its history.
         """
+        is_called_by_user = node is None
         if node is None and self.node is not None:
             node = self.node()
         if self.packed is not None:
@@ -144,9 +146,17 @@ class SavedTensor(Saved):
         if tensor._view is not None:
             # Raises for a view whose base was written to so that it has no history.
             tensor.grad_fn  # noqa: B018
+        if is_called_by_user and node is not None and self._has_lost_history(node):
+            raise RuntimeError(DETACHED_MESSAGE)
         if self.output_nr is None or node is None:
             return tensor
         return as_output(tensor, node, self.output_nr)
+
+    def _has_lost_history(self, node: Any) -> bool:
+        if self.output_nr is not None:
+            return bool(self.tensor._data.dtype.kind == "f")  # indices have no history to lose
+        meta = self.tensor._meta
+        return meta is not None and node._sequence_number < meta.detached_at
 
     def release(self) -> None:
         """Free the tensor, and what a hook made of it."""

@@ -5,6 +5,7 @@ from .diff import Changes, compare_snapshots, list_written_names
 from .explanation import Explanation, explain
 from .finding import add_writing_lines, all_saved, count_writes
 from .hazards import find_possible_writers, find_stale_saved, find_unseen_writes
+from .refusals import find_refusals
 
 __all__ = [
     "Blame",
@@ -18,6 +19,7 @@ __all__ = [
     "count_writes",
     "explain",
     "find_possible_writers",
+    "find_refusals",
     "find_stale_saved",
     "find_unseen_writes",
     "list_written_names",

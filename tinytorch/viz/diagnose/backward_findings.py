@@ -7,6 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..read import NodeRecord, Snapshot, TensorRecord
 from ..wording import format_shape, gettext, join_few_names, ngettext, short_node_name
 from .finding import BackwardFinding, SavedBy, all_saved, count_others, name_first_saved
+from .refusals import (
+    describe_wrong_start,
+    find_nodes_behind_functions,
+    find_refusals,
+    find_reshaped,
+)
 from .write_findings import find_stale, find_unseen
 
 HIDDEN = ("packed", "once", "unreadable")
@@ -27,38 +33,57 @@ def find_findings(
         yield cannot_start
         return
     yield from _find_not_a_scalar(root, name)
-    read_by_backward = [pair for pair in all_saved(nodes) if pair.saved.used]
-    certain = [pair for pair in read_by_backward if not _may_be_ignored(pair)]
-    uncertain = [
-        pair
-        for pair in read_by_backward
-        if _may_be_ignored(pair) and pair.saved.state in ("stale", "freed")
-    ]
+    wrong_start = describe_wrong_start(snap, root)
+    if wrong_start and root.numel == 1:
+        yield BackwardFinding("refused", wrong_start)
+    pairs = all_saved(nodes)
+    certain = [pair for pair in pairs if pair.saved.raises]
     yield from find_stale(snap, [pair for pair in certain if pair.saved.state == "stale"])
+    yield from _describe_detached([pair for pair in certain if pair.saved.state == "detached"])
     freed = [pair for pair in certain if pair.saved.state == "freed"]
     if freed:
-        yield _describe_freed(snap, root, freed, read_by_backward)
-    shared = [pair for pair in certain if pair.node.id in used and pair.saved.state == "live"]
+        yield _describe_freed(snap, root, freed, pairs)
+    shared = [
+        pair
+        for pair in pairs
+        if pair.node.id in used and pair.saved.state == "live" and pair.saved.opened
+    ]
     if shared:
         yield _describe_used_twice(shared, used[shared[0].node.id])
+    # A gradient may not arrive where a Function in Python decides.
+    behind = find_nodes_behind_functions(snap, nodes)
+    refusals = find_refusals(snap, nodes)
+    for refusal in refusals:
+        if refusal.node.id not in behind:
+            yield BackwardFinding("refused", refusal.sentence, refusal.way_out)
     for node in nodes:
         if short_node_name(node.name) in _NODES_WITHOUT_DERIVATIVE:
             yield _describe_no_derivative(node)
+    read_by_backward = [pair for pair in pairs if pair.saved.used]
     yield from find_unseen(snap, read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
+    for refusal in refusals:
+        if refusal.node.id in behind:
+            yield BackwardFinding("not known", refusal.sentence, refusal.way_out)
     visited = [*nodes, *map(snap.node, used)]
     for doubt in _find_doubts_on_grads(snap, visited, read_by_backward):
         yield BackwardFinding("not known", doubt)
-    yield from _find_not_known(snap, nodes, read_by_backward, uncertain)
+    yield from _find_not_known(snap, nodes, pairs)
     yield from _find_not_compared(snap, read_by_backward)
 
 
 # -- why it raises -----------------------------------------------------------------------
 
 
-def _may_be_ignored(pair: SavedBy) -> bool:
-    """Return True for what a Function in Python saved: its backward opens it, or does not."""
-    return bool(pair.node.doubts) and pair.saved.name.startswith("tensors")
+def _describe_detached(pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
+    if pairs:
+        sentence = gettext(
+            "{node} saved {saved}, which detach_() has cut off its history since",
+            node=short_node_name(pairs[0].node.name),
+            saved=gettext("its {saved}", saved=pairs[0].saved.name),
+        )
+        way_out = gettext("call detach(), which gives another tensor, or detach_() after backward")
+        yield BackwardFinding("detached", sentence + count_others(pairs), way_out, pairs)
 
 
 def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding | None:
@@ -170,32 +195,36 @@ def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
 
 
 def _find_not_known(
-    snap: Snapshot,
-    nodes: Sequence[NodeRecord],
-    pairs: Sequence[SavedBy],
-    uncertain: Sequence[SavedBy],
+    snap: Snapshot, nodes: Sequence[NodeRecord], pairs: Sequence[SavedBy]
 ) -> Iterator[BackwardFinding]:
     doubts = dict.fromkeys(snap.doubts)
     for node in nodes:
         doubts |= dict.fromkeys(node.doubts)
+        doubts |= {saved.doubt: None for saved in node.saved if saved.doubt}
+    for tensor in find_reshaped(snap, nodes):
+        doubt = gettext(
+            "{name} was given another shape by .data, and gradients of the old one are expected",
+            name=snap.label(tensor.id),
+        )
+        doubts[doubt] = None
     if any(node.cut for node in nodes):
         doubts |= dict.fromkeys(snap.notes)
     for doubt in doubts:
         yield BackwardFinding("not known", doubt)
-    for pair in uncertain:
-        sentence = gettext(
-            "{node} saved {saved}, which was written or given back since: its backward "
-            "raises if it opens that",
-            **name_first_saved(snap, [pair]),
-        )
-        yield BackwardFinding("not known", sentence, "", [pair])
-    hidden = [pair for pair in pairs if pair.saved.state in HIDDEN]
-    if hidden:
+    for pair in pairs:
+        if pair.saved.raises is None:
+            sentence = gettext(
+                "{node} saved {saved}, which was written or given back since: its backward "
+                "raises if it opens that",
+                **name_first_saved(snap, [pair]),
+            )
+            yield BackwardFinding("not known", sentence, "", [pair])
+    hidden = [pair for pair in pairs if pair.saved.state in HIDDEN and not pair.saved.refusal]
+    if hidden and not all(pair.saved.doubt for pair in hidden):
         sentence = ngettext(
-            "{node} saved {name}, which a hook packed or which cannot be read; it was not opened",
-            "{node} saved {name}, which a hook packed or which cannot be read, as {number} "
-            "saved tensors; they were "
-            "not opened",
+            "{node} saved {name}, which cannot be read; it was not opened",
+            "{node} saved {name}, which cannot be read, as {number} saved tensors; they were not "
+            "opened",
             len(hidden),
             node=short_node_name(hidden[0].node.name),
             name=hidden[0].saved.name,
@@ -217,9 +246,7 @@ def _find_doubts_on_grads(
         if leaf is None or leaf.grad is None:
             continue
         grad, label = snap.tensor(leaf.grad), snap.grad_label(leaf.id)
-        if grad.version is None:
-            yield gettext("{grad} is an inference tensor, and cannot be added to", grad=label)
-        elif grad.storage in node_by_storage:
+        if grad.storage in node_by_storage:
             # Backward accumulates in place, and so may write what a later node reads.
             yield gettext(
                 "{node} saved {grad}, to which backward itself may add in place",

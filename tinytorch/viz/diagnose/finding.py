@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
+    escape_name,
     escape_unseen,
     format_repr,
     gettext,
@@ -30,7 +33,8 @@ class BackwardFinding:
 
     kind: str
     """Why backward raises: "stale" (what was saved was written since, and counted), "freed",
-    "invalid", "no grad", "not a scalar", "no derivative". Why its gradient may be wrong: "unseen
+    "invalid", "no grad", "not a scalar", "no derivative", "detached" (`detach_` cut off what was
+    saved), "refused" (a leaf, its .grad, a shape or an operation does not take the gradient). Why its gradient may be wrong: "unseen
     write". Why nothing is promised: "not known" (it may raise), "not compared" (what was saved may
     have been written past its version counter)."""
     sentence: str
@@ -94,6 +98,27 @@ def add_writing_lines(sentence: str, *written: SavedRecord) -> str:
 def count_writes(tensor: TensorRecord) -> str:
     """Return `3 writes`, as a tensor's version counter has counted them."""
     return ngettext("{number} write", "{number} writes", tensor.version or 0)
+
+
+def name_in_python(tensor: TensorRecord) -> str:
+    """Return a name of a tensor as a program can write it (`hs[0]`); empty if there is none."""
+    for name in tensor.names:
+        expression = re.sub(r"\.(\d+)(?![^.\[])", r"[\1]", name)
+        try:
+            ast.parse(expression, mode="eval")
+        except (SyntaxError, ValueError):
+            continue  # "argument 0", or the second tensor of a name: "x (2)"
+        if "(" not in expression:
+            return escape_name(expression)
+    return ""
+
+
+def advise_copy(tensors: Iterable[TensorRecord]) -> str:
+    """Return the way out that fits every write: into a copy of the first that has a name."""
+    name = next(filter(None, map(name_in_python, tensors)), "")
+    if not name:
+        return gettext("write to a copy (clone), or write after backward")
+    return gettext("write to a copy ({name}.clone()), or write after backward", name=name)
 
 
 def name_counter_sharers(snap: Snapshot, tensor_id: str) -> tuple[str, ...]:

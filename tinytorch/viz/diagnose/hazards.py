@@ -28,8 +28,12 @@ class UnseenWrite(NamedTuple):
 
 
 def find_stale_saved(snap: Snapshot) -> list[SavedBy]:
-    """Return all that was written, and counted, after it was saved."""
-    return [pair for pair in all_saved(snap.nodes) if pair.saved.state == "stale"]
+    """Return all that was written, and counted, after it was saved, and that backward may open."""
+    return [
+        pair
+        for pair in all_saved(snap.nodes)
+        if pair.saved.state == "stale" and pair.saved.raises is not False
+    ]
 
 
 def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
@@ -41,7 +45,7 @@ def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
     # of `.data` may be over it, each with a counter of its own.
     targets: dict[object, dict[tuple[str, str], SavedBy]] = {}
     for pair in all_saved(snap.nodes):
-        if pair.saved.state != "live" or pair.saved.tensor is None:
+        if pair.saved.state != "live" or pair.saved.tensor is None or not pair.saved.used:
             continue
         tensor = snap.tensor(pair.saved.tensor)
         if tensor.numel:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..read import NodeRecord, SavedRecord, Snapshot
+from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_few_names, join_names, ngettext
 from .finding import (
     BackwardFinding,
     SavedBy,
     add_writing_lines,
+    advise_copy,
     all_saved,
     count_others,
     count_writes,
     name_counter_sharers,
     name_first_saved,
+    name_in_python,
 )
 from .hazards import UnseenWrite, find_unseen_writes
 
@@ -23,7 +25,8 @@ from .hazards import UnseenWrite, find_unseen_writes
 def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator[BackwardFinding]:
     """Yield the findings on writes, counted or not, to all that some nodes saved."""
     pairs = all_saved(nodes)
-    yield from find_stale(snap, [pair for pair in pairs if pair.saved.state == "stale"])
+    stale = [pair for pair in pairs if pair.saved.state == "stale"]
+    yield from find_stale(snap, [pair for pair in stale if pair.saved.raises is not False])
     yield from find_unseen(snap, pairs)
 
 
@@ -96,8 +99,10 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
             names=join_names(sharing),
         )
     # Of several names the last one is the alias, which was most likely written through.
-    target = sharing[-1] if sharing else gettext("the tensor")
-    way_out = gettext("write to a copy ({name}.clone()), or write after backward", name=target)
+    sharers = [] if saved.tensor is None else snap.counter_sharers(saved.tensor)
+    way_out = advise_copy([*reversed(sharers)])
+    if not saved.used:
+        way_out = gettext("write what a module tracks after backward")
     return BackwardFinding("stale", sentence, way_out, pairs, sharing)
 
 
@@ -163,8 +168,15 @@ def _describe_changed_bytes(
         "write: backward computes from what is there now, without an error",
         **values,
     )
-    sentence = add_writing_lines(sentence, *(pair.saved for pair in pairs))
     saved = pairs[0].saved
+    if saved.tensor and saved.version is None:
+        sentence = gettext(
+            "{node} saved {saved}. It does not hold the bytes of the earlier look, and of what a "
+            "hook packed no version is checked: backward computes from what is there now, without "
+            "an error",
+            **values,
+        )
+    sentence = add_writing_lines(sentence, *(pair.saved for pair in pairs))
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
     has_name = tensor is not None and tensor.names
     label = snap.label(tensor.id) if tensor is not None and has_name else gettext("the tensor")
@@ -176,7 +188,7 @@ def _describe_changed_bytes(
     elif cause == "leaf":
         way_out = _advise_backward_first()
     else:
-        way_out = _advise_detach(label)
+        way_out = _advise_other_write(snap, tensor)
     # Other values give another gradient, which is certain. Another index (of gather, say) may be
     # out of range, and then backward raises.
     is_differentiable = saved.bytes_now is not None and re.search(
@@ -206,7 +218,7 @@ def _describe_unseen_write(
     return BackwardFinding(
         kind="unseen write",
         sentence=sentence + count_others(pairs),
-        way_out=_advise_detach(tensor),
+        way_out=_advise_other_write(snap, write.tensor, write.writer),
         saved=pairs,
         sharing=(tensor, writer),
     )
@@ -216,7 +228,25 @@ def _advise_backward_first() -> str:
     return gettext("call backward before that write, or compute the result again after it")
 
 
-def _advise_detach(name: str) -> str:
+def _advise_other_write(
+    snap: Snapshot, tensor: TensorRecord | None, writer: TensorRecord | None = None
+) -> str:
+    """Return the way out of a write that the counter of a saved tensor did not see."""
+    written = [each for each in (writer, tensor) if each is not None]
+    name = "" if tensor is None else name_in_python(tensor)
+    if tensor is None or tensor.storage is None or not name:
+        return advise_copy(written)
+    storage = snap.storage(tensor.storage)
+    if storage.arrays:
+        return gettext(
+            "write to a copy of {array}, or make it from a copy ({name}.detach().clone())",
+            array=join_names(storage.arrays),
+            name=name,
+        )
+    # `.data` gives a tensor without history over the same storage object; what requires grad, and
+    # what is over another one, came about in another way.
+    if storage.objects > 1 or (writer is not None and writer.requires_grad):
+        return advise_copy(written)
     return gettext(
         "use {here}.detach() instead of .data (a write then raises), or write to a copy "
         "({here}.detach().clone())",

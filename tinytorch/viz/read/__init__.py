@@ -5,7 +5,7 @@ from .module_paths import modules
 from .naming import collect_tensors, is_added_name, things_in
 from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
 from .reader import list_tensors_behind, read_snapshot, snapshot
-from .records import NodeRecord, SavedRecord, StorageRecord, TensorRecord
+from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
 from .stretches import Stretches
@@ -13,6 +13,7 @@ from .stretches import Stretches
 __all__ = [
     "CellSummary",
     "FoundSharing",
+    "GradientSpec",
     "NodeRecord",
     "SavedRecord",
     "SharedFact",

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..wording import gettext
 from .blocks import PLAIN_CLASSES, address_of
-from .probe import read_history
+from .probe import grad_fn_or_none
 
 MAX_BYTES = 1 << 30
 """Bytes that are compared for one snapshot, in 0.2 to 1 s. Tensors beyond are not compared."""
@@ -27,6 +27,7 @@ class Checksums:
     def __init__(self) -> None:
         self._bytes_left = MAX_BYTES
         self._known: dict[Any, tuple[str, int] | str] = {}
+        """By address and geometry: what is said of the bytes there, whoever sees them."""
 
     def of(self, tensor: Any) -> tuple[str, int] | str:
         """Return the geometry of a tensor and the checksum of its bytes, or why there is none."""
@@ -39,14 +40,17 @@ class Checksums:
                 self._known[address] = self._read(tensor)
             except Exception:  # noqa: BLE001 - without memory, each kind raises another
                 self._known[address] = gettext("it has no memory that could be read")
-        return self._known[address]
+        known = self._known[address]
+        if isinstance(known, str):
+            return known
+        # A tensor that was detached in place is another one to backward, with the same bytes; an
+        # alias of it that was saved, too, is none.
+        return f"{known[0]} {grad_fn_or_none(tensor) is None}", known[1]
 
     def _read(self, tensor: Any) -> tuple[str, int] | str:
         if str(tensor.device) != "cpu":
             return gettext("it is on {device}", device=str(tensor.device))
-        # is_leaf, because backward treats a tensor that was detached in place as another one.
-        is_leaf = read_history(tensor).is_leaf
-        geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype} {is_leaf}"
+        geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype}"
         if not tensor.numel():
             return geometry, 0
         # Each cell once, forwards: expanded or transposed, a tensor is often one stretch of memory.

@@ -19,16 +19,24 @@ from typing import Any, NamedTuple
 from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
 from ..wording import gettext, ngettext, short_node_name
+from .gradient_specs import gradient_specs_of
 from .probe import getattr_or_none
+from .user_code import read_function
 
 _REFUSES = re.compile(
-    r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|Igamma"
-    r"|SpecialZeta|Geqrf|Unique|CudnnRnn|MiopenRnn|Warn|StandardGammaGrad"
+    r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|CudnnRnn"
+    r"|MiopenRnn|Warn"
     r"|(Pdist|Cdist|EmbeddingBag|EmbeddingBagDense)BackwardBackward)"
 )
 """Kinds of nodes that raise for some values, for some inputs, or in some mode.
 
 From torch's derivatives.yaml."""
+_REFUSES_COMPLEX_ALONE = re.compile(
+    r"^(Linalg(InvEx|SolveEx|SolveTriangular|Det|Slogdet|CholeskyEx|Eigh|Svd|Qr|LuFactorEx|MatrixExp)"
+    r"|Cholesky(Inverse|Solve)|TriangularSolve)Backward0$"
+)
+"""Of these, the ones that computed every gradient of real matrices: regular, singular, wide, tall,
+empty, infinite and nan. Of complex ones some check that the loss has a gradient at all."""
 _NOT_NEGATIVE = {
     "LeakyReluBackward1": "_saved_negative_slope",
     "EluBackward1": "_saved_alpha",
@@ -36,26 +44,36 @@ _NOT_NEGATIVE = {
     "RreluWithNoiseBackward1": "_saved_lower",
 }
 """Operations in place, whose backward raises for a number below 0."""
+_FIRST_NOT_IMPLEMENTED = re.compile(
+    r"^((Igammac?|StandardGammaGrad|Geqrf|Unique2?|UniqueDim|UniqueConsecutive|"
+    r"UniqueDimConsecutive|EmbeddingRenorm)Backward0|SpecialZetaBackward[02]|"
+    r"(Acosh|Asinh|Atanh)Backward1)$"
+)
+"""Nodes that raise where the first argument requires grad: `self: not_implemented(...)` in torch's
+derivatives.yaml."""
 
 
 def doubts_of_node(node: Any) -> Iterator[str]:
     """Yield why it cannot be known what a node does in backward."""
     name, node_class = short_node_name(name_of_node(node)), type(node)
-    if hasattr(node_class, "_forward_cls"):
-        yield gettext(
-            "{node} is a Function in Python, whose backward may raise and compute what it likes",
-            node=name,
-        )
+    function = read_function(node)
+    if function is not None:
+        if not function.is_trusted:
+            yield gettext(
+                "{node} is a Function in Python: {code} may raise and compute what it likes",
+                node=name,
+                code=function.place,
+            )
     elif node_class.__name__ == "CppFunction":
         yield gettext("{node} is of a kind that shows nothing of what it saved", node=name)
     elif name == "CopySlices":
         yield gettext(
             "{node} does not show what the operation that wrote through a view saved", node=name
         )
-    elif _refuses_values(node, name):
+    elif _may_refuse(node, name) and not any(refusals_of_node(node)):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
     meta = getattr_or_none(getattr_or_none(node, "variable"), "_meta")
-    if _expects_another_shape(node) or getattr_or_none(meta, "earlier_gradient_specs"):
+    if getattr_or_none(meta, "earlier_gradient_specs"):
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )
@@ -63,11 +81,43 @@ def doubts_of_node(node: Any) -> Iterator[str]:
         yield gettext("{node} has a hook, which may raise or change the gradient", node=name)
 
 
-def _refuses_values(node: Any, name: str) -> bool:
-    if _REFUSES.search(name):
-        return True
+def _may_refuse(node: Any, name: str) -> bool:
+    if not _REFUSES.search(name):
+        return False
+    is_complex = any(spec is None or "complex" in spec.dtype for spec in gradient_specs_of(node))
+    return is_complex or not _REFUSES_COMPLEX_ALONE.search(name)
+
+
+def refusals_of_node(node: Any) -> Iterator[str]:
+    """Yield why a node is sure to raise as soon as a gradient arrives, whatever it saved."""
+    name = short_node_name(name_of_node(node))
     attribute = _NOT_NEGATIVE.get(name)
-    return attribute is not None and (getattr_or_none(node, attribute) or 0) < 0
+    value = None if attribute is None else getattr_or_none(node, attribute)
+    if value is not None and value < 0:
+        yield gettext(
+            "{node} was computed in place with {number}, and has no derivative below 0",
+            node=name,
+            number=value,
+        )
+    if name == "LinalgQrBackward0" and _refuses_qr(node):
+        yield gettext("{node} has no derivative in its mode and shape", node=name)
+    edges = node.next_functions
+    if _FIRST_NOT_IMPLEMENTED.search(name) and edges and edges[0][0] is not None:
+        yield gettext(
+            "{node} has no derivative with respect to its first argument, which requires grad",
+            node=name,
+        )
+
+
+def _refuses_qr(node: Any) -> bool:
+    """Return True for the R of mode "r", and for mode "complete" of more rows than columns."""
+    mode, specs = getattr_or_none(node, "_saved_mode"), gradient_specs_of(node)
+    if mode != "complete":
+        return bool(mode == "r")
+    if len(specs) < 2 or specs[1] is None:
+        return False
+    rows, columns = specs[1].shape[-2:]
+    return rows > columns
 
 
 def _has_hooks_of_tinytorch(node: Any, meta: Any) -> bool:
@@ -78,22 +128,6 @@ def _has_hooks_of_tinytorch(node: Any, meta: Any) -> bool:
         if any((hooks.pre, hooks.post, *hooks_on_outputs)):
             return True
     return bool(meta and (meta.grad_hooks or meta.post_accumulate_hooks))
-
-
-def _expects_another_shape(node: Any) -> bool:
-    """Return True if the node of a leaf expects a gradient of another shape than the leaf has.
-
-    `leaf.data = other` exchanges the tensor under a node that exists; backward then raises. Where
-    the engine tells one of the shapes not, the answer is False.
-    """
-    shape = getattr_or_none(getattr_or_none(node, "variable"), "shape")
-    if shape is None:
-        return False
-    for metadata in getattr_or_none(node, "_input_metadata") or ():
-        expected = getattr_or_none(metadata, "shape")
-        if expected is not None and list(expected) != list(shape):
-            return True
-    return False
 
 
 def doubts_of_process(engine: Any) -> Iterator[str]:

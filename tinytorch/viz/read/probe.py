@@ -74,6 +74,12 @@ def is_python_number(tensor: Any, raw: Any) -> bool:
     return bool(engine.result_type(tensor, engine.zeros((), dtype=dtype)) == dtype)
 
 
+def find_foreign_hook(raw: Any) -> Any:
+    """Return the hook that unpacks a saved tensor, if it is not one of `copylab.watch`."""
+    hook = getattr_or_none(raw, "unpack_hook")
+    return None if getattr_or_none(hook, "is_of_watch") else hook
+
+
 def disable_overrides() -> ExitStack:
     """Return a context in which no subclass and no mode of torch is asked.
 

@@ -23,8 +23,9 @@ from ...graph import name_of_node
 from ..wording import gettext
 from .blocks import PLAIN_CLASSES, BlockPlace, Blocks, IdSequence
 from .counter_sharing import find_counter_sharers
-from .doubts import doubts_of_node, doubts_of_process
+from .doubts import doubts_of_node, doubts_of_process, refusals_of_node
 from .found_tensors import FoundTensor, FoundTensors
+from .gradient_specs import gradient_specs_of, input_shapes_of
 from .identity import hold_identities, number_of_twin
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, collect_tensors_and_arrays
@@ -40,6 +41,7 @@ from .probe import (
 from .records import Counter, NodeRecord, SavedRecord, TensorRecord
 from .saved import FoundSaved, SavedReader
 from .snapshots import LastIds, Snapshot
+from .user_code import read_function
 
 MAX_NODES = 5_000
 """A larger graph is read up to here; the snapshot says so.
@@ -327,6 +329,7 @@ class _Reader:
                 version=counter.version if counter else version_of(tensor),
                 grad_fn=self._node_id(found.grad_fn),
                 grad_fn_name=None if found.grad_fn is None else name_of_node(found.grad_fn),
+                output_nr=getattr_or_none(tensor, "output_nr") or 0,
                 grad=None if found.grad_position is None else ids[found.grad_position],
                 grad_of=grad_of.get(position),
                 base=None if base_position is None else ids[base_position],
@@ -398,6 +401,11 @@ class _Reader:
                 ),
                 module=paths[position],
                 doubts=tuple(doubts_of_node(node)),
+                refusals=tuple(refusals_of_node(node)),
+                function=read_function(node),
+                gradient_specs=gradient_specs_of(node),
+                edge_outputs=tuple(output_nr for _, output_nr in node.next_functions),
+                input_shapes=input_shapes_of(node),
                 key=self._node_key(node) if leaf is None else ("leaf", keys[leaf]),
             )
             records.append(record)

@@ -25,6 +25,13 @@ IdentityKey = Any
 """Equal in two snapshots for the same object (see `identity.identity_key`). Never shown."""
 
 
+class GradientSpec(NamedTuple):
+    """Shape and dtype that the gradient of one output of a node must have."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
 class Axis(NamedTuple):
     """Size and stride of one dimension of a tensor."""
 
@@ -71,6 +78,8 @@ class TensorRecord:
     """What its version counter has counted; None without one."""
     grad_fn: str | None
     grad_fn_name: str | None
+    output_nr: int
+    """Which output of its grad_fn it is."""
     grad: str | None
     grad_of: str | None
     """The id of the first tensor that has this one as its .grad."""
@@ -266,6 +275,7 @@ class SavedRecord:
 
     live        no write was counted since it was saved; `bytes_unchanged` says if one was seen
     stale       its memory was written after it was saved, and counted: backward raises
+    detached    `detach_` cut it off its history after it was saved: backward raises
     freed       an earlier backward released it
     number      plain data
     packed      a saved-tensor hook has it, and looking would call the hook
@@ -285,7 +295,11 @@ class SavedRecord:
     value: Any = None
     """Of a number, also of one that the engine wrapped in a 0-d tensor."""
     used: bool = True
-    """False for what backward ignores: the running statistics of a BatchNorm in training."""
+    """False if backward reads no value of it, though it may check its version: the running
+    statistics of a BatchNorm in training."""
+    opened: bool | None = True
+    """False if backward cannot open it, None if it may or may not: what a Function in Python saved,
+    whose backward does as it likes."""
     bytes_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
     """Geometry, and a checksum of its bytes; None where they were not read."""
     bytes_then: tuple[str, int] | None = field(default=None, compare=False, repr=False)
@@ -294,6 +308,17 @@ class SavedRecord:
     """Why its bytes were not read."""
     written_at: str = field(default="", compare=False, repr=False)
     """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
+    refusal: str = ""
+    """Of a packed one: why the hook that unpacks it raises."""
+    doubt: str = ""
+    """Of a packed one: why it is not known what the hook does."""
+
+    @property
+    def raises(self) -> bool | None:
+        """True if backward raises because of it; None if it does so where it opens it."""
+        if self.state not in ("stale", "freed", "detached"):
+            return False
+        return self.opened
 
     @property
     def bytes_unchanged(self) -> bool | None:
@@ -303,6 +328,18 @@ class SavedRecord:
         if now is None or earlier is None or now[0] != earlier[0]:
             return None
         return now == earlier
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRecord:
+    """What the code of a Function's backward shows without being run."""
+
+    place: str
+    """`Own.backward (train.py:7)`."""
+    reads_saved: bool | None
+    """True if it reads `ctx.saved_tensors` first of all, False if it cannot, else None."""
+    is_trusted: bool
+    """True if it raises nothing of its own: it hands on what it is given, or it is PyTorch's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +364,16 @@ class NodeRecord:
     """Path of the module whose forward made it ("layers.3.attn"), if `modules` noted it."""
     doubts: tuple[str, ...] = ()
     """Why it cannot be known what the node will do in backward."""
+    refusals: tuple[str, ...] = ()
+    """Why the node raises as soon as a gradient arrives, whatever it saved."""
+    function: FunctionRecord | None = None
+    """Of a Function in Python: what its backward is known to do."""
+    gradient_specs: tuple[GradientSpec | None, ...] = ()
+    """For each of its outputs, what the gradient must be; None or nothing where it is not known."""
+    edge_outputs: tuple[int, ...] = ()
+    """For each edge, which output of the node there it belongs to."""
+    input_shapes: tuple[tuple[int, ...] | None, ...] = ()
+    """The shapes of the gradients that it sends along its edges, as far as they are known."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
     """Equal in two snapshots for the same node; two threads may make nodes with equal
     keys."""

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 from .blocks import address_of
 from .checksums import Checksums
 from .found_tensors import FoundTensors
-from .probe import getattr_or_none, is_python_number, is_tensor, version_of
+from .packed import open_packed
+from .probe import find_foreign_hook, getattr_or_none, grad_fn_or_none, is_python_number, is_tensor, version_of
 from .records import SavedRecord
+from .user_code import read_function
 
 _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 """Reading raised this text, so nothing around it need be told from another error; `blame` has to."""
@@ -52,6 +54,7 @@ class SavedReader:
 
     def read_node(self, node: Any) -> Iterator[FoundSaved]:
         """Yield all that a node saved."""
+        function = read_function(node)
         function_class = getattr(node, "_forward_cls", None)
         gives_out_once = getattr(function_class, "clear_saved_tensors_on_access", False)
         for attribute, name in find_saved_attributes(type(node)):
@@ -59,32 +62,47 @@ class SavedReader:
                 # Reading ctx.saved_tensors would free them before backward gets them.
                 yield FoundSaved(SavedRecord(name, "once"))
                 continue
-            # In training, batch_norm saves its running statistics and computes from the batch's.
-            is_ignored = name.startswith("running_") and getattr_or_none(node, "_saved_training")
+            # In training, batch_norm saves its running statistics and computes from the batch's;
+            # their versions are checked all the same.
+            is_checked_only = name.startswith("running_") and getattr_or_none(
+                node, "_saved_training"
+            )
             for found in self._read_attribute(node, attribute, name):
-                if is_ignored:
-                    record = replace(found.record, used=False, bytes_now=None)
-                    yield FoundSaved(record, found.position)
-                else:
-                    yield found
+                record = found.record
+                if is_checked_only:
+                    record = replace(record, used=False, bytes_now=None)
+                elif name == "tensors" and function is not None:
+                    opened = function.reads_saved
+                    if opened is False and record.state == "freed":
+                        # It may have saved nothing at all, and nobody will ask for it.
+                        continue
+                    record = replace(record, used=opened is not False, opened=opened)
+                yield FoundSaved(record, found.position)
 
     def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSaved]:
         raw = getattr_or_none(node, "_raw_saved_" + name)
         if raw is None and _GEOMETRY.search(name):
             return
-        if any(map(_has_foreign_hook, raw if isinstance(raw, tuple) else (raw,))):
-            yield FoundSaved(SavedRecord(name, "packed"))
+        raws = raw if isinstance(raw, tuple) else (raw,)
+        if any(find_foreign_hook(each) is not None for each in raws):
+            for index, each in enumerate(raws):
+                yield self._read_packed(
+                    f"{name}[{index}]" if isinstance(raw, tuple) else name, each
+                )
             return
         try:
             value = getattr(node, attribute)
         except RuntimeError as error:
-            yield self._read_refusal(node, name, str(error), raw)
+            yield self._read_refusal(node, name, str(error), raws)
             return
         except Exception:  # noqa: BLE001 - a property of a custom Function may raise anything
             yield FoundSaved(SavedRecord(name, "unreadable"))
             return
         if is_tensor(value):
-            yield self._read_tensor(name, value, raw)
+            if _was_detached(node, value, raw):
+                yield FoundSaved(SavedRecord(name, "detached"), self._find_known(value))
+            else:
+                yield self._read_tensor(name, value, raw)
         elif isinstance(value, tuple | list):
             # The engines have a raw part for each element, also for None.
             raw_parts = raw if isinstance(raw, tuple) else ()
@@ -97,6 +115,16 @@ class SavedReader:
             yield FoundSaved(
                 SavedRecord(name, "number", value=value - 2**64 if is_negative else value)
             )
+
+    def _read_packed(self, name: str, raw: Any) -> FoundSaved:
+        """Return what a hook of PyTorch's own would unpack, or why that is not known."""
+        state = open_packed(raw)
+        if state.tensor is None:
+            record = SavedRecord(name, "packed", refusal=state.refusal, doubt=state.doubt)
+            return FoundSaved(record)
+        # No version is checked of what a hook has packed.
+        found = self._read_tensor(name, state.tensor, None)
+        return found._replace(record=replace(found.record, saved_version=None, version=None))
 
     def _read_tensor(self, name: str, tensor: Any, raw: Any) -> FoundSaved:
         position = self._find_known(tensor)
@@ -151,32 +179,37 @@ class SavedReader:
         written_at = watched.written_at
         return replace(record, bytes_now=bytes_now, bytes_then=bytes_then, written_at=written_at)
 
-    def _read_refusal(self, node: Any, name: str, message: str, raw: Any) -> FoundSaved:
+    def _read_refusal(
+        self, node: Any, name: str, message: str, raws: tuple[Any, ...]
+    ) -> FoundSaved:
         """Find out from the error that reading raised what happened to a saved tensor.
 
         PyTorch checks the version of a saved tensor when it is read, and raises the error that
         backward would raise: "... is at version 1; expected version 0 instead". No attribute has
         the version at which it was saved, so both are taken from that text; tinytorch raises the
-        same one, word for word.
+        same one, word for word, and so do the hooks of `copylab.watch`.
         """
         versions = _VERSIONS_IN_ERROR.search(message)
         if versions is None:
+            if "detached in-place" in message:
+                return FoundSaved(SavedRecord(name, "detached"))
             was_freed = "already been freed" in message
             return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
+        now, then = int(versions[1]), int(versions[2])
         position = None
-        watched = _find_watched_save(raw)
-        # Under a watch the node holds its record, and the record has the tensor.
-        tensor = getattr_or_none(raw, "data") if watched is None else watched.tensor
-        if is_tensor(tensor):
-            position = self._find_original(tensor, node)
-            if position is None:
-                position = self.tensors.add(tensor, "saved")
+        for data in map(_find_tensor_in, raws):
+            # Of several, as a Function saved them, the error is about the first that was written.
+            if data is not None and (len(raws) == 1 or version_of(data) == now):
+                position = self._find_original(data, node)
+                if position is None:
+                    position = self.tensors.add(data, "saved")
+                break
         record = SavedRecord(
             name,
             "stale",
-            version=int(versions[1]),
-            saved_version=int(versions[2]),
-            written_at=_find_writing_line(raw),
+            version=now,
+            saved_version=then,
+            written_at=_find_writing_line(raws),
         )
         return FoundSaved(record, position)
 
@@ -196,10 +229,32 @@ class SavedReader:
         return min(found or self.tensors.positions_at_address_of(alias)[:1], default=None)
 
 
-def _has_foreign_hook(raw: Any) -> bool:
-    """Return True if a saved-tensor hook packed this, other than those of `copylab.watch`."""
-    has_hook = getattr(raw, "unpack_hook", None) is not None
-    return has_hook and _find_watched_save(raw) is None
+def _find_tensor_in(raw: Any) -> Any:
+    """Return the tensor in a SavedTensor; None if there is none, or a hook has made it another."""
+    watched = _find_watched_save(raw)
+    # Under a watch the node holds its record, and the record has the tensor.
+    tensor = getattr_or_none(raw, "data") if watched is None else watched.tensor
+    return tensor if is_tensor(tensor) else None
+
+
+def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
+    """Return True if `detach_` cut a saved input off its history, so that backward raises.
+
+    `_saved_self` does not say so, and `_raw_saved_self.unpack()` does, as backward. A Function in
+    Python reads its saved tensors as `_saved_self` does.
+    """
+    unpack = getattr_or_none(raw, "unpack")
+    is_function = hasattr(type(node), "_forward_cls")
+    if unpack is None or is_function or getattr_or_none(raw, "unpack_hook") is not None:
+        return False
+    # A view cannot be detached in place, and unpacking it would make its history anew.
+    if getattr_or_none(tensor, "_base") is not None or grad_fn_or_none(tensor) is not None:
+        return False
+    try:
+        unpack()
+    except RuntimeError as error:
+        return "detached in-place" in str(error)
+    return False
 
 
 def _find_watched_save(raw: Any) -> Any:
@@ -213,10 +268,10 @@ def _find_watched_save(raw: Any) -> Any:
     return getattr_or_none(raw, "data") if is_watched else None
 
 
-def _find_writing_line(raw: Any) -> str:
+def _find_writing_line(raws: tuple[Any, ...]) -> str:
     """Return the line that made stale what was saved, if a watch saw it; else nothing."""
     # The tensors of a Function in Python are read as one, and the first stale one is refused.
-    for raw_part in raw if isinstance(raw, tuple) else (raw,):
+    for raw_part in raws:
         watched = _find_watched_save(raw_part)
         if watched is not None and watched.is_stale:
             return str(watched.written_at)

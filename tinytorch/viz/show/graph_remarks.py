@@ -6,7 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
-from ..diagnose import Changes, add_writing_lines, find_possible_writers, find_stale_saved
+from ..diagnose import (
+    Changes,
+    add_writing_lines,
+    find_possible_writers,
+    find_refusals,
+    find_stale_saved,
+)
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
     cut_middle,
@@ -192,6 +198,7 @@ class _GraphDescriber:
             remarks=(
                 *self._remarks_of_gradient(node),
                 *self._remarks_of_edges(node),
+                *self._remarks_of_refusals(node),
                 *self._remarks_of_saved(node),
             ),
         )
@@ -231,6 +238,13 @@ class _GraphDescriber:
             entry = f"{outside} {name}" if outside == end else outside
             return gettext("{entry}, outside", entry=entry)
         return f"{end} {name}" if place == end else gettext("{fold} (folded)", fold=place)
+
+    def _remarks_of_refusals(self, node: NodeRecord) -> Iterator[Remark]:
+        for refusal in find_refusals(self.snap, [node]):
+            if any(saved.refusal == refusal.sentence for saved in node.saved):
+                continue  # it is said beside what was saved
+            sentence = gettext("backward will raise: {reason}", reason=refusal.sentence)
+            yield Remark.in_both("stale", sentence)
 
     def _remarks_of_saved(self, node: NodeRecord) -> Iterator[Remark]:
         for position, saved in select_saved(node):
@@ -458,19 +472,19 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
                 sentence = gettext("{what}, unchanged", what=sentence)
             return add_writing_lines(sentence, saved)
         case "stale":
-            sentence = gettext(
-                "STALE: saved at version {then}, now at {now}; backward will raise",
-                then=saved.saved_version,
-                now=saved.version,
-            )
-            sentence = add_writing_lines(sentence, saved)
+            sentence = add_writing_lines(_describe_stale(saved), saved)
             return sentence if saved.tensor is None else f"{value}, {sentence}"
+        case "detached":
+            sentence = gettext("DETACHED in place since it was saved; backward will raise")
+            return sentence if saved.tensor is None else f"{value}, {sentence}"
+        case "freed" if saved.opened is None:
+            return gettext("freed by a backward; another backward raises if it opens them")
         case "freed":
             return gettext("freed by a backward; another backward will raise")
         case "number":
             return value
         case "packed":
-            return gettext("packed by a saved-tensor hook, not opened")
+            return saved.refusal or gettext("packed by a saved-tensor hook, not opened")
         case "once":
             return gettext("given out a single time, so it is left for backward")
     return gettext("cannot be read")
@@ -493,6 +507,8 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str,
             return ("unchanged" if saved.bytes_unchanged else "live"), value
         case "number":
             return "number", value
+        case "stale" if saved.opened is False:
+            return "live", gettext("{what}: written, not read by backward", what=value)
         case "stale":
             caption = gettext(
                 "{what}: saved at version {then}, now at {now}",
@@ -501,14 +517,42 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str,
                 now=saved.version,
             )
             return "stale", caption
-        # The value is gone: its name is all that can be said.
+    return _caption_without_value(saved, head)
+
+
+def _caption_without_value(saved: SavedRecord, head: str) -> tuple[str, str]:
+    """Return the same of what cannot be looked at, or is gone: its name is all that can be said."""
+    match saved.state:
+        case "detached":
+            return "stale", gettext("{what}: detached in place", what=head)
         case "freed":
             return "freed", gettext("{what}: freed", what=head)
         case "packed":
-            return "packed", gettext("{what}: packed by a hook", what=head)
+            return ("stale" if saved.refusal else "packed"), gettext(
+                "{what}: packed by a hook", what=head
+            )
         case "once":
             return "once", gettext("{what}: left for backward", what=head)
     return "unreadable", gettext("{what}: cannot be read", what=head)
+
+
+def _describe_stale(saved: SavedRecord) -> str:
+    then, now = saved.saved_version, saved.version
+    if saved.opened is False:
+        return gettext(
+            "saved at version {then}, now at {now}; its backward does not open it",
+            then=then,
+            now=now,
+        )
+    if saved.opened is None:
+        return gettext(
+            "STALE: saved at version {then}, now at {now}; backward raises if it opens it",
+            then=then,
+            now=now,
+        )
+    return gettext(
+        "STALE: saved at version {then}, now at {now}; backward will raise", then=then, now=now
+    )
 
 
 def _heading_of_graph(snap: Snapshot) -> Remark:

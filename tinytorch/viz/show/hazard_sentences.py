@@ -11,6 +11,7 @@ from ..diagnose import (
     add_writing_lines,
     all_saved,
     count_writes,
+    find_refusals,
     find_stale_saved,
     find_unseen_writes,
 )
@@ -38,6 +39,17 @@ def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
                 node=short_node_name(node.name),
             )
             yield saved.tensor, add_writing_lines(sentence, saved)
+        if saved.state == "detached" and saved.tensor is not None:
+            sentence = gettext(
+                "{node} saved it, and detach_() has cut it off its history since: backward will "
+                "raise",
+                node=short_node_name(node.name),
+            )
+            yield saved.tensor, sentence
+    for refusal in find_refusals(snap, snap.nodes):
+        if refusal.node.variable is not None:
+            sentence = gettext("backward will raise: {reason}", reason=refusal.sentence)
+            yield refusal.node.variable, sentence
     ids_by_list: dict[int, list[str]] = {}
     unseen_writes = find_unseen_writes(snap)
     for tensor, writer, pairs in unseen_writes:
@@ -69,6 +81,14 @@ def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[
 
 
 def _describe_stale(node: NodeRecord, saved: SavedRecord) -> str:
+    if saved.raises is None:
+        sentence = gettext(
+            "{node} saved it at version {then}, now at {now}: backward raises if it opens it",
+            node=short_node_name(node.name),
+            then=saved.saved_version,
+            now=saved.version,
+        )
+        return add_writing_lines(sentence, saved)
     sentence = gettext(
         "{node} saved it at version {then}, now at {now}: backward will raise",
         node=short_node_name(node.name),

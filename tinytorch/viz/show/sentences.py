@@ -231,6 +231,7 @@ _SENTENCES = {
 _TRANSLATED = [
     *(gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")),
     *(gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")),
+    gettext_noop("detached"),
     gettext_noop("written unseen"),
     *(gettext_noop("new"), gettext_noop("found"), gettext_noop("wrong")),
 ]

@@ -291,7 +291,15 @@ def _describe_saved(changed: Changes) -> Iterator[str]:
         yield gettext("Backward freed what it had saved: {nodes}.", nodes=join_few_names(freed))
     stale: dict[str, list[str]] = {}
     for node, saved in changed.saved_that_became("stale"):
+        if saved.raises is not True:
+            continue  # a Function in Python may never open it
         stale.setdefault(short_node_name(node.name), []).append(f"_saved_{saved.name}")
+    for node, saved in changed.saved_that_became("detached"):
+        yield gettext(
+            "detach_() cut off what {node} saved (_saved_{name}): backward will raise an error.",
+            node=short_node_name(node.name),
+            name=saved.name,
+        )
     for name, attributes in sorted(stale.items()):
         yield gettext(
             "What {node} saved ({names}) was written afterwards: backward will raise an error.",

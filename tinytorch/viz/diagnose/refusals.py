@@ -1,0 +1,183 @@
+"""Why a node raises, apart from what it saved: accumulating into a leaf, shapes, operations.
+
+Source: PyTorch's `AccumulateGrad::apply`, `accumulateGrad` and `validate_outputs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..read import GradientSpec, NodeRecord, Snapshot, TensorRecord
+from ..wording import format_shape, gettext, short_node_name
+
+
+class Refusal(NamedTuple):
+    """One cause why a node raises when a gradient arrives."""
+
+    node: NodeRecord
+    sentence: str
+    way_out: str = ""
+
+
+def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
+    """Return why nodes raise as soon as a gradient arrives."""
+    refusals: list[Refusal] = []
+    for node in nodes:
+        refusals += [Refusal(node, sentence) for sentence in node.refusals]
+        refusals += [Refusal(node, saved.refusal) for saved in node.saved if saved.refusal]
+        refusals += _find_refusals_of_leaf(snap, node)
+        refusals += _find_refusals_of_edges(snap, node)
+    return refusals
+
+
+def find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> set[str]:
+    """Return the nodes that get no gradient if a Function in Python returns None for it."""
+    waiting = [node for node in nodes if node.function and not node.function.is_trusted]
+    found: set[str] = set()
+    while waiting:
+        for end in waiting.pop().ends:
+            if end not in found:
+                found.add(end)
+                waiting.append(snap.node(end))
+    return found
+
+
+def fits_shape(spec: GradientSpec | None, shape: tuple[int, ...] | None) -> bool:
+    """Return True if a gradient of this shape can be summed to the shape that is expected."""
+    if spec is None or shape is None:
+        return True
+    return _can_expand(spec.shape, shape)
+
+
+def _can_expand(shape: tuple[int, ...], larger: tuple[int, ...]) -> bool:
+    if len(shape) > len(larger):
+        return False
+    pairs = zip(reversed(shape), reversed(larger), strict=False)
+    return all(size in (1, wanted) for size, wanted in pairs)
+
+
+# -- shapes on the way -------------------------------------------------------------------
+
+
+def _find_refusals_of_edges(snap: Snapshot, node: NodeRecord) -> Iterator[Refusal]:
+    for edge, output_nr, shape in zip(
+        node.edges, node.edge_outputs, node.input_shapes, strict=False
+    ):
+        specs = () if edge is None else snap.node(edge).gradient_specs
+        if shape is None or output_nr >= len(specs):
+            continue
+        spec = specs[output_nr]
+        if spec is not None and not fits_shape(spec, shape):
+            sentence = gettext(
+                "{node} computes a gradient of shape {shape} for {follower}, which expects {wanted}:"
+                " a tensor was given another shape by .data",
+                node=short_node_name(node.name),
+                shape=format_shape(shape),
+                follower=short_node_name(snap.node(edge or "").name),
+                wanted=format_shape(spec.shape),
+            )
+            yield Refusal(node, sentence, _advise_new_tensor())
+
+
+def find_reshaped(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Iterator[TensorRecord]:
+    """Yield the tensors that have another shape than the gradient that their node expects."""
+    node_by_id = {node.id: node for node in nodes}
+    for tensor in snap.tensors:
+        node = node_by_id.get(tensor.grad_fn or "")
+        if tensor.shape is not None and node and tensor.output_nr < len(node.gradient_specs):
+            spec = node.gradient_specs[tensor.output_nr]
+            if spec is not None and spec.shape != tensor.shape:
+                yield tensor
+    for node in nodes:
+        leaf = None if node.variable is None else snap.tensor(node.variable)
+        if leaf is not None and leaf.shape is not None and node.gradient_specs:
+            spec = node.gradient_specs[0]
+            if spec is not None and spec.shape != leaf.shape:
+                yield leaf
+
+
+def describe_wrong_start(snap: Snapshot, root: TensorRecord) -> str:
+    """Say why backward cannot start at a root that was given another shape; empty if it can."""
+    specs = () if root.grad_fn is None else snap.node(root.grad_fn).gradient_specs
+    spec = specs[root.output_nr] if root.output_nr < len(specs) else None
+    if spec is None or fits_shape(spec, root.shape):
+        return ""
+    return gettext(
+        "{name} was given shape {shape} by .data, and {node} expects a gradient of shape {wanted}",
+        name=snap.label(root.id),
+        shape=format_shape(root.shape),
+        node=short_node_name(root.grad_fn_name or ""),
+        wanted=format_shape(spec.shape),
+    )
+
+
+# -- adding to a leaf's .grad ----------------------------------------------------------------
+
+
+def _find_refusals_of_leaf(snap: Snapshot, node: NodeRecord) -> Iterator[Refusal]:
+    leaf = None if node.variable is None else snap.tensor(node.variable)
+    if leaf is None:
+        return
+    if leaf.is_leaf is False:
+        sentence = gettext(
+            "{leaf} is no leaf any more: something that requires grad was written into it after it "
+            "was used",
+            leaf=snap.label(leaf.id),
+        )
+        way_out = gettext(
+            "write to it inside of no_grad, or write a tensor that was detached, or call backward "
+            "before"
+        )
+        yield Refusal(node, sentence, way_out)
+    elif leaf.requires_grad and leaf.grad is not None:
+        yield from _find_refusals_of_grad(snap, node, leaf, snap.tensor(leaf.grad))
+
+
+def _find_refusals_of_grad(
+    snap: Snapshot, node: NodeRecord, leaf: TensorRecord, grad: TensorRecord
+) -> Iterator[Refusal]:
+    """Yield why a gradient cannot be added in place to the `.grad` that is there."""
+    label = snap.grad_label(leaf.id)
+    spec = next(iter(node.gradient_specs), None)
+    reason = ""
+    if grad.version is None:
+        reason = gettext("{grad} is an inference tensor, and cannot be added to", grad=label)
+    elif grad.stride is None:
+        return  # a sparse one is not added to in place
+    elif grad.elements_per_cell() > 1:
+        reason = gettext(
+            "{grad} is expanded: several of its elements are one cell, which cannot be added to "
+            "in place",
+            grad=label,
+        )
+    elif spec is not None and grad.shape is not None and not _can_expand(spec.shape, grad.shape):
+        reason = gettext(
+            "{grad} has shape {shape}, to which a gradient of shape {wanted} cannot be added",
+            grad=label,
+            shape=format_shape(grad.shape),
+            wanted=format_shape(spec.shape),
+        )
+    elif spec is not None and _rank_dtype(spec.dtype) > _rank_dtype(grad.dtype):
+        reason = gettext(
+            "{grad} is of dtype {dtype}, to which a gradient of {wanted} cannot be added in place",
+            grad=label,
+            dtype=grad.dtype.rpartition(".")[2],
+            wanted=spec.dtype,
+        )
+    if reason:
+        yield Refusal(node, reason, gettext("set it to None before backward"))
+
+
+def _rank_dtype(dtype: str) -> int:
+    """Return a number for the kind: what is of a higher one cannot be stored in a lower one."""
+    name = dtype.rpartition(".")[2]
+    if name.startswith("complex"):
+        return 3
+    if "float" in name:
+        return 2
+    return 0 if name == "bool" else 1
+
+
+def _advise_new_tensor() -> str:
+    return gettext("compute a new tensor instead of giving this one other data")

@@ -1,0 +1,65 @@
+"""The shape and dtype that gradients must have on their way through the graph.
+
+PyTorch's engine checks each gradient that a node computed against the output of the node that it
+goes to. `tensor.data = other` can give a tensor another shape than its node expects.
+Source: `validate_outputs` in `torch/csrc/autograd/engine.cpp`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ...graph import AccumulateGrad, Node, name_of_node
+from ..wording import short_node_name
+from .probe import getattr_or_none
+from .records import GradientSpec
+
+_POINTWISE = re.compile(
+    r"^(Add|Sub|Rsub|Mul|Div|Neg|Exp|Log|Sin|Cos|Tanh|Sigmoid|Relu|Sqrt|Abs|Pow|Clone|ToCopy)"
+    r"Backward\d*$"
+)
+"""Nodes that compute a gradient of the shape of their result."""
+
+
+def gradient_specs_of(node: Any) -> tuple[GradientSpec | None, ...]:
+    """Return what the gradient of each output of a node must be; None where that is not known."""
+    if isinstance(node, AccumulateGrad):
+        # `.data =` leaves more than one shape behind, see `Node.earlier_gradient_specs`.
+        leaf = node.variable
+        has_earlier = leaf._meta is not None and leaf._meta.earlier_gradient_specs
+        return () if has_earlier else (_make_spec(leaf.shape, leaf.dtype),)
+    if isinstance(node, Node):
+        specs = getattr_or_none(node, "_gradient_specs") or ()
+        return tuple(_make_spec(shape, dtype.name) for shape, dtype, _ in specs)
+    metadata = getattr_or_none(node, "_input_metadata") or ()
+    return tuple(
+        _make_spec(getattr_or_none(each, "shape"), getattr_or_none(each, "dtype"))
+        for each in metadata
+    )
+
+
+def _make_spec(shape: Any, dtype: Any) -> GradientSpec | None:
+    try:
+        return GradientSpec(tuple(int(size) for size in shape), str(dtype).rpartition(".")[2])
+    except Exception:  # noqa: BLE001 - nested tensors and symbolic sizes each raise another error
+        return None
+
+
+def input_shapes_of(node: Any) -> tuple[tuple[int, ...] | None, ...]:
+    """Return the shapes of the gradients that a node sends along its edges, as far as known."""
+    if hasattr(type(node), "_forward_cls"):
+        return ()
+    sizes = getattr_or_none(node, "_saved_self_sym_sizes")
+    if isinstance(sizes, tuple | list):
+        # `self` is the first argument of an operation, and its gradient has its shape.
+        spec = _make_spec(sizes, "")
+        return () if spec is None else (spec.shape,)
+    specs = gradient_specs_of(node)
+    if (
+        len(specs) != 1
+        or specs[0] is None
+        or not _POINTWISE.search(short_node_name(name_of_node(node)))
+    ):
+        return ()
+    return (specs[0].shape,) * len(node.next_functions)

@@ -1,0 +1,105 @@
+"""Saved tensors that a hook packed: those of PyTorch's own hooks can be read without calling them.
+
+`node._raw_saved_x` has the hook that would unpack (`unpack_hook`) and what it would be given
+(`data`). Which of PyTorch's hooks it is shows by its name; what the others do is not known.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..wording import gettext
+from .probe import find_foreign_hook, getattr_or_none, is_tensor
+from .user_code import describe_code
+
+_VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
+
+
+class PackedState(NamedTuple):
+    """What is known of one saved tensor that a hook packed."""
+
+    tensor: Any = None
+    """What the hook returns, or copies; None if that is not known."""
+    refusal: str = ""
+    """Why the hook raises."""
+    doubt: str = ""
+    """Why it is not known what the hook does."""
+
+
+def open_packed(raw: Any) -> PackedState:
+    """Return what the hook of a saved tensor would return, or why it would raise."""
+    hook = find_foreign_hook(raw)
+    name = f"{getattr_or_none(hook, '__module__')}.{getattr_or_none(hook, '__qualname__')}"
+    try:
+        if name == "torch.autograd.graph.save_on_cpu.__init__.<locals>.unpack_from_cpu":
+            _, tensor = raw.data
+            return PackedState(tensor if is_tensor(tensor) else None)
+        if name == "torch.autograd.graph._swap_with_cloned.__init__.<locals>.unpack_hook":
+            return _open_mutated(raw.data, _find_in_closure(hook, "ctx"))
+        if name.startswith("torch.utils.checkpoint._checkpoint_hook.__init__.<locals>.unpack_hook"):
+            return _open_checkpoint(_find_in_closure(hook, "frame"))
+    except Exception:  # noqa: BLE001 - another release has other attributes
+        pass
+    doubt = gettext(
+        "a hook packed what was saved, and {code}, which unpacks it, may raise or return another "
+        "tensor",
+        code=describe_code(hook),
+    )
+    return PackedState(doubt=doubt)
+
+
+def _find_in_closure(function: Any, name: str) -> Any:
+    """Return the value of a variable that a function has from around it."""
+    return function.__closure__[function.__code__.co_freevars.index(name)].cell_contents
+
+
+def _open_mutated(handle: Any, context: Any) -> PackedState:
+    """Return what `allow_mutation_on_saved_tensors` keeps: a clone, once the tensor was written."""
+    graph = sys.modules["torch.autograd.graph"]
+    is_known = handle in context.cloned or handle in context.original
+    if not graph._allow_mutation_on_saved_tensors_enabled or not is_known:
+        refusal = gettext(
+            "its saved tensors can be read inside of that allow_mutation_on_saved_tensors() only "
+            "in which they were saved"
+        )
+        return PackedState(refusal=refusal)
+    return PackedState(
+        context.cloned[handle] if handle in context.cloned else context.original[handle]
+    )
+
+
+def _open_checkpoint(frame: Any) -> PackedState:
+    """Return what is known of a checkpoint that computes again what it did not save."""
+    repeated = frame.recompute_fn
+    function = describe_code(_find_in_closure(repeated, "fn"))
+    for found in _find_written_inputs(frame):
+        refusal = gettext(
+            "an input of the checkpointed {function} was written after the forward pass, from "
+            "version {then} to {now}",
+            function=function,
+            then=found[2],
+            now=found[1],
+        )
+        return PackedState(refusal=refusal)
+    doubt = gettext(
+        "backward runs the checkpointed {function} again, which may raise or read what has "
+        "changed since",
+        function=function,
+    )
+    return PackedState(doubt=doubt)
+
+
+def _find_written_inputs(frame: Any) -> Iterator[re.Match[str]]:
+    for saved in frame.saved_args:
+        unpack = getattr_or_none(saved, "unpack")
+        if unpack is None or find_foreign_hook(saved) is not None:
+            continue
+        try:
+            unpack()
+        except RuntimeError as error:
+            versions = _VERSIONS_IN_ERROR.search(str(error))
+            if versions is not None:
+                yield versions
