@@ -126,7 +126,7 @@ class SavedTensor(Saved):
         return tensor._data if on_arrays and tensor is not None else tensor
 
     def unpack(self, node: Any = None) -> Any:
-        """Return the saved tensor; without `node`, as the user calls `_raw_saved_x.unpack()`.
+        """Return the saved tensor; without `node`, as the user calls `_raw_saved_other.unpack()`.
 
         RuntimeError, in torch's words, if it was freed or written to since. For the user also if it
         was detached in place, and for each result of the node, which is held without its history.

@@ -1,6 +1,6 @@
 """Saved tensors that a hook packed: those of PyTorch's own hooks can be read without calling them.
 
-`node._raw_saved_x` has the hook that would unpack (`unpack_hook`) and what it would be given
+`node._raw_saved_other` has the hook that would unpack (`unpack_hook`) and what it would be given
 (`data`). Which of PyTorch's hooks it is shows by its name; what the others do is not known.
 """
 

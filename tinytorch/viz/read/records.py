@@ -335,7 +335,7 @@ class FunctionRecord:
     """What the code of a Function's backward shows without being run."""
 
     place: str
-    """`Own.backward (train.py:7)`."""
+    """Such as "Square.backward (train.py:7)"."""
     reads_saved: bool | None
     """True if it reads `ctx.saved_tensors` first of all, False if it cannot, else None."""
     is_trusted: bool

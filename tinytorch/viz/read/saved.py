@@ -240,8 +240,8 @@ def _find_tensor_in(raw: Any) -> Any:
 def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
     """Return True if `detach_` cut a saved input off its history, so that backward raises.
 
-    `_saved_self` does not say so, and `_raw_saved_self.unpack()` does, as backward. A Function in
-    Python reads its saved tensors as `_saved_self` does.
+    `_saved_other` does not say so, and `_raw_saved_other.unpack()` does, as backward. A Function in
+    Python reads its saved tensors without that question.
     """
     unpack = getattr_or_none(raw, "unpack")
     is_function = hasattr(type(node), "_forward_cls")

@@ -34,7 +34,7 @@ _HAND_ON = {
 
 
 def describe_code(function: Any) -> str:
-    """Return `Own.backward (train.py:7)`; without a place for what was not written in Python."""
+    """Return "Square.backward (train.py:7)"; without a place for what was not written in Python."""
     for _ in range(9):  # a bound method, functools.partial, or a decorated function
         inner = getattr_or_none(function, "__func__") or getattr_or_none(function, "func")
         inner = inner or getattr_or_none(function, "__wrapped__")
