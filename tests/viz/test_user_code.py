@@ -1,4 +1,4 @@
-"""What is read from the bytecode of a backward, and from the names of PyTorch's own hooks and formulas."""
+"""Bytecode of a backward as it is read, and the names of PyTorch's own hooks and formulas."""
 
 import functools
 import re

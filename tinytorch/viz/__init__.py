@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 # What copylab builds on, besides the public names below.
 from . import render
+from .diagnose import THREADS_IN_DRY_RUN as THREADS_IN_DRY_RUN
 from .diagnose import Blame as Blame
 from .diagnose import Changes as Changes
 from .diagnose import Explanation, explain

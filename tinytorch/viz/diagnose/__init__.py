@@ -2,12 +2,14 @@
 
 from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
+from .dry_run import THREADS_IN_DRY_RUN
 from .explanation import Explanation, explain
 from .finding import add_writing_lines, all_saved, count_writes
 from .hazards import find_possible_writers, find_stale_saved, find_unseen_writes
 from .refusals import find_refusals
 
 __all__ = [
+    "THREADS_IN_DRY_RUN",
     "Blame",
     "Changes",
     "Explanation",

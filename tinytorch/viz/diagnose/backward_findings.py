@@ -37,19 +37,7 @@ def find_findings(
     if wrong_start and root.numel == 1:
         yield BackwardFinding("refused", wrong_start)
     pairs = all_saved(nodes)
-    certain = [pair for pair in pairs if pair.saved.raises]
-    yield from find_stale(snap, [pair for pair in certain if pair.saved.state == "stale"])
-    yield from _describe_detached([pair for pair in certain if pair.saved.state == "detached"])
-    freed = [pair for pair in certain if pair.saved.state == "freed"]
-    if freed:
-        yield _describe_freed(snap, root, freed, pairs)
-    shared = [
-        pair
-        for pair in pairs
-        if pair.node.id in used and pair.saved.state == "live" and pair.saved.opened
-    ]
-    if shared:
-        yield _describe_used_twice(shared, used[shared[0].node.id])
+    yield from _find_refused_saves(snap, root, pairs, used)
     # A gradient may not arrive where a Function in Python decides.
     behind = find_nodes_behind_functions(snap, nodes)
     refusals = find_refusals(snap, nodes)
@@ -64,15 +52,36 @@ def find_findings(
     # Doubts come last: `explain` leaves them out where something is certain.
     for refusal in refusals:
         if refusal.node.id in behind:
-            yield BackwardFinding("not known", refusal.sentence, refusal.way_out)
+            yield BackwardFinding(
+                "not known", refusal.sentence, refusal.way_out, after_run="not known"
+            )
     visited = [*nodes, *map(snap.node, used)]
     for doubt in _find_doubts_on_grads(snap, visited, read_by_backward):
-        yield BackwardFinding("not known", doubt)
+        yield BackwardFinding("not known", doubt, after_run="not known")
     yield from _find_not_known(snap, nodes, pairs)
     yield from _find_not_compared(snap, read_by_backward)
 
 
 # -- why it raises -----------------------------------------------------------------------
+
+
+def _find_refused_saves(
+    snap: Snapshot, root: TensorRecord, pairs: Sequence[SavedBy], used: Mapping[str, str]
+) -> Iterator[BackwardFinding]:
+    """Yield the findings on what backward opens, and must not."""
+    certain = [pair for pair in pairs if pair.saved.raises]
+    yield from find_stale(snap, [pair for pair in certain if pair.saved.state == "stale"])
+    yield from _describe_detached([pair for pair in certain if pair.saved.state == "detached"])
+    freed = [pair for pair in certain if pair.saved.state == "freed"]
+    if freed:
+        yield _describe_freed(snap, root, freed, pairs)
+    shared = [
+        pair
+        for pair in pairs
+        if pair.node.id in used and pair.saved.state == "live" and pair.saved.opened
+    ]
+    if shared:
+        yield _describe_used_twice(shared, used[shared[0].node.id])
 
 
 def _describe_detached(pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
@@ -198,9 +207,9 @@ def _find_not_known(
     snap: Snapshot, nodes: Sequence[NodeRecord], pairs: Sequence[SavedBy]
 ) -> Iterator[BackwardFinding]:
     doubts = dict.fromkeys(snap.doubts)
+    hidden_doubts: dict[str, None] = {}
     for node in nodes:
-        doubts |= dict.fromkeys(node.doubts)
-        doubts |= {saved.doubt: None for saved in node.saved if saved.doubt}
+        (hidden_doubts if node.hides_saved else doubts).update(dict.fromkeys(node.doubts))
     for tensor in find_reshaped(snap, nodes):
         doubt = gettext(
             "{name} was given another shape by .data, and gradients of the old one are expected",
@@ -208,9 +217,17 @@ def _find_not_known(
         )
         doubts[doubt] = None
     if any(node.cut for node in nodes):
-        doubts |= dict.fromkeys(snap.notes)
+        hidden_doubts |= dict.fromkeys(snap.notes)
     for doubt in doubts:
         yield BackwardFinding("not known", doubt)
+    for doubt in hidden_doubts:
+        yield BackwardFinding("not known", doubt, after_run="not compared")
+    packed: dict[str, list[SavedBy]] = {}
+    for pair in pairs:
+        if pair.saved.doubt:
+            packed.setdefault(pair.saved.doubt, []).append(pair)
+    for doubt, group in packed.items():
+        yield BackwardFinding("not known", doubt, "", group, after_run="not compared")
     for pair in pairs:
         if pair.saved.raises is None:
             sentence = gettext(
@@ -218,7 +235,8 @@ def _find_not_known(
                 "raises if it opens that",
                 **name_first_saved(snap, [pair]),
             )
-            yield BackwardFinding("not known", sentence, "", [pair])
+            # Where it ran, another tensor was read, or the error was caught.
+            yield BackwardFinding("not known", sentence, "", [pair], after_run="not compared")
     hidden = [pair for pair in pairs if pair.saved.state in HIDDEN and not pair.saved.refusal]
     if hidden and not all(pair.saved.doubt for pair in hidden):
         sentence = ngettext(
@@ -229,7 +247,7 @@ def _find_not_known(
             node=short_node_name(hidden[0].node.name),
             name=hidden[0].saved.name,
         )
-        yield BackwardFinding("not known", sentence, "", hidden)
+        yield BackwardFinding("not known", sentence, "", hidden, after_run="not compared")
 
 
 def _find_doubts_on_grads(

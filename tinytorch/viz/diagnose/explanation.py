@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..read import NodeRecord, Snapshot, TensorRecord, read_snapshot
-from ..wording import format_repr, gettext, join_few_names, join_lines, ngettext
+from ..read import NodeRecord, Snapshot, TensorRecord, collect_tensors, read_snapshot
+from ..wording import escape_unseen, format_repr, gettext, join_few_names, join_lines, ngettext
 from .backward_findings import find_findings
+from .dry_run import RunResult, run_backward
 from .finding import BackwardFinding, all_saved
 
 _MAX_FINDINGS = 4
@@ -55,7 +56,9 @@ class Explanation:
         return {"text/plain": self.text}
 
 
-def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Explanation:
+def explain(
+    *tensors: Any, since: Snapshot | None = None, run: Any = False, **named: Any
+) -> Explanation:
     """Say in words what `backward()` on these tensors would do, called in turn; it is not called.
 
     >>> x = torch.ones(2, requires_grad=True)
@@ -67,21 +70,44 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     ...
 
     The arguments are those of `snapshot`, or a snapshot. Tensors given besides the one in question
-    are known by name: the more of them, the more can be said about who wrote where. With `since`,
-    an earlier snapshot, what was saved is compared with what it was then; without it a write that
-    no version counter saw cannot be excluded, and the verdict is "unknown" where something was
-    saved.
+    are known by name: the more of them, the more can be said about who wrote where; where there is
+    a scalar, others that have several elements decide nothing. Inside of a `copylab.watch`, what
+    was saved is compared with what it was when it was saved; with `since`, an earlier snapshot,
+    with what it was then. Without both a write that no version counter saw cannot be excluded, and
+    the verdict is "unknown" where something was saved.
 
-    Raises TypeError for an argument that is not a tensor and contains none.
+    `run=True` runs hooks, Functions in Python and checkpoints, too, in a backward that adds to no
+    `.grad` and frees nothing (`autograd.grad(..., retain_graph=True)`).
+
+    Raises TypeError for an argument that is not a tensor and contains none, and for `run=True` with
+    a snapshot, which has no tensors.
     """
-    snap = read_snapshot(tensors, named, sys._getframe(1), since)
+    if not isinstance(run, bool):
+        # A tensor called `run`.
+        named, run = {**named, "run": run}, False
+    frame = sys._getframe(1)
+    if run and any(isinstance(each, Snapshot) for each in (*tensors, *named.values())):
+        raise TypeError("run=True is for tensors: a snapshot has none that could be run")
+    tensor_by_name = dict(reversed(collect_tensors(tensors, named, frame))) if run else {}
+    snap = read_snapshot(tensors, named, frame, since)
+    return _judge_roots(snap, tensor_by_name if run else None)
+
+
+def _judge_roots(snap: Snapshot, tensor_by_name: dict[str, Any] | None) -> Explanation:
+    """Judge a backward on each root in turn, and run it where tensors are given."""
     all_findings: list[BackwardFinding] = []
     lines: list[str] = []
     used: dict[str, str] = {}
     roots = _find_roots(snap)
-    for root in roots:
+    scalars = [root for root in roots if root.numel == 1]
+    for root in scalars or roots:
         nodes = snap.nodes_behind(root)
         findings = list(find_findings(snap, root, nodes, used))
+        if tensor_by_name is not None and _decide_verdict(findings) != "raises":
+            name = next((name for name in root.names if name in tensor_by_name), "")
+            result = run_backward(tensor_by_name[name]) if name else None
+            if result is not None:
+                findings = list(_add_result_of_run(findings, result))
         # If it is known to raise, or to have missed a write, the doubts do not matter any more.
         if _decide_verdict(findings) != "unknown":
             findings = [each for each in findings if each.kind not in _DOUBTFUL_KINDS]
@@ -89,6 +115,13 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
         all_findings += findings
         # A backward on the next root finds what this one has freed.
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
+    others = [snap.label(root.id) for root in roots if root.numel != 1]
+    if scalars and others:
+        sentence = gettext(
+            "No verdict on {names}: backward() without an argument is for one element.",
+            names=join_few_names(others),
+        )
+        lines.append(sentence)
     if not roots:
         lines = [gettext("There is no tensor that backward could be called on.")]
     lines += [
@@ -96,6 +129,29 @@ def explain(*tensors: Any, since: Snapshot | None = None, **named: Any) -> Expla
     ]
     verdict = _decide_verdict(all_findings) if roots else "raises"
     return Explanation(verdict, tuple(all_findings), join_lines(lines))
+
+
+def _add_result_of_run(
+    findings: Sequence[BackwardFinding], result: RunResult
+) -> Iterator[BackwardFinding]:
+    """Yield what speaks against a backward once it was run."""
+    if result.error:
+        sentence = gettext("it was run, and raised {error}", error=escape_unseen(result.error))
+        yield BackwardFinding("raised", sentence)
+    if result.hooks_not_run:
+        sentence = gettext(
+            "backward may call {code}, a hook that was not called when it was run",
+            code=join_few_names(result.hooks_not_run),
+        )
+        yield BackwardFinding("not known", sentence)
+    for finding in findings:
+        if finding.kind != "not known":
+            yield finding
+        elif finding.after_run:
+            # It ran, and whether on what had been saved is not known.
+            yield replace(finding, kind=finding.after_run)
+        elif any(saved.bytes_unchanged is False for _, saved in finding.saved):
+            yield replace(finding, kind="unseen write")
 
 
 def _find_roots(snap: Snapshot) -> list[TensorRecord]:

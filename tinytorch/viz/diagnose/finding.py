@@ -34,7 +34,7 @@ class BackwardFinding:
     kind: str
     """Why backward raises: "stale" (what was saved was written since, and counted), "freed",
     "invalid", "no grad", "not a scalar", "no derivative", "detached" (`detach_` cut off what was
-    saved), "refused" (a leaf, its .grad, a shape or an operation does not take the gradient). Why its gradient may be wrong: "unseen
+    saved), "refused" (a leaf, its .grad, a shape or an operation does not take the gradient), "raised" (it was run). Why its gradient may be wrong: "unseen
     write". Why nothing is promised: "not known" (it may raise), "not compared" (what was saved may
     have been written past its version counter)."""
     sentence: str
@@ -45,6 +45,8 @@ class BackwardFinding:
     """All that the cause touches: nodes, and what they saved."""
     sharing: tuple[str, ...] = ()
     """The names of the tensors that share memory with the first of them."""
+    after_run: str = ""
+    """Of a doubt: the kind that it is of once a backward was run; empty if that answers it."""
 
     def __repr__(self) -> str:
         return format_repr(f"{self.kind}: {self.sentence}")

@@ -1,6 +1,6 @@
 """Why a node raises, apart from what it saved: accumulating into a leaf, shapes, operations.
 
-Source: PyTorch's `AccumulateGrad::apply`, `accumulateGrad` and `validate_outputs`.
+Source: PyTorch's `accumulate_grad.h` and `validate_outputs`.
 """
 
 from __future__ import annotations

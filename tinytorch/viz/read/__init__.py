@@ -1,6 +1,7 @@
 """Snapshots: plain data about the tensors of either engine."""
 
 from .cell_summary import CellSummary
+from .doubts import find_hooks
 from .module_paths import modules
 from .naming import collect_tensors, is_added_name, things_in
 from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
@@ -9,6 +10,7 @@ from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, Tenso
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
 from .stretches import Stretches
+from .user_code import describe_code
 
 __all__ = [
     "CellSummary",
@@ -22,8 +24,10 @@ __all__ = [
     "Stretches",
     "TensorRecord",
     "collect_tensors",
+    "describe_code",
     "disable_overrides",
     "engine_name",
+    "find_hooks",
     "find_sharing",
     "getattr_or_none",
     "is_added_name",

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
-from ..wording import gettext, ngettext, short_node_name
+from ..wording import gettext, join_few_names, ngettext, short_node_name
 from .gradient_specs import gradient_specs_of
 from .probe import getattr_or_none
-from .user_code import read_function
+from .user_code import describe_code, read_function
 
 _REFUSES = re.compile(
     r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|CudnnRnn"
@@ -77,8 +77,13 @@ def doubts_of_node(node: Any) -> Iterator[str]:
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )
-    if _has_hooks_of_tinytorch(node, meta):
-        yield gettext("{node} has a hook, which may raise or change the gradient", node=name)
+    hooks = _find_hooks_of_tinytorch(node, meta)
+    if hooks:
+        yield gettext(
+            "{node} has a hook, which may raise or change the gradient: {code}",
+            node=name,
+            code=join_few_names(dict.fromkeys(map(describe_code, hooks))),
+        )
 
 
 def _may_refuse(node: Any, name: str) -> bool:
@@ -86,6 +91,11 @@ def _may_refuse(node: Any, name: str) -> bool:
         return False
     is_complex = any(spec is None or "complex" in spec.dtype for spec in gradient_specs_of(node))
     return is_complex or not _REFUSES_COMPLEX_ALONE.search(name)
+
+
+def hides_saved(node: Any) -> bool:
+    """Return True if a node saves tensors that cannot be looked at."""
+    return type(node).__name__ == "CppFunction" or short_node_name(node.name()) == "CopySlices"
 
 
 def refusals_of_node(node: Any) -> Iterator[str]:
@@ -120,14 +130,22 @@ def _refuses_qr(node: Any) -> bool:
     return rows > columns
 
 
-def _has_hooks_of_tinytorch(node: Any, meta: Any) -> bool:
-    """Return True if a node of tinytorch has a hook; for torch see `_count_hooks_on_graphs`."""
+def _find_hooks_of_tinytorch(node: Any, meta: Any) -> list[Any]:
+    """Return the hooks on a node of tinytorch; for torch see `_find_hooks_on_graphs`."""
     hooks = getattr_or_none(node, "_hooks")
-    if hooks:
-        hooks_on_outputs = [group for _, group in hooks.on_outputs]
-        if any((hooks.pre, hooks.post, *hooks_on_outputs)):
-            return True
-    return bool(meta and (meta.grad_hooks or meta.post_accumulate_hooks))
+    groups = [hooks.pre, hooks.post, *(group for _, group in hooks.on_outputs)] if hooks else []
+    if meta:
+        groups += [meta.grad_hooks or {}, meta.post_accumulate_hooks or {}]
+    return [hook for group in groups for hook in group.values()]
+
+
+def find_hooks(engine: Any) -> list[Any]:
+    """Return the hooks on gradients that are registered in this process; none for tinytorch."""
+    hooks = getattr_or_none(getattr_or_none(engine, "utils"), "hooks")
+    handle_class = getattr_or_none(hooks, "RemovableHandle")
+    if not hasattr(handle_class, "next_id"):
+        return []
+    return _find_hooks_on_graphs(engine, handle_class.next_id)
 
 
 def doubts_of_process(engine: Any) -> Iterator[str]:
@@ -150,20 +168,15 @@ def doubts_of_process(engine: Any) -> Iterator[str]:
         yield gettext(
             "torch.distributed is at work, whose own hooks may raise or change the gradient"
         )
-    hooks = getattr_or_none(getattr_or_none(engine, "utils"), "hooks")
-    handle_class = getattr_or_none(hooks, "RemovableHandle")
-    count = 0
-    if hasattr(handle_class, "next_id"):
-        count = _count_hooks_on_graphs(engine, handle_class.next_id)
-    if count:
+    found = find_hooks(engine)
+    if found:
         yield ngettext(
             "{number} hook on gradients is registered in this process, and torch does not "
-            "say on what; it may raise "
-            "or change the gradient",
+            "say on what; it may raise or change the gradient: {code}",
             "{number} hooks on gradients are registered in this process, and torch does not "
-            "say on what; they may "
-            "raise or change the gradient",
-            count,
+            "say on what; they may raise or change the gradient: {code}",
+            len(found),
+            code=join_few_names(dict.fromkeys(map(describe_code, found))),
         )
 
 
@@ -173,8 +186,9 @@ class _GraphHook(NamedTuple):
     hooks: weakref.ref[OrderedDict]
     number: int
 
-    def is_registered(self) -> bool:
-        return self.number in (self.hooks() or ())
+    def find_function(self) -> Any:
+        """Return the hook itself; None once it is removed."""
+        return (self.hooks() or {}).get(self.number)
 
 
 class HookSearch:
@@ -188,8 +202,8 @@ class HookSearch:
     found: tuple[_GraphHook, ...] = ()
 
 
-def _count_hooks_on_graphs(engine: Any, next_number: int) -> int:
-    """Count registered hooks that belong to no module, no optimizer and not to tinytorch.
+def _find_hooks_on_graphs(engine: Any, next_number: int) -> list[Any]:
+    """Return registered hooks that belong to no module, no optimizer and not to tinytorch.
 
     torch registers a hook in an OrderedDict: those that no known owner refers to are on graphs.
     """
@@ -201,8 +215,9 @@ def _count_hooks_on_graphs(engine: Any, next_number: int) -> int:
                 found += _new_hooks_in(candidate, next_number)
         HookSearch.found = tuple(found)
         HookSearch.searched_up_to = next_number
-    HookSearch.found = tuple(hook for hook in HookSearch.found if hook.is_registered())
-    return len(HookSearch.found)
+    registered = [hook for hook in HookSearch.found if hook.find_function() is not None]
+    HookSearch.found = tuple(registered)
+    return [hook.find_function() for hook in registered]
 
 
 def _ids_of_owned_dicts(engine: Any) -> set[int]:

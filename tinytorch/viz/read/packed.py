@@ -19,7 +19,7 @@ _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
 class PackedState(NamedTuple):
-    """What is known of one saved tensor that a hook packed."""
+    """State of one saved tensor that a hook packed."""
 
     tensor: Any = None
     """What the hook returns, or copies; None if that is not known."""

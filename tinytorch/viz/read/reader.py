@@ -23,7 +23,7 @@ from ...graph import name_of_node
 from ..wording import gettext
 from .blocks import PLAIN_CLASSES, BlockPlace, Blocks, IdSequence
 from .counter_sharing import find_counter_sharers
-from .doubts import doubts_of_node, doubts_of_process, refusals_of_node
+from .doubts import doubts_of_node, doubts_of_process, hides_saved, refusals_of_node
 from .found_tensors import FoundTensor, FoundTensors
 from .gradient_specs import gradient_specs_of, input_shapes_of
 from .identity import hold_identities, number_of_twin
@@ -401,6 +401,7 @@ class _Reader:
                 ),
                 module=paths[position],
                 doubts=tuple(doubts_of_node(node)),
+                hides_saved=hides_saved(node),
                 refusals=tuple(refusals_of_node(node)),
                 function=read_function(node),
                 gradient_specs=gradient_specs_of(node),

@@ -364,6 +364,8 @@ class NodeRecord:
     """Path of the module whose forward made it ("layers.3.attn"), if `modules` noted it."""
     doubts: tuple[str, ...] = ()
     """Why it cannot be known what the node will do in backward."""
+    hides_saved: bool = False
+    """True for a kind of node that does not show what it saved."""
     refusals: tuple[str, ...] = ()
     """Why the node raises as soon as a gradient arrives, whatever it saved."""
     function: FunctionRecord | None = None

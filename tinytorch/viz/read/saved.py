@@ -17,7 +17,14 @@ from .blocks import address_of
 from .checksums import Checksums
 from .found_tensors import FoundTensors
 from .packed import open_packed
-from .probe import find_foreign_hook, getattr_or_none, grad_fn_or_none, is_python_number, is_tensor, version_of
+from .probe import (
+    find_foreign_hook,
+    getattr_or_none,
+    grad_fn_or_none,
+    is_python_number,
+    is_tensor,
+    version_of,
+)
 from .records import SavedRecord
 from .user_code import read_function
 

@@ -30,11 +30,22 @@ MOST_LISTED = 24
 # -- storages and tensors ----------------------------------------------------------
 
 
+def name_with_gradients(snap: Snapshot, tensors: Sequence[TensorRecord]) -> list[str]:
+    """Return what tensors are called; a named one that is a `.grad`, too, is called by both."""
+    labels = [snap.label(tensor.id) for tensor in tensors]
+    for tensor in tensors:
+        if tensor.names and tensor.grad_of is not None and snap.tensor(tensor.grad_of).names:
+            label = snap.grad_label(tensor.grad_of)
+            if label not in labels:
+                labels.append(label)
+    return labels
+
+
 def title_of_storage(
     snap: Snapshot, members: Sequence[TensorRecord], *, short_form: bool = False
 ) -> str:
     """Return `one storage, shared by a and b` or `storage of c alone`; the short form omits "alone"."""
-    names = [snap.label(tensor.id) for tensor in members]
+    names = name_with_gradients(snap, members)
     # A NumPy array over the memory shares it, too: writes go both ways, and uncounted.
     arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
     names += [gettext("{name} (a NumPy array)", name=escape_name(name)) for name in arrays]

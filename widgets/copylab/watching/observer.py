@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from tinytorch.graph import name_of_node
-from tinytorch.viz import format_repr, join_few_names, memory, snapshot
+from tinytorch.viz import THREADS_IN_DRY_RUN, format_repr, join_few_names, memory, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
 from ..ui import panel_style_sheet
@@ -390,6 +390,11 @@ class Watch(Presentation):
             if record.sequence_nr == sequence_nr:
                 record.is_harmless = True
 
+    def _is_looked_at(self) -> bool:
+        """Return True if what is read now is read by a look of this thread, not by its program."""
+        thread = threading.get_ident()
+        return thread in self._threads_in_snapshot or thread in THREADS_IN_DRY_RUN
+
     def check_read(
         self, record: WatchedSave, find_node: Callable[[], Any], backward_nr: int
     ) -> None:
@@ -397,7 +402,7 @@ class Watch(Presentation):
 
         Raises GradientWarning for a modified one with `silent="raise"`.
         """
-        if threading.get_ident() in self._threads_in_snapshot:
+        if self._is_looked_at():
             return
         has_changed = record.has_changed
         with self._lock:
@@ -431,7 +436,7 @@ class Watch(Presentation):
         self, record: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
     ) -> None:
         """Add the two lines to the engine's own error for a stale saved tensor."""
-        if threading.get_ident() in self._threads_in_snapshot:
+        if self._is_looked_at():
             return
         with self._lock:
             self.read_count += 1

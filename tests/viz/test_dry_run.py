@@ -1,0 +1,81 @@
+"""`explain(..., run=True)`: a backward that is run to see what it does, and that changes nothing."""
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+from copylab import watch
+
+from tinytorch.viz import explain, memory, snapshot
+
+
+def _refuse(grad: Any) -> Any:  # noqa: ARG001
+    raise ValueError("no gradient today")
+
+
+def test_a_run_finds_what_a_hook_does_and_changes_nothing(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    h = x + 1
+    loss = h.sum()
+    handle = h.register_hook(_refuse)
+    said = explain(loss)
+    assert said.verdict == "unknown"
+    assert "_refuse (test_dry_run.py:" in said.text
+    said = explain(loss, run=True)
+    assert said.verdict == "raises"
+    assert "it was run, and raised ValueError: no gradient today" in said.text
+    handle.remove()
+    h.register_hook(lambda grad: grad * 2)
+    state = engine.get_rng_state()
+    assert explain(loss, run=True).verdict == "runs"
+    assert x.grad is None
+    assert engine.equal(state, engine.get_rng_state())
+    loss.backward()
+    grad: Any = x.grad
+    assert grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_hook_that_a_run_does_not_call_stays_a_doubt(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    loss = x.sum()
+    x.register_post_accumulate_grad_hook(_refuse)
+    said = explain(loss, run=True)
+    assert said.verdict == "unknown"
+    assert "a hook that was not called when it was run" in said.text
+    with pytest.raises(ValueError, match="today"):
+        loss.backward()
+
+
+def test_a_run_is_no_backward_of_the_program(engine: ModuleType) -> None:
+    with watch(silent="raise") as w:
+        x = engine.ones(3, requires_grad=True)
+        h = x.exp()
+        loss = h.sum()
+        h.data.mul_(2)
+        said = explain(loss, h=h, run=True)
+        assert said.verdict == "may be wrong"
+        assert w.findings == []
+    assert explain(x.exp().sum(), run=True).verdict == "unknown", "nothing was compared"
+    # A tensor may have that name.
+    assert explain(run=(x + 1).sum()).verdict == "runs"
+    with pytest.raises(TypeError, match="a snapshot has none"):
+        explain(snapshot(loss), run=True)
+
+
+def test_scalars_decide(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    logits = x * 2
+    doubled, loss = logits * 2, (logits + 1).sum()
+    said = explain(loss, doubled=doubled)
+    assert said.verdict == "runs"
+    assert "No verdict on doubled: backward() without an argument is for one element." in said.text
+    assert explain(doubled).verdict == "raises"
+
+
+def test_a_gradient_counts_as_a_name(engine: ModuleType) -> None:
+    x = engine.ones(2, requires_grad=True)
+    x.sum().backward()
+    previous = x.grad
+    text = memory(x=x, previous=previous).text
+    assert "one storage, shared by previous and x.grad" in text
+    assert "storage of previous alone" not in text

@@ -1,0 +1,103 @@
+"""A backward that changes nothing: `autograd.grad` with the graph retained, asked for by `run=True`.
+
+It runs what a look does not: hooks, Functions in Python, checkpoints. No `.grad` is added to, what
+was saved is not freed, and random numbers go on as if it had not been. What a hook of the program
+changes is the program's own.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ..read import describe_code, engine_name, find_hooks, getattr_or_none
+
+THREADS_IN_DRY_RUN: set[int] = set()
+"""A watch does not count what is read in these: it is not the program's backward."""
+_NEEDS_A_REAL_RUN = ("donated buffers", "incompatible with .grad()")
+"""In errors that only this kind of run raises: of compiled backwards, of reentrant checkpoints."""
+
+
+class RunResult(NamedTuple):
+    """Result of a dry run."""
+
+    error: str
+    """What it raised; empty if nothing."""
+    hooks_not_run: tuple[str, ...]
+    """The hooks that it has not called: those on a leaf after its gradient was added, say."""
+
+
+def run_backward(root: Any) -> RunResult | None:
+    """Return what a backward on `root` does; None if it cannot be run without changing something."""
+    engine: Any = sys.modules[engine_name(root)]
+    leaves = _find_leaves(root)
+    if not leaves:
+        return None  # `grad` wants something to differentiate by
+    thread, profiler = threading.get_ident(), sys.getprofile()
+    called: set[Any] = set()
+    error = ""
+    THREADS_IN_DRY_RUN.add(thread)
+    try:
+        with _keep_random_state(engine), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Which hooks a backward calls shows when it calls them, and nowhere else.
+            sys.setprofile(lambda frame, event, _: called.add(frame.f_code))
+            engine.autograd.grad(root, leaves, retain_graph=True, allow_unused=True)
+    except Exception as raised:  # noqa: BLE001 - code of the user's runs, and what it raises is asked
+        error = f"{type(raised).__name__}: {str(raised).partition(chr(10))[0]}"
+    finally:
+        sys.setprofile(profiler)
+        THREADS_IN_DRY_RUN.discard(thread)
+    if any(text in error for text in _NEEDS_A_REAL_RUN):
+        return None
+    hooks = [*find_hooks(engine), *_find_hooks_after(leaves)]
+    not_run = [hook for hook in hooks if getattr_or_none(hook, "__code__") not in called]
+    return RunResult(error, tuple(dict.fromkeys(map(describe_code, not_run))))
+
+
+def _find_hooks_after(leaves: list[Any]) -> Iterator[Any]:
+    """Yield the hooks of tinytorch that run once a gradient was added to a leaf."""
+    for leaf in leaves:
+        hooks = getattr_or_none(getattr_or_none(leaf, "_meta"), "post_accumulate_hooks") or {}
+        yield from hooks.values()
+        accumulator = getattr_or_none(getattr_or_none(leaf, "_meta"), "accumulator")
+        node_hooks = getattr_or_none(accumulator() if accumulator else None, "_hooks")
+        if node_hooks:
+            yield from (*node_hooks.pre.values(), *node_hooks.post.values())
+
+
+def _find_leaves(root: Any) -> list[Any]:
+    """Return the leaves that a backward on `root` would add to."""
+    if root.grad_fn is None:
+        return [root]
+    leaves: dict[int, Any] = {}
+    seen, waiting = {root.grad_fn}, [root.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        variable = getattr_or_none(node, "variable")
+        if variable is not None and variable.is_leaf and variable.requires_grad:
+            leaves[id(variable)] = variable
+        for follower, _ in node.next_functions:
+            if follower is not None and follower not in seen:
+                seen.add(follower)
+                waiting.append(follower)
+    return list(leaves.values())
+
+
+@contextmanager
+def _keep_random_state(engine: Any) -> Iterator[None]:
+    """Put the state of random numbers back at the end: a checkpoint draws them again."""
+    state = engine.get_rng_state()
+    cuda: Any = getattr_or_none(engine, "cuda")
+    is_on_cuda = bool(getattr_or_none(cuda, "is_initialized") and cuda.is_initialized())
+    states = cuda.get_rng_state_all() if is_on_cuda and engine.__name__ == "torch" else None
+    try:
+        yield
+    finally:
+        engine.set_rng_state(state)
+        if states is not None:
+            cuda.set_rng_state_all(states)
