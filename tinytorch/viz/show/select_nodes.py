@@ -129,7 +129,7 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
 
 
 class _EdgeEnd(NamedTuple):
-    """Where an edge goes: a node, or a leaf, which is where the nodes are that use it."""
+    """The end of an edge: a node, or a leaf, whose place is that of the nodes that use it."""
 
     place: int
     """The place of the node, or of the first of those that use the leaf."""
