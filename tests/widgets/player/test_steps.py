@@ -1,5 +1,6 @@
 """`steps`: what a step changed in words, its two pictures, the stored text and HTML, the live form."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ from copylab.player.static import SCRIPTS, SHEETS
 from copylab.ui.theme import panel_style_sheet, read_web_files
 
 import tinytorch
+from tinytorch.viz import LayoutError
 
 ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
 
@@ -485,3 +487,25 @@ class TestLive:
 def test_a_frame_prints_as_one_line() -> None:
     player = steps("import torch\nx = torch.ones(2)")
     assert repr(player[1:]) == "(<step 2, line 2: x = torch.ones(2)>,)"
+
+
+def test_seconds_limit_drawing_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "w = torch.ones(2, requires_grad=True)\ny = w\n" + "y = y * w\n" * 40
+    assert all(frame.pictures["memory"].svg for frame in steps(code, engine=tinytorch))
+    asked = itertools.count()
+    # A second goes by each time that a picture is to be drawn.
+    monkeypatch.setattr("copylab.player.frames.time.process_time", lambda: float(next(asked)))
+    limited = steps(code, engine=tinytorch, seconds=40)
+    assert limited.ended == "finished"
+    for kind in ("memory", "graph"):
+        pictures = [frame.pictures[kind] for frame in limited if kind in frame.pictures]
+        is_drawn = [bool(picture.svg) for picture in pictures]
+        assert is_drawn == sorted(is_drawn, reverse=True)
+        assert is_drawn[0]
+        assert not is_drawn[-1]
+        assert pictures[-1].text.startswith("Not drawn.")
+        with pytest.raises(LayoutError, match=r"time for drawing was up \(seconds=40\)"):
+            pictures[-1].themed("light")
+    assert next(asked) < 200, "it is asked once for each picture"
+    assert limited[-1].changes == steps(code, engine=tinytorch)[-1].changes
+    assert "time for drawing was up" in limited.html

@@ -98,7 +98,8 @@ def graphs_of(
     """
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
-    for changed, wrong_in_step in zip(run, wrong_nodes, strict=True):
+    # A run whose time for drawing is up ends before its nodes do.
+    for changed, wrong_in_step in zip(run, wrong_nodes, strict=False):
         selection = select_nodes(changed)
         sheets.append(make_sheet(describe_graph(changed, selection, wrong_in_step)))
         describe_unmarked.append(partial(describe_graph, Changes(changed.now), selection))

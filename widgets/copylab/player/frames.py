@@ -7,7 +7,8 @@ step that has it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import FunctionType, ModuleType
@@ -289,36 +290,95 @@ def _draw_pictures(
         if difference.changes.now.tensors
     }
     pictures = {number: StepPictures() for number in changes}
-    _draw_memories(changes, pictures)
+    # As many seconds as the run had: of a graph that grows with each of n steps, pictures take the
+    # square of n, and 400 rounds took 46 seconds. Memory leaves at least half of them to graphs.
+    seconds = run.limits.seconds
+    time_of_memories = _DrawingTime(seconds / 2)
+    count = _draw_memories(changes, pictures, time_of_memories)
+    _add_undrawn(pictures, "memory", list(changes)[count:], seconds)
     graphs = {number: changed for number, changed in changes.items() if changed.now.nodes}
     # An error speaks for itself: nodes are marked only for a gradient that was computed.
     wrong_nodes = [
         frozenset() if run.steps[number - 1].error else blames[number].nodes for number in graphs
     ]
-    _draw_graphs(graphs, wrong_nodes, pictures)
+    time_of_graphs = _DrawingTime(seconds - time_of_memories.used())
+    count = _draw_graphs(graphs, wrong_nodes, pictures, time_of_graphs)
+    _add_undrawn(pictures, "graph", list(graphs)[count:], seconds)
     return pictures
 
 
-def _draw_memories(changes: Mapping[int, Changes], pictures: Mapping[int, StepPictures]) -> None:
+class _DrawingTime:
+    """The time that is left to draw pictures.
+
+    Processor time, so that a busy machine draws as many as an idle one.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._begin, self._seconds = time.process_time(), seconds
+
+    def used(self) -> float:
+        """Return how many seconds have been used."""
+        return time.process_time() - self._begin
+
+    def is_up(self, share: float = 1.0) -> bool:
+        """Return True if a share of the time is used up."""
+        return self.used() > share * self._seconds
+
+    def limit(self, steps: Iterable[Changes]) -> Iterator[Changes]:
+        """Yield the steps until half of the time is up: all are placed before one is drawn."""
+        for changed in steps:
+            if self.is_up(share=0.5):
+                return
+            yield changed
+
+
+def _add_undrawn(
+    pictures: Mapping[int, StepPictures], kind: str, numbers: list[int], seconds: float
+) -> None:
+    """Say at the steps for which there was no time that their pictures are not drawn."""
+    if not numbers:
+        return
+    problem = gettext("the time for drawing was up (seconds={seconds})", seconds=f"{seconds:g}")
+    words = gettext("Not drawn. Draw fewer steps with rounds=2, or more with a larger seconds=.")
+    for number in numbers:
+        pictures[number].pictures[kind] = StepPicture("", words, numbers[0], problem)
+
+
+def _draw_memories(
+    changes: Mapping[int, Changes], pictures: Mapping[int, StepPictures], time_left: _DrawingTime
+) -> int:
+    """Draw the memory of the steps while there is time; return of how many."""
     drawn: dict[tuple[str, str], StepPicture] = {}
     before = ""
-    for number, memory in zip(changes, memories_of(changes.values()), strict=True):
+    count = 0
+    memories = memories_of(time_left.limit(changes.values()))
+    for number, memory in zip(changes, memories, strict=False):
+        if time_left.is_up():
+            break
+        count += 1
         new = StepPicture(memory.svg, memory.text, number)
         pictures[number].pictures["memory"] = drawn.setdefault((memory.svg, memory.text), new)
         pictures[number].changed["memory"] = find_changed_lines(before, memory.text)
         # Without the marks of what was new at that step: they alone would make lines differ.
         before = memory.unmarked_text()
+    return count
 
 
 def _draw_graphs(
     changes: Mapping[int, Changes],
     wrong_nodes: list[frozenset[Any]],
     pictures: Mapping[int, StepPictures],
-) -> None:
+    time_left: _DrawingTime,
+) -> int:
+    """Draw the graphs of the steps while there is time; return of how many."""
     drawn: dict[tuple[Any, str], StepPicture] = {}
     before = ""
-    graphs = graphs_of(changes.values(), wrong_nodes)
-    for number, (content, graph) in zip(changes, graphs, strict=True):
+    count = 0
+    graphs = graphs_of(time_left.limit(changes.values()), wrong_nodes)
+    for number, (content, graph) in zip(changes, graphs, strict=False):
+        if time_left.is_up():
+            break
+        count += 1
         # A graph is compared before its layout is made, which takes most of the time.
         key = (content, graph.text)
         if key not in drawn:
@@ -331,6 +391,7 @@ def _draw_graphs(
         renumbered = _renumber_nodes(before, changes[number])
         pictures[number].changed["graph"] = find_changed_lines(renumbered, graph.text)
         before = graph.unmarked_text()
+    return count
 
 
 def _renumber_nodes(text: str, changes: Changes) -> str:

@@ -83,7 +83,7 @@ def steps(
         that calls. Modules, classes and functions among them are stepped into besides:
         `into=[models]`, `into=["f", Net]`. They are left as they are.
     rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
-    max_steps, seconds: the run ends there, and says so. Interrupting it keeps the steps so far.
+    max_steps, seconds: run and drawing end there, and say so. Interrupting keeps the steps so far.
 
     Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and
     End. `.live()` gives the same as a widget, `print(s.text)` the same in words. Errors of the
