@@ -7,6 +7,7 @@ import inspect
 import keyword
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -154,6 +155,28 @@ def long_functions(path: Path, limit: int) -> list[str]:
             lines = (node.end_lineno or 0) - node.lineno + 1
             if lines > limit:
                 found.append(f"{path.name}: {node.name} has {lines} lines")
+    return found
+
+
+def undescribed_fields(path: Path) -> list[str]:
+    """Return the fields of records (NamedTuples, dataclasses) of a file that nothing describes.
+
+    A field is described by a string below it, or if the docstring of its class has its name.
+    """
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        heads = " ".join(map(ast.unparse, (*node.bases, *node.decorator_list)))
+        if not re.search(r"NamedTuple|dataclass", heads):
+            continue
+        words = set(re.findall(r"\w+", (ast.get_docstring(node) or "").lower()))
+        for field, below in pairwise([*node.body, ast.Pass()]):
+            is_described = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            if isinstance(field, ast.AnnAssign) and not is_described:
+                name = ast.unparse(field.target)
+                if name not in words:
+                    found.append(f"{path.name}: {node.name}.{name}")
     return found
 
 

@@ -343,6 +343,12 @@ def test_functions_import_what_is_optional_and_nothing_else() -> None:
     assert {name: late - OPTIONAL for name, late in found.items() if late - OPTIONAL} == LATE
 
 
+def test_fields_of_records_are_described() -> None:
+    files = [path for path in PACKAGE_FILES if {"viz", "watching"} & set(path.parts)]
+    assert len(files) > 50
+    assert [found for path in files for found in guards.undescribed_fields(path)] == []
+
+
 def test_what_does_not_read_well_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "odd.py"
     lines = "".join(f"    x = {n}\n" for n in range(50))
@@ -351,6 +357,9 @@ def test_what_does_not_read_well_is_noticed(tmp_path: Path) -> None:
     assert guards.class_names([file]) == {"Run": ["odd.py", "odd.py"]}
     assert guards.long_functions(file, 50) == ["odd.py: f has 51 lines"]
     assert guards.late_imports(file) == {"torch", "."}
+    record = 'class Run(NamedTuple):\n    """Of a step."""\n    step: int\n    what: str\n    why: int\n    """Why."""\n'
+    file.write_text(record, encoding="utf-8")
+    assert guards.undescribed_fields(file) == ["odd.py: Run.what"]
 
 
 # Files

@@ -5,7 +5,7 @@ from .diff import Changes, compare_snapshots, list_written_names
 from .dry_run import THREADS_IN_DRY_RUN
 from .explanation import Explanation, explain
 from .finding import add_writing_lines, all_saved, count_writes
-from .hazards import find_possible_writers, find_stale_saved, find_unseen_writes
+from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
 from .refusals import find_refusals
 
 __all__ = [
@@ -20,9 +20,9 @@ __all__ = [
     "compare_snapshots",
     "count_writes",
     "explain",
-    "find_possible_writers",
+    "find_maybe_unseen_writes",
+    "find_maybe_written",
     "find_refusals",
     "find_stale_saved",
-    "find_unseen_writes",
     "list_written_names",
 ]

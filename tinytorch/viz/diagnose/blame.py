@@ -7,15 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..read import NodeRecord, SavedRecord, Snapshot
+from ..read import NodeRecord, SavedRecord, Snapshot, StaleVersions, read_stale_error
 from ..wording import escape_unseen, gettext, join_few_names, short_node_name, shorten_text
 from .finding import BackwardFinding, SavedBy
 from .write_findings import find_write_findings
-
-_STALE_ERROR = re.compile(
-    r"modified by an inplace operation: .*is at version (\d+); expected version (\d+)", re.DOTALL
-)
-"""PyTorch's error says which versions differ, and of no tensor by name."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +48,6 @@ class Blame(NamedTuple):
     nodes: frozenset[object] = frozenset()
 
 
-class _Versions(NamedTuple):
-    """The versions in the error that backward raised."""
-
-    now: int
-    """That of the tensor when backward read it."""
-    saved: int
-    """That at which it was saved."""
-
-
 def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after: Snapshot) -> Blame:
     """Return which earlier lines made a backward raise or give a wrong gradient.
 
@@ -72,11 +58,11 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     snap = past[-1].snapshot if past else None
     if snap is None or not snap.nodes:
         return Blame()
-    match = _STALE_ERROR.search(error or "")
+    # PyTorch's error says which versions differ, and of no tensor by name.
+    raised = read_stale_error(error or "")
     # An error of another kind is none that a write can explain.
-    if error is not None and match is None:
+    if error is not None and raised is None:
         return Blame()
-    raised = None if match is None else _Versions(int(match[1]), int(match[2]))
     nodes = _find_nodes_of_step(snap, source)
     if error is None:
         nodes = _find_nodes_of_backward(snap, after, nodes if "backward" in source else [])
@@ -118,7 +104,7 @@ def _has_saved_in_state(node: NodeRecord, state: str) -> bool:
     return any(saved.state == state for saved in node.saved)
 
 
-def _pairs_to_blame(finding: BackwardFinding, raised: _Versions | None) -> Sequence[SavedBy]:
+def _pairs_to_blame(finding: BackwardFinding, raised: StaleVersions | None) -> Sequence[SavedBy]:
     """Return what belongs to the error; without an error, what was written unseen."""
     if raised is None:
         return [] if finding.kind == "stale" else finding.saved
@@ -128,7 +114,7 @@ def _pairs_to_blame(finding: BackwardFinding, raised: _Versions | None) -> Seque
     return [
         pair
         for pair in finding.saved
-        if (pair.saved.version, pair.saved.saved_version) == (raised.now, raised.saved)
+        if (pair.saved.version, pair.saved.saved_version) == (raised.now, raised.then)
     ]
 
 

@@ -25,12 +25,10 @@ from ..read import NodeRecord, Snapshot, TensorRecord, collect_tensors, read_sna
 from ..wording import escape_unseen, format_repr, gettext, join_few_names, join_lines, ngettext
 from .backward_findings import find_findings
 from .dry_run import RunResult, run_backward
-from .finding import BackwardFinding, all_saved
+from .finding import DOUBTFUL_KINDS, RAISING_KINDS, BackwardFinding, all_saved
 
 _MAX_FINDINGS = 4
 """Maximum number of findings reported per tensor."""
-_DOUBTFUL_KINDS = {"not known", "not compared"}
-"""Kinds of findings that prove nothing, neither an error nor a wrong gradient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ def _judge_roots(snap: Snapshot, tensor_by_name: dict[str, Any] | None) -> Expla
                 findings = list(_add_result_of_run(findings, result))
         # If it is known to raise, or to have missed a write, the doubts do not matter any more.
         if _decide_verdict(findings) != "unknown":
-            findings = [each for each in findings if each.kind not in _DOUBTFUL_KINDS]
+            findings = [each for each in findings if each.kind not in DOUBTFUL_KINDS]
         lines += _describe_root(snap, root, nodes, findings)
         all_findings += findings
         # A backward on the next root finds what this one has freed.
@@ -174,7 +172,7 @@ def _decide_verdict(findings: Collection[BackwardFinding]) -> str:
     kinds = {finding.kind for finding in findings}
     if not kinds:
         return "runs"
-    if kinds - _DOUBTFUL_KINDS - {"unseen write"}:
+    if kinds & RAISING_KINDS:
         return "raises"
     # A backward that may raise is not one whose gradient "may be wrong".
     if "not known" in kinds or "unseen write" not in kinds:

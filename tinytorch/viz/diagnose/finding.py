@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
@@ -18,6 +18,28 @@ from ..wording import (
     ngettext,
     short_node_name,
 )
+
+RaisingKind = Literal[
+    "stale",  # what was saved was written since, and counted
+    "detached",  # `detach_` has cut what was saved off its history
+    "freed",  # an earlier backward gave back what was saved
+    "refused",  # a leaf, its .grad, a shape or an operation does not take the gradient
+    "invalid",  # the root is a view whose history became invalid
+    "no grad",  # the root requires none
+    "not a scalar",  # the root has no single real number
+    "no derivative",  # an operation has none
+    "raised",  # it was run, and did
+]
+"""Why backward raises."""
+DoubtfulKind = Literal[
+    "not known",  # backward may raise
+    "not compared",  # what was saved may have been written past its version counter
+]
+"""Why nothing is promised. These prove nothing, neither an error nor a wrong gradient."""
+FindingKind = RaisingKind | Literal["unseen write"] | DoubtfulKind
+"""An unseen write is why the gradient may be wrong without an error."""
+RAISING_KINDS: frozenset[str] = frozenset(get_args(RaisingKind))
+DOUBTFUL_KINDS: frozenset[str] = frozenset(get_args(DoubtfulKind))
 
 
 class SavedBy(NamedTuple):
@@ -31,12 +53,8 @@ class SavedBy(NamedTuple):
 class BackwardFinding:
     """One cause why backward would not do what it should, or why that is not known."""
 
-    kind: str
-    """Why backward raises: "stale" (what was saved was written since, and counted), "freed",
-    "invalid", "no grad", "not a scalar", "no derivative", "detached" (`detach_` cut off what was
-    saved), "refused" (a leaf, its .grad, a shape or an operation does not take the gradient), "raised" (it was run). Why its gradient may be wrong: "unseen
-    write". Why nothing is promised: "not known" (it may raise), "not compared" (what was saved may
-    have been written past its version counter)."""
+    kind: FindingKind
+    """Whether backward raises, gives a wrong gradient, or is not known: see `FindingKind`."""
     sentence: str
     """What is so, in words; without its full stop, as other words may follow."""
     way_out: str = ""

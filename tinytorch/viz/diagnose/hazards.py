@@ -15,8 +15,8 @@ from ..wording import join_few_names
 from .finding import SavedBy, all_saved
 
 
-class UnseenWrite(NamedTuple):
-    """A write that the counter of a saved tensor did not see, if it came after the save."""
+class MaybeUnseenWrite(NamedTuple):
+    """A write that only another tensor's counter counted: unseen, if it came after the save."""
 
     tensor: TensorRecord
     """The tensor that was saved."""
@@ -36,7 +36,7 @@ def find_stale_saved(snap: Snapshot) -> list[SavedBy]:
     ]
 
 
-def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
+def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
     """Return the writes that only the counter of another tensor over the same memory counted.
 
     The counter of the saved tensor, which backward checks, does not know of them.
@@ -60,7 +60,7 @@ def find_unseen_writes(snap: Snapshot) -> list[UnseenWrite]:
         tensor = snap.tensor(pairs[0].saved.tensor or "")
         if tensor.storage in writers:
             found += [
-                UnseenWrite(tensor, writer, pairs)
+                MaybeUnseenWrite(tensor, writer, pairs)
                 for writer in _find_writers(writers[tensor.storage], tensor)
                 if not snap.shares_counter(writer, tensor)
             ]
@@ -87,7 +87,7 @@ def _find_written_tensors(snap: Snapshot) -> dict[str | None, list[TensorRecord]
     return writers
 
 
-def find_possible_writers(snap: Snapshot) -> dict[tuple[str, str], str]:
+def find_maybe_written(snap: Snapshot) -> dict[tuple[str, str], str]:
     """Return (node, tensor that it saved) -> through which others it may have been written unseen.
 
     A tensor whose bytes are known to have changed is not among them.
@@ -95,7 +95,7 @@ def find_possible_writers(snap: Snapshot) -> dict[tuple[str, str], str]:
     labels: dict[tuple[str, str], list[str]] = {}
     lists: dict[int, list[str]] = {}
     """The names for each list of saved tensors, by its identity."""
-    for write in find_unseen_writes(snap):
+    for write in find_maybe_unseen_writes(snap):
         names = lists.setdefault(id(write.saved), [])
         names.append(snap.label(write.writer.id))
         if len(names) > 1:

@@ -16,8 +16,11 @@ class Refusal(NamedTuple):
     """One cause why a node raises when a gradient arrives."""
 
     node: NodeRecord
+    """The node that raises."""
     sentence: str
+    """Without its full stop, as other words may follow."""
     way_out: str = ""
+    """Empty where there is none to name."""
 
 
 def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:

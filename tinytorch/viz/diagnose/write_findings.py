@@ -9,6 +9,7 @@ from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_few_names, join_names, ngettext
 from .finding import (
     BackwardFinding,
+    FindingKind,
     SavedBy,
     add_writing_lines,
     advise_copy,
@@ -19,7 +20,7 @@ from .finding import (
     name_first_saved,
     name_in_python,
 )
-from .hazards import UnseenWrite, find_unseen_writes
+from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes
 
 
 def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator[BackwardFinding]:
@@ -120,9 +121,9 @@ def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFi
     # Where the bytes are known to have changed, counters add nothing.
     already_reported = {id(pair.saved) for group in changed.values() for pair in group}
     node_ids = {pair.node.id for pair in pairs}
-    groups: dict[object, list[tuple[UnseenWrite, list[SavedBy]]]] = {}
+    groups: dict[object, list[tuple[MaybeUnseenWrite, list[SavedBy]]]] = {}
     lists: dict[int, list[SavedBy]] = {}
-    for write in find_unseen_writes(snap):
+    for write in find_maybe_unseen_writes(snap):
         # Once for each list: thousands of aliases may have written what thousands of nodes saved.
         if id(write.saved) not in lists:
             lists[id(write.saved)] = [
@@ -194,12 +195,12 @@ def _describe_changed_bytes(
     is_differentiable = saved.bytes_now is not None and re.search(
         "float|complex", saved.bytes_now[0]
     )
-    kind = "unseen write" if is_differentiable else "not known"
+    kind: FindingKind = "unseen write" if is_differentiable else "not known"
     return BackwardFinding(kind, sentence, way_out, pairs, (label,))
 
 
 def _describe_unseen_write(
-    snap: Snapshot, pairs: Sequence[SavedBy], write: UnseenWrite
+    snap: Snapshot, pairs: Sequence[SavedBy], write: MaybeUnseenWrite
 ) -> BackwardFinding:
     writer, tensor = snap.label(write.writer.id), snap.label(write.tensor.id)
     sentence = gettext(

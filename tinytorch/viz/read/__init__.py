@@ -4,7 +4,15 @@ from .cell_summary import CellSummary
 from .doubts import find_hooks
 from .module_paths import modules
 from .naming import collect_tensors, is_added_name, things_in
-from .probe import disable_overrides, engine_name, getattr_or_none, is_tensor, version_of
+from .probe import (
+    StaleVersions,
+    disable_overrides,
+    engine_name,
+    getattr_or_none,
+    is_tensor,
+    read_stale_error,
+    version_of,
+)
 from .reader import list_tensors_behind, read_snapshot, snapshot
 from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .sharing import FoundSharing, SharedFact, find_sharing
@@ -20,6 +28,7 @@ __all__ = [
     "SavedRecord",
     "SharedFact",
     "Snapshot",
+    "StaleVersions",
     "StorageRecord",
     "Stretches",
     "TensorRecord",
@@ -35,6 +44,7 @@ __all__ = [
     "list_tensors_behind",
     "modules",
     "read_snapshot",
+    "read_stale_error",
     "snapshot",
     "things_in",
     "version_of",

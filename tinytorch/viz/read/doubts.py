@@ -184,6 +184,7 @@ class _GraphHook(NamedTuple):
     """A hook that was found: the dict that it is in, and its number there."""
 
     hooks: weakref.ref[OrderedDict]
+    """The dict of hooks."""
     number: int
 
     def find_function(self) -> Any:

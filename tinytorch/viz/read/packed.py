@@ -6,16 +6,19 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..wording import gettext
-from .probe import find_foreign_hook, getattr_or_none, is_tensor
+from .probe import (
+    StaleVersions,
+    find_foreign_hook,
+    getattr_or_none,
+    is_tensor,
+    read_stale_error,
+)
 from .user_code import describe_code
-
-_VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
 class PackedState(NamedTuple):
@@ -75,13 +78,13 @@ def _open_checkpoint(frame: Any) -> PackedState:
     """Return what is known of a checkpoint that computes again what it did not save."""
     repeated = frame.recompute_fn
     function = describe_code(_find_in_closure(repeated, "fn"))
-    for found in _find_written_inputs(frame):
+    for versions in _find_written_inputs(frame):
         refusal = gettext(
             "an input of the checkpointed {function} was written after the forward pass, from "
             "version {then} to {now}",
             function=function,
-            then=found[2],
-            now=found[1],
+            then=versions.then,
+            now=versions.now,
         )
         return PackedState(refusal=refusal)
     doubt = gettext(
@@ -92,7 +95,7 @@ def _open_checkpoint(frame: Any) -> PackedState:
     return PackedState(doubt=doubt)
 
 
-def _find_written_inputs(frame: Any) -> Iterator[re.Match[str]]:
+def _find_written_inputs(frame: Any) -> Iterator[StaleVersions]:
     for saved in frame.saved_args:
         unpack = getattr_or_none(saved, "unpack")
         if unpack is None or find_foreign_hook(saved) is not None:
@@ -100,6 +103,6 @@ def _find_written_inputs(frame: Any) -> Iterator[re.Match[str]]:
         try:
             unpack()
         except RuntimeError as error:
-            versions = _VERSIONS_IN_ERROR.search(str(error))
+            versions = read_stale_error(str(error))
             if versions is not None:
                 yield versions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -94,6 +95,24 @@ def disable_overrides() -> ExitStack:
         if context_class is not None:
             stack.enter_context(context_class())
     return stack
+
+
+class StaleVersions(NamedTuple):
+    """The versions in an engine's error for a saved tensor that was written since."""
+
+    now: int
+    """That of the tensor when it was read."""
+    then: int
+    """That at which it was saved."""
+
+
+def read_stale_error(message: str) -> StaleVersions | None:
+    """Return the versions in "... is at version 1; expected version 0 instead"; None of others.
+
+    tinytorch says the same, word for word, and so do the hooks of `copylab.watch`.
+    """
+    found = re.search(r"is at version (\d+); expected version (\d+)", message)
+    return None if found is None else StaleVersions(int(found[1]), int(found[2]))
 
 
 def getattr_or_none(owner: Any, attribute: str) -> Any:

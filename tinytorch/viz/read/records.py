@@ -77,10 +77,13 @@ class TensorRecord:
     version: int | None
     """What its version counter has counted; None without one."""
     grad_fn: str | None
+    """The id of its node; None for a leaf, and for a node that was not read."""
     grad_fn_name: str | None
+    """The name of its node, also of one that was not read."""
     output_nr: int
     """Which output of its grad_fn it is."""
     grad: str | None
+    """The id of its .grad."""
     grad_of: str | None
     """The id of the first tensor that has this one as its .grad."""
     base: str | None

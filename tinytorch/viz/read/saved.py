@@ -23,13 +23,12 @@ from .probe import (
     grad_fn_or_none,
     is_python_number,
     is_tensor,
+    read_stale_error,
     version_of,
 )
 from .records import SavedRecord
 from .user_code import read_function
 
-_VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
-"""Reading raised this text, so nothing around it need be told from another error; `blame` has to."""
 _GEOMETRY = re.compile(
     r"size|stride|offset|dim|layout|dtype|device|numel"
     r"|^(start|end|step|index|keepdim|options|alpha|beta)$"
@@ -193,20 +192,18 @@ class SavedReader:
 
         PyTorch checks the version of a saved tensor when it is read, and raises the error that
         backward would raise: "... is at version 1; expected version 0 instead". No attribute has
-        the version at which it was saved, so both are taken from that text; tinytorch raises the
-        same one, word for word, and so do the hooks of `copylab.watch`.
+        the version at which it was saved, so both are taken from that text.
         """
-        versions = _VERSIONS_IN_ERROR.search(message)
+        versions = read_stale_error(message)
         if versions is None:
             if "detached in-place" in message:
                 return FoundSaved(SavedRecord(name, "detached"))
             was_freed = "already been freed" in message
             return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
-        now, then = int(versions[1]), int(versions[2])
         position = None
         for data in map(_find_tensor_in, raws):
             # Of several, as a Function saved them, the error is about the first that was written.
-            if data is not None and (len(raws) == 1 or version_of(data) == now):
+            if data is not None and (len(raws) == 1 or version_of(data) == versions.now):
                 position = self._find_original(data, node)
                 if position is None:
                     position = self.tensors.add(data, "saved")
@@ -214,8 +211,8 @@ class SavedReader:
         record = SavedRecord(
             name,
             "stale",
-            version=now,
-            saved_version=then,
+            version=versions.now,
+            saved_version=versions.then,
             written_at=_find_writing_line(raws),
         )
         return FoundSaved(record, position)

@@ -42,7 +42,7 @@ class LastIds(NamedTuple):
 
 
 class _StorageCell(NamedTuple):
-    """One cell of a storage, as a view of it."""
+    """One cell of a storage, by its number, as a view with itemsize, shape and stride."""
 
     number: int
     itemsize: int

@@ -9,7 +9,7 @@ from functools import partial
 from ..diagnose import (
     Changes,
     add_writing_lines,
-    find_possible_writers,
+    find_maybe_written,
     find_refusals,
     find_stale_saved,
 )
@@ -77,7 +77,7 @@ class _GraphDescriber:
     ) -> None:
         self.changed, self.snap, self.selection = changed, changed.now, selection
         self.wrong_nodes = wrong_nodes
-        self.maybe_written = find_possible_writers(changed.now)
+        self.maybe_written = find_maybe_written(changed.now)
         """(node id, tensor id) -> the names through which it may have been written unseen."""
         self.leaf_ids = dict.fromkeys(
             entry.variable
@@ -500,11 +500,12 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str,
         value = f"{head} = {format_value(saved.value)}"
     match saved.state:
         case "live":
+            caption = value
             if saved.tensor is not None:
-                value = gettext("{what}, version {version}", what=value, version=saved.version)
+                caption = gettext("{what}, version {version}", what=value, version=saved.version)
             if saved.bytes_unchanged is False:
-                return "written unseen", gettext("{what}: written unseen", what=value)
-            return ("unchanged" if saved.bytes_unchanged else "live"), value
+                return "written unseen", gettext("{what}: written unseen", what=caption)
+            return ("unchanged" if saved.bytes_unchanged else "live"), caption
         case "number":
             return "number", value
         case "stale" if saved.opened is False:

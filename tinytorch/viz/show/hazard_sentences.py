@@ -11,9 +11,9 @@ from ..diagnose import (
     add_writing_lines,
     all_saved,
     count_writes,
+    find_maybe_unseen_writes,
     find_refusals,
     find_stale_saved,
-    find_unseen_writes,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot
 from ..wording import gettext, short_node_name
@@ -51,7 +51,7 @@ def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
             sentence = gettext("backward will raise: {reason}", reason=refusal.sentence)
             yield refusal.node.variable, sentence
     ids_by_list: dict[int, list[str]] = {}
-    unseen_writes = find_unseen_writes(snap)
+    unseen_writes = find_maybe_unseen_writes(snap)
     for tensor, writer, pairs in unseen_writes:
         # Once for each list: it may be that of thousands of writers.
         if id(pairs) not in ids_by_list:

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..diagnose import Changes, find_possible_writers, find_refusals
+from ..diagnose import Changes, find_maybe_written, find_refusals
 from ..read import NodeRecord, Snapshot
 from ..wording import matches_any
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
@@ -116,7 +116,7 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     states = {saved.state for node in snap.nodes for saved in node.saved}
     # After a backward everything is freed, which sets no node apart; beside live ones it does.
     bad_states = {"stale", "detached"} | ({"freed"} if "live" in states else set())
-    with_hazard = {node_id for node_id, _ in find_possible_writers(snap)}
+    with_hazard = {node_id for node_id, _ in find_maybe_written(snap)}
     with_hazard |= {refusal.node.id for refusal in find_refusals(snap, snap.nodes)}
     for node in snap.nodes:
         if node.cut or any(

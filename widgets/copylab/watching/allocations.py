@@ -34,9 +34,13 @@ class Allocation(NamedTuple):
     key: int
     """Equal for all tensors over it, as long as it is there."""
     nbytes: int
+    """Its size in bytes."""
     operation: str
+    """The operation that made it."""
     place: Place | None
+    """The line that called the operation; None if it is not known."""
     is_alive: Callable[[], bool]
+    """Says if it is still there."""
 
 
 class AllocationLog:

@@ -25,6 +25,7 @@ class GrowthOrigin(NamedTuple):
     tensors: int
     """How many more pieces of memory are alive than after the first step."""
     nbytes: int
+    """The size in bytes of what stays alive."""
     operation: str
     place: Place | None
     """The line; None if no line of Python was running."""
