@@ -26,6 +26,7 @@ from ..wording import escape_unseen, format_repr, gettext, join_few_names, join_
 from .backward_findings import find_findings
 from .dry_run import RunResult, run_backward
 from .finding import DOUBTFUL_KINDS, RAISING_KINDS, BackwardFinding, all_saved
+from .unreached import describe_unreached
 
 _MAX_FINDINGS = 4
 """Maximum number of findings reported per tensor."""
@@ -113,6 +114,8 @@ def _judge_roots(snap: Snapshot, tensor_by_name: dict[str, Any] | None) -> Expla
         all_findings += findings
         # A backward on the next root finds what this one has freed.
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
+    judged = [root for root in scalars or roots if root.grad_fn is not None]
+    lines += describe_unreached(snap, judged)
     others = [snap.label(root.id) for root in roots if root.numel != 1]
     if scalars and others:
         sentence = gettext(

@@ -1,0 +1,53 @@
+"""`explain` says which of the tensors that were given get no gradient."""
+
+import warnings
+from types import ModuleType
+
+import pytest
+
+from tinytorch.viz import explain
+
+
+def sentences(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("No path of the graph")]
+
+
+def test_a_leaf_that_no_path_leads_to_is_named(engine: ModuleType) -> None:
+    a, b, c = (engine.ones(2, requires_grad=True) for _ in range(3))
+    fixed = engine.ones(2)
+    loss = (a + b.detach() + fixed).sum()
+    assert sentences(explain(loss, a=a, b=b, fixed=fixed).text) == [
+        "No path of the graph leads from loss to b, which requires grad: it gets no gradient."
+    ]
+    assert sentences(explain(loss, a=a, b=b, c=c).text) == [
+        "No path of the graph leads from loss to b and c, which require grad: they get no gradient."
+    ]
+    loss.backward()
+    assert (b.grad, c.grad) == (None, None)
+    assert a.grad is not None
+
+
+def test_nothing_is_said_where_all_are_reached_or_none_is_a_result(engine: ModuleType) -> None:
+    a, b = (engine.ones(2, requires_grad=True) for _ in range(2))
+    for given in (
+        {"loss": (a * b).sum(), "a": a, "b": b},
+        {"y": a * 1, "z": b * 1, "a": a, "b": b},
+    ):
+        assert sentences(explain(**given).text) == []
+    assert sentences(explain(a=a, b=b).text) == []
+
+
+@pytest.mark.torch
+def test_a_function_may_reach_what_no_path_leads_to() -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    block, x = torch.nn.Linear(2, 2), torch.ones(1, 2, requires_grad=True)
+    loss = checkpoint(block, x, use_reentrant=True).sum()
+    (sentence,) = sentences(explain(loss, block=block).text)
+    assert "from loss to block.weight and block.bias, which require grad: only code" in sentence
+    loss.backward()
+    assert block.weight.grad is not None
+    with warnings.catch_warnings(action="ignore"):
+        loss = checkpoint(block, x.detach(), use_reentrant=True).sum() + x.sum()
+    assert "they get no gradient" in explain(loss, block=block).text
