@@ -95,7 +95,9 @@ def _may_refuse(node: Any, name: str) -> bool:
 
 def hides_saved(node: Any) -> bool:
     """Return True if a node saves tensors that cannot be looked at."""
-    return type(node).__name__ == "CppFunction" or short_node_name(node.name()) == "CopySlices"
+    return (
+        type(node).__name__ == "CppFunction" or short_node_name(name_of_node(node)) == "CopySlices"
+    )
 
 
 def refusals_of_node(node: Any) -> Iterator[str]:
