@@ -30,29 +30,30 @@ MOST_LISTED = 24
 # -- storages and tensors ----------------------------------------------------------
 
 
-def name_with_gradients(snap: Snapshot, tensors: Sequence[TensorRecord]) -> list[str]:
-    """Return what tensors are called; a named one that is a `.grad`, too, is called by both."""
-    labels = [snap.label(tensor.id) for tensor in tensors]
-    for tensor in tensors:
-        if tensor.names and tensor.grad_of is not None and snap.tensor(tensor.grad_of).names:
-            label = snap.grad_label(tensor.grad_of)
-            if label not in labels:
-                labels.append(label)
-    return labels
+def _other_grad_label(snap: Snapshot, tensor: TensorRecord) -> str:
+    """Return the name that a named tensor has as the `.grad` of a named leaf; else nothing."""
+    if not tensor.names or tensor.grad_of is None or not snap.tensor(tensor.grad_of).names:
+        return ""
+    label = snap.grad_label(tensor.grad_of)
+    return "" if label in tensor.names else label
 
 
 def title_of_storage(
     snap: Snapshot, members: Sequence[TensorRecord], *, short_form: bool = False
 ) -> str:
     """Return `one storage, shared by a and b` or `storage of c alone`; the short form omits "alone"."""
-    names = name_with_gradients(snap, members)
+    grad_labels = [_other_grad_label(snap, tensor) for tensor in members]
+    names = [
+        f"{snap.label(tensor.id)} = {grad_label}" if grad_label else snap.label(tensor.id)
+        for tensor, grad_label in zip(members, grad_labels, strict=True)
+    ]
     # A NumPy array over the memory shares it, too: writes go both ways, and uncounted.
     arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
     names += [gettext("{name} (a NumPy array)", name=escape_name(name)) for name in arrays]
     if len(names) > 1:
         return gettext("one storage, shared by {names}", names=join_names(names))
-    if len(members[0].names) > 1:
-        count = len(members[0].names)
+    count = len(members[0].names) + bool(grad_labels[0])
+    if count > 1:
         return gettext(
             "storage of one tensor with {number} names, {names}", number=count, names=names[0]
         )
