@@ -38,7 +38,7 @@ LESSON_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
     "predict": ("title",),
     # Their `wrong` is for those who test them.
     **dict.fromkeys(("exercise", "task"), (1, "task", "title", "hints", "right")),
-    "Misconception": (0, 1, 2, "name", "says", "refutation"),
+    "Misconception": (0, 1, 2, "name", "belief", "refutation"),
     "Question": (0, 1, 3, 4, "prompt", "choices", "wrong", "because", "hint"),
 }
 """The arguments in a lesson's data that are texts: literals, translated when they are shown."""

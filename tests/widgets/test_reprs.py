@@ -90,7 +90,12 @@ def asked() -> Iterator[Any]:
         prediction.verify(),
     )
     reveal = prediction.commit(["no"])
-    yield from (reveal, *reveal.rows, reveal.steps, Misconception("m" * 200, "says", "refutation"))
+    yield from (
+        reveal,
+        *reveal.rows,
+        reveal.steps,
+        Misconception("m" * 200, "belief", "refutation"),
+    )
     part = copylab.exercise(
         "long/" * 40, "Make t.", lambda t: t == 1, solution="t = 1", hints=["Think. " * 50]
     )

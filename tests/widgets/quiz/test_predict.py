@@ -360,7 +360,7 @@ def test_the_number_of_another_tensor_is_no_misconception() -> None:
 
 def test_a_misconception_is_explained_once() -> None:
     reveal = predict(VIEW, [same_storage("x", "w"), sees_write("x", "w")]).commit(["yes", "yes"])
-    assert reveal.text.count(MISCONCEPTIONS["a copy shares memory"].says) == 1
+    assert reveal.text.count(MISCONCEPTIONS["a copy shares memory"].belief) == 1
     assert "The same misconception again: a copy shares memory." in reveal.text
 
 
@@ -387,7 +387,7 @@ def test_a_misspelt_misconception_is_no_sentence(engine: ModuleType) -> None:
             value("x", wrong={1: misspelt})
     value("x", wrong={1: "A view is not a copy.", 2: "a view is no copy!", 3: "no copy"})
     with pytest.raises(KeyError, match="did you mean 'a view is a copy'"):
-        choose_by_answer(yes="view is a copy", no="detach copies")
+        choose_by_answer(behind_yes="view is a copy", behind_no="detach copies")
 
     question = Question(
         "What is `x`?",
@@ -459,10 +459,10 @@ def test_the_catalogue() -> None:
     assert len(MISCONCEPTIONS) >= 30
     for name, entry in MISCONCEPTIONS.items():
         assert entry.name == name
-        assert len(entry.says) > 10
+        assert len(entry.belief) > 10
         assert len(str(entry.refutation)) > 40
-    assert len({entry.says for entry in MISCONCEPTIONS.values()}) == len(MISCONCEPTIONS)
-    assert misconception("detach copies").says.startswith("`detach`")
+    assert len({entry.belief for entry in MISCONCEPTIONS.values()}) == len(MISCONCEPTIONS)
+    assert misconception("detach copies").belief.startswith("`detach`")
     with pytest.raises(KeyError, match="did you mean 'clone cuts the graph'"):
         misconception("clone cuts graph")
 

@@ -146,7 +146,10 @@ class TensorRecord:
         return math.prod(axis.size for axis in self.axes() if not axis.stride and axis.size > 1)
 
     def is_in_order(self) -> bool:
-        """Return True if row-major order visits the storage forwards, each cell once."""
+        """Return True if row-major order goes forwards in the storage, to no cell twice.
+
+        Gaps may lie between, as in `m[:, ::2]`: not all of these tensors are contiguous.
+        """
         span = 1
         # The stride of a dimension of size 1 is never used, and may be any number.
         for axis in reversed([axis for axis in self.axes() if axis.size != 1]):

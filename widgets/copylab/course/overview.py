@@ -209,7 +209,7 @@ class Progress(Presentation):
             # One of a teacher's own is known by its name alone.
             belief = protect_marks(name)
             if name in MISCONCEPTIONS:
-                belief = gettext(MISCONCEPTIONS[name].says)
+                belief = gettext(MISCONCEPTIONS[name].belief)
             rows.append((f"“{belief}”", states.get(note.get("state", ""), "?")))
         if not rows:
             return Paragraph(gettext("No misconception was met so far."))

@@ -71,7 +71,10 @@ def is_of_same_kind(answer: Any, right: Any, known_names: Collection[str]) -> bo
     if isinstance(right, frozenset | set):
         accepted = {name.casefold() for name in known_names} | {name.casefold() for name in right}
         return parse_names(answer) <= accepted
-    return isinstance(right, str | bool) or not isinstance(parse_value(answer), str)
+    if isinstance(right, str | bool):
+        return True
+    # What stays a text when it is parsed is no value.
+    return not isinstance(parse_value(answer), str)
 
 
 def matches_pattern(answer: str, pattern: str, known_names: Collection[str]) -> bool:

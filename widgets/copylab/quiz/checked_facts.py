@@ -6,6 +6,9 @@
 
 An answer is right if all of them hold, and the verdict consists of these sentences: nothing is said
 that was not looked at. The keywords are the names of the tensors in the sentences.
+
+They look at a learner's live tensors, for exercises alone. The facts that answer the questions of a
+prediction are in `tensor_facts.py`, and are read off a run.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def describe_outcome(run: QuizRun) -> str:
     if len(error) >= _MAX_ERROR:
         error = error[:_MAX_ERROR] + " ..."
     sentence = gettext("Line {line} raises {error}", line=run.error_line, error=error)
-    return " ".join([sentence, *run.steps[-1].explanation])
+    return " ".join([sentence, *run.player[-1].explanation])
 
 
 def describe_limit(run: QuizRun) -> str:

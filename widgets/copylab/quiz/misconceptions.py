@@ -3,7 +3,7 @@
     misconception("clone cuts the graph")
 
 The names are short statements, all of them wrong; most can be found in print. `wrong_answers.py`
-finds the one behind a wrong answer, and a lesson may make its own with `Misconception(name, says,
+finds the one behind a wrong answer, and a lesson may make its own with `Misconception(name, belief,
 refutation)`.
 """
 
@@ -24,14 +24,14 @@ class Misconception:
     """Something wrong that people believe.
 
     name: a short statement to know it by, such as "a name is a copy".
-    says: the belief in a whole sentence, as its owner would say it.
+    belief: in a whole sentence, as its owner would say it.
     refutation: what speaks against it: a text, or a function that makes one from the run. Facts of
         a run (which storage, which value) belong into a function, which reads them off that run.
         Those of the catalogue are texts: there the `because` of the question says the facts.
     """
 
     name: str
-    says: str
+    belief: str
     refutation: str | Callable[[QuizRun], str]
 
     def __repr__(self) -> str:

@@ -255,7 +255,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def steps(self, engine: ModuleType | None = None) -> Steps:
         """Return the program to step through, before or after the commit."""
-        return self.run(choose_engine(engine, self._engine)).steps
+        return self.run(choose_engine(engine, self._engine)).player
 
     def restore(self, engine: ModuleType | None = None) -> bool:
         """Take the answers from the progress file, if it has some for these questions.
@@ -460,11 +460,13 @@ class PredictionView(TaskView):
         return self._prediction.program().html() + below
 
     def _update_form(self, _: object) -> None:
+        """Show the answers of the prediction and, once they are committed, the reveal."""
         with self.form.hold_sync():
             self.form.answers = dict(self._prediction.answers)
             self.form.content = self._render()
 
     def _take_answers(self, change: Any) -> None:
+        """Hand what is filled in to the prediction, unless its answers are committed."""
         if self._prediction.committed:
             return
         names = {question.name for question in self._prediction.questions}
@@ -492,7 +494,10 @@ class PredictionView(TaskView):
                 self.form.says = gettext("The player of the run is below.")
 
     def commit(self) -> None:
-        """Commit the answers of the form; if they cannot be judged, its `problem` says why."""
+        """Commit the answers of the form; if they cannot be judged, its `problem` says why.
+
+        The reveal is shown by `_update_form`, which follows the prediction.
+        """
         try:
             self.form.problem = ""
             self._prediction.commit()

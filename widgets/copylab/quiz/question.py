@@ -45,21 +45,21 @@ class Refutation:
     misconception: Misconception | None
     objection: str
 
-    def sentences(self, explained: set[str]) -> list[str]:
+    def compose_sentences(self, already_explained: set[str]) -> list[str]:
         """Return what to say, a sentence or several in each text.
 
         A misconception is explained once on a page, and only named where it comes again.
-        `explained` has the names of those that were explained before; this one is added to it.
+        `already_explained` has the names of those explained before; this one is added to it.
         """
         sentences = [self.facts] if self.facts else []
         if self.misconception is not None:
             name = gettext(self.misconception.name)
-            if self.misconception.name in explained:
+            if self.misconception.name in already_explained:
                 again = gettext("The same misconception again: {name}.", name=name)
                 return [*sentences, f"**{again}**"]
-            explained.add(self.misconception.name)
+            already_explained.add(self.misconception.name)
             headline = gettext("A common misconception: {name}.", name=name)
-            sentences.append(f"**{headline}** “{gettext(self.misconception.says)}”")
+            sentences.append(f"**{headline}** “{gettext(self.misconception.belief)}”")
         return [*sentences, *([self.objection] if self.objection else [])]
 
 
@@ -82,7 +82,8 @@ class Question:
     name: its name in `commit({name: answer})`; by default its prompt.
     hint: how to write a free answer.
     find_misconception: finds the misconception behind any wrong answer that `wrong` does not list,
-        from the run and the answer: returns it, its name in the catalogue, or None.
+        from the run and the answer: returns it, its name in the catalogue, or None. In a
+        ready-made question `Declaration.make_question` has bound the names that it is about.
     pattern: only for the question `node`, whose answers are names of nodes. A regular expression in
         small letters; a free answer has to match it, or to be the name of a node of the run or a
         key of `wrong`. Any other answer is asked for again.
@@ -218,17 +219,21 @@ class Question:
         Raises KeyError if there is no misconception of the name that it returns.
         """
         facts = self.describe_facts(run)
-        objection = self._find_listed(answer, self.right_answer(run))
-        if objection is None and self.find_misconception is not None:
+        objection = self._find_objection(run, answer)
+        if isinstance(objection, str):
+            return Refutation(facts, None, gettext(objection))
+        return Refutation(facts, objection, "" if objection is None else objection.refute(run))
+
+    def _find_objection(self, run: QuizRun, answer: str) -> Misconception | str | None:
+        """Return the misconception behind a wrong answer, or a sentence against it, or None."""
+        listed = self._find_listed(answer, self.right_answer(run))
+        if listed is None and self.find_misconception is not None:
             found = self.find_misconception(run, answer)
-            # Looked up here: below, a name that does not exist would be said as a sentence.
-            objection = misconception(found) if isinstance(found, str) else found
-        if callable(objection):
-            objection = objection(run)
-        known = MISCONCEPTIONS.get(objection) if isinstance(objection, str) else objection
-        if known is not None:
-            return Refutation(facts, known, known.refute(run))
-        return Refutation(facts, None, gettext(objection) if isinstance(objection, str) else "")
+            # Here a text is always a name: one that does not exist is no sentence, and raises.
+            return misconception(found) if isinstance(found, str) else found
+        # In `wrong` a text is a name or a sentence, also where a function returns it.
+        objection = listed(run) if callable(listed) else listed
+        return MISCONCEPTIONS.get(objection, objection) if isinstance(objection, str) else objection
 
     def foresee_refutations(self, run: QuizRun) -> dict[str, Refutation]:
         """Return what speaks against each wrong answer that can be foreseen.

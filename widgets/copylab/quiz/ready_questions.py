@@ -7,15 +7,17 @@ no, a number, a list, a text, or a set of names. It asks the run: `run.read_fact
 and the like. The arguments of `_question`:
 
 - `prompt` asks, with the function's arguments as `{x}`;
-- `because`, a function in `evidence.py`, says in sentences what decides it;
-- `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer;
+- `because`, a function in `evidence.py`, says in sentences what decides it. It is called as the
+  answering function is: `because(run, *subject, at=at)`;
+- `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer. It is
+  called as `find_misconception(run, answer, *subject, at=at)`;
 - `choices` are the answers to choose from; with neither `choices` nor `hint` they are yes and no;
 - `hint` says how to write a free answer, such as "a number";
 - `pattern` is there for `node` alone, whose answers look like names of nodes.
 
-`because` is called as the function is, `find_misconception` with the wrong answer after the run.
-Texts are marked for translators with `gettext_noop`, and translated when they are shown. The last
-three are said in full in `Question`, of which a declaration makes one.
+`choices`, `hint` and `pattern` are said in full in `Question`, of which a declaration makes one.
+Texts are marked for translators with `gettext_noop`, and translated when they are shown. In the
+names of parameters `y` is a result, `x` any tensor, `a` and `b` are two that are compared.
 """
 
 from __future__ import annotations
@@ -68,16 +70,17 @@ class Declaration:
     hint: str
     pattern: str
 
-    def make_question(self, arguments: inspect.BoundArguments) -> Question:
+    def make_question(self, bound: inspect.BoundArguments) -> Question:
         """Return the question about some arguments, as `same_storage("x", "y", at=4)` has them."""
         name = self.find_answer.__name__
-        own_prompt = arguments.arguments.pop("prompt", None)
-        wrong = arguments.arguments.pop("wrong", None)
-        at = arguments.arguments.pop("at", None)
-        # What remains is what the question is about; it also fills the prompt.
-        subject = arguments.args
+        own_prompt = bound.arguments.pop("prompt", None)
+        wrong = bound.arguments.pop("wrong", None)
+        at = bound.arguments.pop("at", None)
+        # What remains is what the question is about; it also fills the prompt. `bound.args` never
+        # has keyword-only arguments, and the three above are such.
+        subject = bound.args
         # `outcome` and `printed` have no `at`, and their functions are called without one.
-        moment = {"at": at} if "at" in arguments.signature.parameters else {}
+        at_keyword = {"at": at} if "at" in bound.signature.parameters else {}
         template = self.prompt(*subject) if callable(self.prompt) else self.prompt
         if not (own_prompt or template):
             raise ValueError(
@@ -86,15 +89,16 @@ class Declaration:
         finder = self.find_misconception
         return Question(
             # Formatted when it is shown: the language may change in between.
-            prompt=own_prompt or (lambda: _format_prompt(template, arguments.arguments, at)),
+            prompt=own_prompt or (lambda: _format_prompt(template, bound.arguments, at)),
             choices=self.choices,
-            answer=lambda run: self.find_answer(run, *subject, **moment),
+            answer=lambda run: self.find_answer(run, *subject, **at_keyword),
             wrong=dict(wrong or {}),
-            because=lambda run: self.because(run, *subject, **moment),
+            because=lambda run: self.because(run, *subject, **at_keyword),
             name=_name_question(name, subject, at),
             hint=self.hint,
-            find_misconception=finder
-            and (lambda run, answer: finder(run, answer, *subject, **moment)),
+            find_misconception=None
+            if finder is None
+            else lambda run, answer: finder(run, answer, *subject, **at_keyword),
             pattern=self.pattern,
         )
 
@@ -171,7 +175,7 @@ def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str
     gettext_noop("Are `{a}` and `{b}` the same tensor?"),
     because=evidence.describe_identity,
     find_misconception=wrong_answers.choose_by_answer(
-        yes="equal numbers are one tensor", no="a name is a copy"
+        behind_yes="equal numbers are one tensor", behind_no="a name is a copy"
     ),
 )
 def same_tensor(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
@@ -224,7 +228,7 @@ def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
     gettext_noop("Does `{y}` require grad?"),
     because=evidence.describe_requires_grad,
     find_misconception=wrong_answers.choose_by_answer(
-        yes="requires_grad is copied", no="grad is not inherited"
+        behind_yes="requires_grad is copied", behind_no="grad is not inherited"
     ),
 )
 def requires_grad(run: QuizRun, y: str, *, at: int | None = None) -> bool:

@@ -155,7 +155,7 @@ def judge_answers(
         refutation, sentences = None, list[str]()
         if not question.is_right(answer, right):
             refutation = question.refute(run, answer)
-            sentences = refutation.sentences(explained)
+            sentences = refutation.compose_sentences(explained)
         row = JudgedRow(number, question, answer, format_answer(right), refutation, sentences)
         rows.append(row)
     return tuple(rows)
@@ -186,7 +186,7 @@ class Reveal(Presentation):
     @property
     def steps(self) -> Steps:
         """The run, to step through."""
-        return self._run.steps
+        return self._run.player
 
     @property
     def misconceptions(self) -> tuple[str, ...]:

@@ -32,7 +32,14 @@ _PLAIN_TYPES = (bool, int, float, complex, str, type(None))
 
 @dataclass(frozen=True)
 class Moment(Observation):
-    """The state after a line: a snapshot, values of tensors and variables, and gradients."""
+    """The state after a line: a snapshot, values of tensors and variables, and gradients.
+
+    snapshot: of the tensors, as the player takes it.
+    plain: short texts of the variables that are no tensors, by name.
+    values: by name, of a tensor its numbers in (nested) lists, or None if it is too large; of any
+        other variable the value itself, if it is a number, a text or None.
+    grads: the numbers of `.grad`, by the name of each tensor that has one.
+    """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     grads: Mapping[str, Any] = field(default_factory=dict)
@@ -81,9 +88,9 @@ class QuizRun:
 
     What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
     `printed`, `history`; `error_line` and `endless` say how it ended, `trace` has each step,
-    `make_variables` makes live ones. Names are those of the program's variables. `at` is a line of
-    it, counted from 1: what is returned is of the moment after that line ran last, by default of
-    the end.
+    `player` shows them, `make_variables` makes live variables. Names are those of the program's
+    variables. `at` is a line of it, counted from 1: what is returned is of the moment after that
+    line ran last, by default of the end.
     """
 
     def __init__(self, code: str, engine: ModuleType) -> None:
@@ -110,7 +117,7 @@ class QuizRun:
         return run
 
     @cached_property
-    def steps(self) -> Steps:
+    def player(self) -> Steps:
         """The run as the player shows it."""
         return Steps(self.trace, {})
 

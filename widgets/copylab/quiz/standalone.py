@@ -92,7 +92,7 @@ def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]
     right = question.right_answer(run)
 
     def number_sentences(refutation: Refutation) -> list[int]:
-        sentences = map(inline_html, refutation.sentences(set()))
+        sentences = map(inline_html, refutation.compose_sentences(set()))
         return [sentence_numbers.setdefault(text, len(sentence_numbers)) for text in sentences]
 
     foreseen = question.foresee_refutations(run).items()

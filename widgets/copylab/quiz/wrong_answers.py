@@ -29,7 +29,7 @@ def foresee_answers(run: QuizRun) -> list[str]:
 
     The numbers are the values and gradients after each line, and what each `backward` added to one.
     A page without a kernel can refute these, and a misconception that would be found behind one of
-    them counts as avoided by a right answer.
+    them counts as avoided by a right answer (see `Reveal.avoided_misconceptions`).
     """
     answers = dict.fromkeys(["None", *map(str, range(11))])
     gradients: dict[str, Any] = {}
@@ -49,13 +49,15 @@ def foresee_answers(run: QuizRun) -> list[str]:
     return list(answers)[:_MAX_FORESEEN]
 
 
-def choose_by_answer(*, yes: str, no: str) -> Callable[..., str]:
-    """Return a function that finds `yes` behind a wrong yes, and `no` behind a wrong no.
+def choose_by_answer(*, behind_yes: str, behind_no: str) -> Callable[..., str]:
+    """Return a function that finds one misconception behind a wrong yes, another behind a wrong no.
 
     KeyError if one of the two is no name of the catalogue.
     """
-    misconception(yes), misconception(no)
-    return lambda _run, answer, *_names, **_moment: yes if answer == "yes" else no
+    # For the KeyError alone: a misspelt name raises at import, not when a learner answers.
+    for name in (behind_yes, behind_no):
+        misconception(name)
+    return lambda _run, answer, *_names, **_at_keyword: behind_yes if answer == "yes" else behind_no
 
 
 def find_memory_misconception(
@@ -65,6 +67,7 @@ def find_memory_misconception(
     if answer == "no":
         return _find_misconception_of_sharing(run, a, b, at)
     # A clone is on the graph as well, but taking it for shared memory is an error about copies.
+    # Only `b` is asked: questions name the source first, as in `same_storage("x", "y")`.
     is_on_graph = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
     if is_on_graph and not _was_cloned(run, b, at):
         return "the graph joins memories"
@@ -140,6 +143,8 @@ def find_version_misconception(run: QuizRun, answer: str, x: str, *, at: int | N
 def find_offset_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Find the misconception behind a wrong storage offset."""
     offset, tensor = parse_value(answer), run.tensor(x, at)
+    # Where the right answer is 0, or None without a storage, no misconception of the catalogue
+    # leads to another number: an element at cell 0 has nothing but zeros as its index.
     if not isinstance(offset, int) or not tensor.offset:
         return None
     if offset == 0:

@@ -136,6 +136,7 @@ function renderResult({ revealed, rows, sentences, allRight }, answers) {
 
 /** What speaks against a wrong answer: its own refutation if it has one, otherwise the facts of its row. */
 function refuteAnswer(answer, row, sentences) {
+  // A row with choices has no facts, and needs none: each of its wrong answers is among the refutations.
   const [, indices] = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row)) ?? ["", row.facts];
   return indices.map((index) => `<p>${sentences[index]}</p>`).join("");
 }
