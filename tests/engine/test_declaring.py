@@ -211,3 +211,17 @@ def test_what_the_tables_name_is_there() -> None:
         for n, k in vars(kernels).items()
         if isinstance(k, type) and k.__module__ == kernels.__name__
     } - {"Kernel"}
+
+
+def test_a_kernel_of_several_operations_is_bound_to_each() -> None:
+    shared = kernels.pointwise(max)
+    of_one, of_three = (
+        shared.bind_schema(define.Schema(text))
+        for text in ("f(Tensor self)", "f(Scalar self, Tensor other, Scalar max)")
+    )
+    assert (of_one.operand_count, of_one.decides_layout) == (1, [True])
+    # torch makes a tensor of `self`, and leaves a bound a number
+    assert (of_three.operand_count, of_three.decides_layout) == (3, [True, True, False])
+    assert (shared.operand_count, shared.decides_layout) == (2, [True, True])
+    in_use = [o.kernel for o in define.OPS if isinstance(o.kernel, kernels.pointwise)]
+    assert len({id(kernel) for kernel in in_use}) == len(in_use) > 40

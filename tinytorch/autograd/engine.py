@@ -57,7 +57,7 @@ class GraphRoot(MultiNode):
         self._hooks = None
         self._saved = ()
         self._sequence_number = HIGHEST_NUMBER
-        self._describe(None)
+        self._note_gradient_specs(None)
 
     def _apply(self, gradients: list, on_arrays: bool) -> list:
         """Return the gradients that the walk starts with, which the caller holds, too."""
@@ -139,6 +139,7 @@ class GraphTask:
         grad_before, node_before, backward_nr_before = here.grad, here.node, here.backward_nr
         hooks_before, errors_before = here.saved_tensor_hooks, here.user_errors
         arrived = GradientList.empty(self.root._output_count)
+        # in the state of an empty place, HELD_BY_OTHERS: the caller may hold the gradient
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
             here.backward_nr = next(_BACKWARD_NUMBERS)
@@ -151,6 +152,7 @@ class GraphTask:
             self._push(self.root, arrived)
             self._walk(here)
         finally:
+            # read again, as what a hook set by `np.seterr` stays set (see `call_user`)
             user_errors = here.user_errors
             here.user_errors, here.grad, here.node = errors_before, grad_before, node_before
             here.backward_nr = backward_nr_before
@@ -166,7 +168,7 @@ class GraphTask:
     def _walk(self, here: Any) -> None:
         """Run nodes until none is ready."""
         ready, saving, node = self.ready, here.saved_tensor_hooks, self.root
-        has_all_checks = self.is_anomaly_mode or self.to_visit is not None
+        stops_at_every_node = self.is_anomaly_mode or self.to_visit is not None
         try:
             while ready:
                 _, _, node, arrived = heappop(ready)
@@ -179,7 +181,7 @@ class GraphTask:
                     self._finish_leaf(node, arrived)
                     continue
                 # Most nodes have no hooks, and nothing is captured at them.
-                if has_all_checks or node._hooks is not None or node._needs_tensors:
+                if stops_at_every_node or node._hooks is not None or node._needs_tensors:
                     self._settle_states(arrived)
                     devices = devices_of_outputs(node)
                     arrived = self._run_hooks_before(node, node._hooks, arrived, devices)
@@ -299,7 +301,8 @@ class GraphTask:
             if not missing and target._output_count == 1 and target not in self.buffers:
                 inputs = GradientList((gradient,), [state])
                 if target._is_leaf and self._can_finish_leaf_now():
-                    # `_settle` looks in `outputs` for a second place that holds the gradient.
+                    # `_settle` looks in `outputs`, whose later ones are not yet added, for a second
+                    # place that holds the gradient.
                     outputs[index] = None
                     self._settle_states(inputs, outputs)
                     self._finish_leaf(target, inputs)
@@ -357,6 +360,9 @@ class GraphTask:
         self, state: GradientState, gradient: Any, not_yet_added: list | tuple = ()
     ) -> GradientState:
         """Return the state of a gradient, once it is known if the walk holds it in another place.
+
+        A formula may return one array for two inputs, as that of `x + y` does. In PyTorch both are
+        one tensor: the first is added to in place only if the second is no longer on its way.
 
         `not_yet_added`: gradients of the node that just ran, which are in no buffer yet.
         """

@@ -325,7 +325,9 @@ def _find_differentiable(ctx: BackwardCFunction, outputs: tuple, is_recorded: bo
         for output in outputs
     ]
     described = zip(outputs, differentiable, strict=True)
-    ctx._describe(*[output if has_gradient else None for output, has_gradient in described])
+    ctx._note_gradient_specs(
+        *[output if has_gradient else None for output, has_gradient in described]
+    )
     return differentiable
 
 
@@ -423,7 +425,7 @@ def _with_error_node(output: Tensor | None) -> Tensor | None:
     result = output.data
     # PyTorch shows a leaf below the node, which nobody else knows.
     node = Error(((result.detach().requires_grad_(), 0),))
-    node._describe(result)
+    node._note_gradient_specs(result)
     replace_history(result, node)
     return result
 

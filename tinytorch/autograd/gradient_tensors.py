@@ -131,6 +131,7 @@ def _trace_returned(
         seen_by = seen_before.get(id(memory), SeenBy.NOBODY)
         if id(tensor) not in ids_of_given:
             # A new tensor over memory that was given: those who held the given tensor hold another.
+            # So `max`, which allows more: at worst the memory is shared, and not the tensor.
             seen_by = max(seen_by, SeenBy.SAME_MEMORY)
         if tensor._view is not None:
             seen_by = min(seen_by, SeenBy.SAME_MEMORY)

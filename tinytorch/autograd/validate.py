@@ -57,6 +57,8 @@ def fit_output(
     else:
         shape, dtype = target._data.shape, target._data.dtype
     if type(gradient) is not ndarray or gradient.shape != shape or gradient.dtype is not dtype:
+        # Other than its edge expects, or no array: a tensor, or the NumPy number that a product of
+        # 0-d arrays is. An array may be fitted as it is, if only its dtype is another object.
         fitted = fit_gradient(node, index, gradient, shape, dtype)
         if fitted is not gradient or type(gradient) is not ndarray:
             return fitted, _state_of_fitted(gradient, fitted)

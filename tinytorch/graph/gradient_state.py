@@ -84,7 +84,10 @@ class GradientList(list):
 
     @classmethod
     def empty(cls, count: int) -> GradientList:
-        """Places for so many gradients that have not arrived yet."""
+        """Places for so many gradients that have not arrived yet.
+
+        Whoever puts a gradient in sets its state, too, or leaves the one that allows nothing.
+        """
         return cls([None] * count, [HELD_BY_OTHERS] * count)
 
     @classmethod

@@ -58,7 +58,7 @@ def regenerate_grad_fn(view: Any) -> None:
     # view in one step.
     geometry = view.shape, view.stride(), view.storage_offset()
     node = OPERATIONS.as_strided.make_node((base, *geometry))
-    node._describe(view)
+    node._note_gradient_specs(view)
     view._edge, view._view = (node, 0), (base, version, creation)
     if view._meta is not None:
         move_retained_grad(view, old_edge, node)
@@ -223,7 +223,7 @@ class CopySlices(Node):
         super().__init__((gradient_edge(base), *write._edges[1:]))
         self._base, self._view = Geometry.of(base), Geometry.of(view)
         self._write: Node | None = write
-        self._describe(base)
+        self._note_gradient_specs(base)
 
     def _apply(self, grads: list, on_arrays: bool) -> list:
         """Return the gradients of the base's earlier history and of the write's other inputs."""

@@ -151,7 +151,7 @@ class Node:
 
     # what the engine does with it ---------------------------------------------------------------
 
-    def _describe(self, *outputs: Any) -> None:
+    def _note_gradient_specs(self, *outputs: Any) -> None:
         """Note what the gradients of these outputs must be.
 
         None is for an output that is no tensor.
@@ -205,9 +205,9 @@ class MultiNode(Node):
     __slots__ = ("_output_count",)
     _has_several_outputs = True
 
-    def _describe(self, *outputs: Any) -> None:
+    def _note_gradient_specs(self, *outputs: Any) -> None:
         """Note what the gradients of these outputs must be, and how many there are."""
-        super()._describe(*outputs)
+        super()._note_gradient_specs(*outputs)
         self._output_count = len(outputs)
 
 
@@ -259,7 +259,7 @@ class AccumulateGrad(Node):
         self._edges = self._saved = ()
         self._hooks = None
         self._sequence_number = HIGHEST_NUMBER
-        self._describe(leaf)
+        self._note_gradient_specs(leaf)
 
 
 def edge_for_user(edge: Any) -> tuple[Any, int]:
@@ -382,6 +382,8 @@ def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | N
     """
     if len(indices) == 1 and indices[0] == tuple(range(len(needed_by))):
         return _apply_only_formula
+    # As of `mul`, which saves `other` and `self`: the gradient of input 0, `self`, reads the first
+    # of them, and that of input 1, `other`, the second.
     if indices == [(0,), (1,)] and needed_by == [0, 1]:
         return _make_apply_of_two(*functions)
     return _apply_formulas
@@ -400,12 +402,12 @@ def make_node_class(
     """Return a class of nodes.
 
     `formulas[input](grad, saved...)` is the gradient for that input; None in place of the formula
-    if there is no gradient. Saved values are shown as attributes unless their names start with an underscore. `also_saved`:
-    names of values that torch saves although no formula that runs reads them. `has_one_formula`:
-    the one formula returns the gradients of all inputs (of `cat`, which has as many as it is
-    given). `results`: names of the outputs, as formulas read them. `gradient_writes`: how often
-    torch's formulas write to what they return. `is_pointwise`: the gradients get the strides that
-    TensorIterator gives.
+    if there is no gradient. Saved values are shown as attributes unless their names start with an
+    underscore. `also_saved`: names of values that torch saves although no formula that runs reads
+    them. `has_one_formula`: the one formula returns the gradients of all inputs (of `cat`, which
+    has as many as it is given). `results`: names of the outputs, as formulas read them.
+    `gradient_writes`: how often torch's formulas write to what they return. `is_pointwise`: the
+    gradients get the strides that TensorIterator gives.
     """
     functions = list(formulas.values())
     reads = [_parameters_of(function) for function in functions]

@@ -88,9 +88,11 @@ class Overloads:
         call: Any = call_as_parsed
         called_by = "method" if method else "function"
         # No two overloads take the same types, so those whose tests of types are the cheapest are
-        # tried first: the short ways. What is tried first is wrapped around all the others.
-        order_of_trial = sorted(ops, key=has_short_way, reverse=True)
-        for op in reversed(order_of_trial):
+        # tried first: the short ways.
+        quick = [op for op in ops if has_short_way(op)]
+        others = [op for op in ops if not has_short_way(op)]
+        # what is wrapped around all the others, as the last one, is tried first
+        for op in reversed(quick + others):
             call = make_plain_call(op, call, called_by, self.in_place)
         call.__name__ = self.name
         call.__qualname__ = f"Tensor.{self.name}" if method else self.name
@@ -181,19 +183,19 @@ def make_plain_call(
         return otherwise
     # Sizes may be given one by one: as the arguments of a function, after `self` of a method.
     sizes_at = 1 if called_by == "method" else 0
-    if has_short_way(op):
-        if in_place:
-            if is_binary_ufunc(op) and op.kernel.to != "bool":
-                return in_place_call(op, otherwise)
-        elif op.kind == "view":
-            return view_call(op, otherwise, sizes_at)
-        elif op.tensor_indices == [0]:
-            return unary_call(op, otherwise, sizes_at)
-        else:
-            return binary_call(op, otherwise)
-    elif called_by == "engine":
-        return otherwise
-    return general_call(op, otherwise, sizes_at, in_place)
+    if not has_short_way(op):
+        if called_by == "engine":
+            return otherwise
+        return general_call(op, otherwise, sizes_at, in_place)
+    if in_place:
+        if is_binary_ufunc(op) and op.kernel.to != "bool":
+            return in_place_call(op, otherwise)
+        return general_call(op, otherwise, sizes_at, in_place)
+    if op.kind == "view":
+        return view_call(op, otherwise, sizes_at)
+    if op.tensor_indices == [0]:
+        return unary_call(op, otherwise, sizes_at)
+    return binary_call(op, otherwise)
 
 
 def has_short_way(op: Any) -> bool:
@@ -364,6 +366,16 @@ def needs_general_way(x: Any) -> bool:
     return x._view is not None and needs_grad(x)
 
 
+def record_failed_call(op: Any, *values: Any) -> None:
+    """Do what PyTorch has done by the time that a kernel raises: it makes the node first.
+
+    So pack hooks are called, a sequence number is used up, and an inference tensor that was to be
+    saved is refused, which is the error then. The short ways compute first and come here if that
+    fails; `Op.run` keeps the order anyway.
+    """
+    op.begin_recording(values, op.tensors_of(values))
+
+
 def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
     """Make a function that makes a result the output of a new node; None if there is no gradient.
 
@@ -382,6 +394,7 @@ def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
         node._saved = saved
         node._sequence_number = next_number()
         node._hooks = None
+        # as `_note_gradient_specs` does
         node._gradient_specs = (
             (data.shape, data.dtype, CPU if storage is None else storage.device),
         )
@@ -409,7 +422,7 @@ def saved_without_tensors(op: Any) -> tuple | None:
 
 def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
     """Make the short way of `Op.save` for a node that saves one value, which is no tensor."""
-    if len(op.saves) == 1 and op.saves[0].read is not None and not op.saves[0].is_saved_if_needed:
+    if len(op.saves) == 1 and op.saves[0].read is not None and not op.saves[0].may_be_left_out:
         read = op.saves[0].read
         return lambda values, edges: (read(values),)
     return op.save
@@ -417,6 +430,7 @@ def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
 
 def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
     """Make the short way of `Op.save` for two operands, given with their edges."""
+    # Crosswise: `other` is needed by the gradient of input 0, which is `self`.
     if op.numbers and [(s.name, s.needed_by) for s in op.saves] == [("other", 0), ("self", 1)]:
         return save_factors
     save, defaults = op.save, op.defaults[2:]
@@ -460,16 +474,20 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             return run(x, *rest)
         here = MODES.here
         a = x._data
-        if copies:
-            # without `run_silenced`: a copy computes nothing of which NumPy could warn
-            data = compute(a, *rest)
-        elif a.dtype.num in dtypes:
-            data = here.run_ufunc(function, a) if is_ufunc else run_silenced(function, a)
-            # in one dimension NumPy's strides are torch's
-            if data.ndim != 1 or not data.size:
-                data = lay_out_result(data, a)
-        else:
-            data = as_array_of_torch(run_silenced(compute, a, *rest))
+        try:
+            if copies:
+                # without `run_silenced`: a copy computes nothing of which NumPy could warn
+                data = compute(a, *rest)
+            elif a.dtype.num in dtypes:
+                data = here.run_ufunc(function, a) if is_ufunc else run_silenced(function, a)
+                # in one dimension NumPy's strides are torch's
+                if data.ndim != 1 or not data.size:
+                    data = lay_out_result(data, a)
+            else:
+                data = as_array_of_torch(run_silenced(compute, a, *rest))
+        except Exception:
+            record_failed_call(op, x, *rest)
+            raise
         out = _new(Tensor)
         out._data = data
         out._storage = out._view = out._edge = out._meta = None
@@ -522,6 +540,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         try:
             data = here.run_ufunc(ufunc, a, b)
         except ValueError:
+            record_failed_call(op, x, y, *defaults)
             raise broadcast_error(a.shape, b.shape) from None
         # in one dimension NumPy's strides are torch's
         if data.ndim != 1 or not data.size:
@@ -572,7 +591,11 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         if NODE_LISTENERS or counter.is_inference or (source is not None and needs_grad(x)):
             return run(x, *rest)
         here = MODES.here
-        data = compute(x._data, *rest)
+        try:
+            data = compute(x._data, *rest)
+        except Exception:
+            record_failed_call(op, x, *rest)
+            raise
         out = _new(Tensor)
         out._data = data
         out._storage = x._own_storage() if x._storage is None else x._storage
@@ -646,7 +669,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
         here.run_ufunc(ufunc, a, b, a)
         count_write(x)
         if node is not None:
-            node._describe(x)
+            node._note_gradient_specs(x)
             rebase_history(x, node)
         return x
 

@@ -168,7 +168,7 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
         check_inplace(self)
         node = CopyBackwards((gradient_edge(self), gradient_edge(src)))
         node._source = (src.dtype, device_of(src))
-        node._describe(self)
+        node._note_gradient_specs(self)
     if not (src is self or _is_same_view(a, b)):
         check_overlap(a, b)
         if a.shape != b.shape:

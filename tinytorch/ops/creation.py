@@ -6,6 +6,7 @@ functions take: dtype and device, whether gradients are wanted, and for some `ou
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -45,10 +46,12 @@ class factory(composite):
         super().__init__(make)
         self.default = default
 
-    def bind_schema(self, schema: Any) -> None:
-        """Find the position of the options: dtype, layout, device, pinned memory."""
-        self.at = schema.names.index("dtype") - schema.has_self
-        self.name = schema.name
+    def bind_schema(self, schema: Any) -> factory:
+        """Return a copy that knows where the options are: dtype, layout, device, pinned memory."""
+        bound = copy.copy(self)
+        bound.at = schema.names.index("dtype") - schema.has_self
+        bound.name = schema.name
+        return bound
 
     def split_options(self, args: tuple) -> tuple[tuple, Any, Any]:
         """Return the arguments without the options, the dtype and the device.

@@ -102,19 +102,26 @@ class SavedArgument(NamedTuple):
     name: str
     # reads it off a call's arguments; None for a result
     read: Callable[[tuple], Any] | None
-    # the only input whose gradient needs it; None if it is saved in any case
+    # the only input whose gradient needs it; None if there are several, or if PyTorch does not ask
     needed_by: int | None
-    # False for sizes and flags, which cost nothing and are saved in any case
-    is_saved_if_needed: bool
+    # False for sizes and flags, which cost nothing: saved even where `needed_by` has no edge
+    may_be_left_out: bool
 
 
 class Op:
     """One overload of an operation.
 
     Formulas and other operations call it with tensors, or with plain arrays, on which only the
-    kernel runs. The ways to run it: `run_on_arrays` (the kernel), `run_on_tensors` (the shortest
-    way), `run` (step by step; its arguments are complete), `run_in_place` (as `name_`),
-    `run_into_out` (with `out=`).
+    kernel runs. The ways to run it, each leaving to the next what it is not made for:
+
+    - `__call__`: on an array it calls `run_on_arrays`, the kernel; else `run_on_tensors`;
+    - `run_on_tensors`: the short way of ops/calling.py, for an operation that has one;
+    - `_complete_and_run`: fills in defaults, and finds out if there are arrays after all;
+    - `run`: step by step, of complete arguments. Its kind decides which it is: `_run_fresh`,
+      `_run_view`, `_run_restride`, `run_in_place`, or the function of a composite.
+
+    An operation that makes a result also has `run_in_place` (as `name_`) and `run_into_out` (with
+    `out=`), which are only called by name.
 
     `node_class`: the class of its nodes, None if PyTorch records nothing. `inputs`: positions of
     the parameters that have an edge in the node. `numbers`, `has_hidden_form`: as for `op`.
@@ -173,8 +180,8 @@ class Op:
             read = None
             if at not in node_class._results_saved:
                 read = readers.get(name) or make_argument_reader(name, schema)
-            is_saved_if_needed = name in tensor_names or name in readers
-            saved.append(SavedArgument(name, read, needed_by, is_saved_if_needed))
+            may_be_left_out = name in tensor_names or name in readers
+            saved.append(SavedArgument(name, read, needed_by, may_be_left_out))
         return saved
 
     def __call__(self, *values: Any) -> Any:
@@ -182,6 +189,8 @@ class Op:
 
         Arguments that are left out take their defaults.
         """
+        # What is no array need not be a tensor: NumPy computes a number of its own from 0-d arrays,
+        # and a Python number may come first. `_complete_and_run` looks at the other arguments.
         if type(values[0]) is not ndarray or self.is_write:
             return self.run_on_tensors(*values)
         if len(values) == len(self.defaults):
@@ -240,9 +249,9 @@ class Op:
         """
         written_name = self.schema.names[0] if is_write else None
         saved: list = []
-        for name, read, needed_by, is_saved_if_needed in self.saves:
+        for name, read, needed_by, may_be_left_out in self.saves:
             x = None if read is None else read(values)
-            if not is_saved_if_needed or x is None:
+            if not may_be_left_out or x is None:
                 saved.append(x)
             elif needed_by is not None and edges[needed_by] is None and type(x) is not list:
                 saved.append(None)
@@ -259,7 +268,7 @@ class Op:
             # PyTorch counts outputs up to the last that has a gradient
             while floating and floating[-1] is None:
                 floating.pop()
-            node._describe(*floating)
+            node._note_gradient_specs(*floating)
             for nr, t in enumerate(floating):
                 if t is not None:
                     t._edge = (node, nr)
@@ -267,7 +276,7 @@ class Op:
         else:
             if result._data.dtype.kind != "f":
                 raise RuntimeError(f"Autograd not support dtype: {result.dtype.scalar_name}")
-            node._describe(result)
+            node._note_gradient_specs(result)
             result._edge = (node, 0)
             results = (result,)
         if node._results_saved:
@@ -347,7 +356,7 @@ class Op:
         note_data_assigned(target, before)
         count_write(target)
         if node is not None:
-            node._describe(target)
+            node._note_gradient_specs(target)
             replace_history(target, node)
         return target
 
@@ -371,7 +380,7 @@ class Op:
             self._write_values(target._data, data, arrays)
         count_write(target)
         if node is not None:
-            node._describe(target)
+            node._note_gradient_specs(target)
             rebase_history(target, node)
             if node._results_saved:
                 node._keep_results((target,))
@@ -586,15 +595,16 @@ def op(
     `readers`: by the name of a saved value that is neither an argument nor a fact of one as
     `self_sym_sizes`: a function that reads it off a call's arguments.
     `node_class`: the class of its nodes, where that is not made of formulas.
-    `gradient_writes`: how often PyTorch's formulas write to gradients that they make, which counts.
+    `gradient_writes`: how many writes in place PyTorch's formulas make into the very tensor that
+    they return: the `_version` with which a hook or `.grad` sees it. Writes into a factor of it do
+    not count.
     `has_hidden_form`: PyTorch's parser has a deprecated form, too, as `add(Number alpha, Tensor
     other)`. tinytorch has it not; but a call that does not fit gets the error for several forms.
     `formulas`: by the name of an input, its gradient; None for an input that has an edge and no
     gradient.
     """
     parsed = Schema(schema)
-    kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
-    kernel.bind_schema(parsed)
+    kernel = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).bind_schema(parsed)
     inputs = [parsed.names.index(n) for n in formulas]
     if formulas and node_class is None:
         node_class = _make_node_class(backward, formulas, also, parsed, kernel, gradient_writes)

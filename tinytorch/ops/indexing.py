@@ -285,11 +285,11 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
     """Return `self[item]`: a view for ints, slices, None and Ellipsis, a copy for index tensors."""
     kind = type(item)
     if kind is int:
-        try:
+        shape = self._data.shape
+        if shape and -shape[0] <= item < shape[0]:
             return _select_on_tensors(self, 0, item)
-        except (IndexError, RuntimeError):
-            # PyTorch checks the index before the history, and with another error than `select`.
-            return _select_index(self, 0, item, 0)
+        # PyTorch checks the index before it selects: it makes no node, and has an error of its own.
+        return _select_index(self, 0, item, 0)
     if kind is slice:
         return _slice_dim(self, 0, item, keep=False)
     if item is None or item is Ellipsis:

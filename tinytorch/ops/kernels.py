@@ -7,6 +7,7 @@ the same memory, or values to write.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -107,8 +108,9 @@ class Kernel:
         # True if the result is no more than a copy
         self.copies = copies
 
-    def bind_schema(self, schema: Any) -> None:
-        """Adapt to the schema of the operation that has this kernel."""
+    def bind_schema(self, schema: Any) -> Kernel:
+        """Return the kernel of the operation that has this schema."""
+        return self
 
     def __call__(self, *values: Any) -> Any:
         """Return the function's result for arrays."""
@@ -149,13 +151,10 @@ class pointwise(Kernel):
     arguments follow.
     """
 
-    # These are what a kernel has that no operation has: `_powers` is called by another kernel. All
-    # three are set when the schema is known.
+    # What holds without a schema: `_powers` and `_sub` are called by another kernel, too.
     operand_count = 2
     # for each operand, True if the strides of the result may go by it
     decides_layout: list[bool] = [True, True]
-    # the dtypes, by NumPy's numbers, for which the function is all that there is to do
-    direct_dtypes: set[int] = set()
 
     def __init__(
         self,
@@ -171,22 +170,28 @@ class pointwise(Kernel):
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
         self.function_by_default = function_by_default
-
-    def bind_schema(self, schema: Any) -> None:
-        """Find the operands among the parameters: tensors and numbers, of a common dtype."""
-        for i, param in enumerate(schema.params):
-            if param.is_tensor or param.name in _NAMES_OF_OPERANDS:
-                self.operand_count = i + 1
-        operands = schema.params[: self.operand_count]
-        # torch makes a 0-d tensor of an `other` that is a number; the strides of a result may go by
-        # that. Exponents and bounds stay numbers.
-        self.decides_layout = [p.is_tensor or p.name == "other" for p in operands]
-        # Bools, and integers of which floats are made, are converted first; float16 is computed in
+        # The dtypes, by NumPy's numbers, for which the function is all that there is to do. Bools,
+        # and integers of which floats are made, are converted first; float16 is computed in
         # float32.
-        quick = {*self.takes} - ({"b", "i"} if self.to == "float" else {"b"})
+        quick = {*takes} - ({"b", "i"} if to == "float" else {"b"})
         self.direct_dtypes = {
             n for n, d in dtypes.BY_NUM.items() if LETTER[n] in quick and d.np != HALF
         }
+
+    def bind_schema(self, schema: Any) -> pointwise:
+        """Return a copy that knows which parameters are operands: those that share a dtype.
+
+        A copy, as overloads have a kernel in common: `_modulo` gets numbers on either side.
+        """
+        bound = copy.copy(self)
+        for i, param in enumerate(schema.params):
+            if param.is_tensor or param.name in _NAMES_OF_OPERANDS:
+                bound.operand_count = i + 1
+        operands = schema.params[: bound.operand_count]
+        # torch makes a 0-d tensor of a number that is `self` or `other`; the strides of a result
+        # may go by that. Exponents and bounds stay numbers.
+        bound.decides_layout = [p.is_tensor or p.name in ("self", "other") for p in operands]
+        return bound
 
     def common_dtype(self, values: Any) -> dtypes.dtype:
         """Check the operands, and return the dtype that they meet in."""

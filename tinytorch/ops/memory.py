@@ -80,7 +80,7 @@ def _set(
     note_data_assigned(self, before, True)
     count_write(self)
     if node is not None:
-        node._describe(self)
+        node._note_gradient_specs(self)
         rebase_history(self, node)
     return self
 

@@ -661,6 +661,7 @@ def _grad_of_extreme(grad: Any, self: Any, other: Any, lost: Any) -> Any:
 
     It is halved where both are equal, and 0 where the other one was taken.
     """
+    # `where` saves no more than its mask, so its result may be written to, as PyTorch does.
     return masked_fill_(where(self == other, divide(grad, 2), grad), lost, 0)
 
 
