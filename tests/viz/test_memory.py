@@ -3,6 +3,7 @@
 import re
 import sys
 import tracemalloc
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -74,6 +75,29 @@ def test_stale_and_unseen_writes_are_marked(engine: ModuleType) -> None:
     line = "C3 counted 1 write here that C2 did not see: backward may be silently wrong"
     assert line in " ".join(words_in(unseen.svg))
     assert line in unseen.text
+
+
+def test_a_stale_tensor_that_is_not_known_is_not_said_to_have_no_name(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    y = x.sigmoid()
+    y.zero_()
+    snap = snapshot(x=x, y=y)
+    nodes = tuple(
+        replace(node, saved=tuple(replace(saved, tensor=None) for saved in node.saved))
+        for node in snap.nodes
+    )
+    text = memory(replace(snap, nodes=nodes)).text
+    line = "SigmoidBackward0 saved it at version 0, now at 1: backward will raise."
+    assert text.count("saved it") == text.count(f"A saved tensor: {line}") == 1
+    del y
+    assert f"A tensor without a name: {line}" in memory(x=x, out=_hide_stale(x)).text
+
+
+def _hide_stale(x: Any) -> Any:
+    hidden = x.sigmoid()
+    out = hidden.sum()
+    hidden.zero_()
+    return out
 
 
 def test_a_write_before_the_save_through_the_same_counter_is_no_fault(engine: ModuleType) -> None:

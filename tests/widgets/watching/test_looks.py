@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from inspect import getsourcelines
 from typing import Any
 
@@ -13,7 +14,7 @@ from tinytorch.viz.read import doubts
 
 @pytest.fixture(autouse=True)
 def _no_hooks_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doubts, "_count_hooks_on_graphs", lambda *_: 0)
+    monkeypatch.setattr(doubts, "_find_hooks_on_graphs", lambda *_: [])
 
 
 def place_in(function: Callable[..., Any], code: str) -> str:
@@ -61,6 +62,59 @@ def test_a_look_says_the_same_under_a_watch_and_the_line_that_wrote(engine: Any)
     assert f"In trouble: MulBackward0 saved it {stale}: backward will raise {factor}." in memory
     assert f"(factor) {stale}: it was written 1 time since {factor}." in watched["explain"]
     assert f"as by a step of an optimizer {weight}." in watched["after a step"]
+
+
+def look_at_unnamed(engine: Any) -> tuple[str, str]:
+    """A tensor without a name that one node saved twice: a result that the node before saved, too, and one it did not."""
+    x = engine.ones(3, requires_grad=True)
+    squares = [hidden * hidden for hidden in (x * 2, x.sigmoid())]
+    return copylab.graph(squares).text, copylab.memory(squares).text
+
+
+def test_an_unnamed_tensor_that_was_saved_twice_is_one_tensor(engine: Any) -> None:
+    plain, memory = look_at_unnamed(engine)
+    assert re.search(r"saved other: (T\d+) \(no name\).*\n  saved self: \1 ", plain)
+    with copylab.watch():
+        watched = look_at_unnamed(engine)
+    assert (watched[0].replace(", unchanged", ""), watched[1]) == (plain, memory)
+
+
+def look_at_function(engine: Any) -> tuple[str, str]:
+    """Of two tensors at version 1 the second was written after the save, and the first before."""
+
+    class Product(engine.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any, b: Any) -> Any:
+            ctx.save_for_backward(a, b)
+            return a * b
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> tuple[Any, Any]:
+            a, b = ctx.saved_tensors
+            return grad * b, grad * a
+
+    written_before = engine.ones(2, requires_grad=True) * 1
+    written_before.add_(1)
+    written_since = engine.ones(2)
+    out = Product.apply(written_before, written_since)
+    written_since.mul_(2)
+    named = {"out": out, "before": written_before, "since": written_since}
+    return copylab.graph(named).text, copylab.memory(named).text
+
+
+def test_of_the_tensors_of_a_function_the_one_written_since_is_in_trouble(engine: Any) -> None:
+    for is_watched in (False, True):
+        with copylab.watch() if is_watched else nullcontext():
+            graph, memory = look_at_function(engine)
+        line = f" (written by {place_in(look_at_function, 'written_since.mul_(2)')})"
+        stale = "at version 0, now at 1"
+        assert f"saved tensors: since, STALE: saved {stale}" in graph
+        trouble = f"In trouble: ProductBackward saved it {stale}: backward will raise"
+        (sentence,) = re.findall("In trouble.*", memory)
+        assert sentence == trouble + (line if is_watched else "") + "."
+        (row,) = re.findall("\n  (\\w+): shape.*\n    In trouble", memory)
+        assert row == "since"
+        assert "A tensor without a name" not in memory
 
 
 def test_the_drawing_has_the_line_that_wrote_below_what_is_stale(engine: Any) -> None:

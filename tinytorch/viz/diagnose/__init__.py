@@ -4,7 +4,7 @@ from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
 from .dry_run import THREADS_IN_DRY_RUN
 from .explanation import Explanation, explain
-from .finding import add_writing_lines, all_saved, count_writes
+from .finding import add_writing_lines, all_saved, phrase_writes
 from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
 from .refusals import find_refusals
 
@@ -18,11 +18,11 @@ __all__ = [
     "all_saved",
     "blame_lines",
     "compare_snapshots",
-    "count_writes",
     "explain",
     "find_maybe_unseen_writes",
     "find_maybe_written",
     "find_refusals",
     "find_stale_saved",
     "list_written_names",
+    "phrase_writes",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..read import NodeRecord, Snapshot, TensorRecord
 from ..wording import format_shape, gettext, join_few_names, ngettext, short_node_name
-from .finding import BackwardFinding, SavedBy, all_saved, count_others, name_first_saved
+from .finding import BackwardFinding, SavedBy, all_saved, name_first_saved, phrase_others
 from .refusals import (
     describe_wrong_start,
     find_nodes_behind_functions,
@@ -92,7 +92,7 @@ def _describe_detached(pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
             saved=gettext("its {saved}", saved=pairs[0].saved.name),
         )
         way_out = gettext("call detach(), which gives another tensor, or detach_() after backward")
-        yield BackwardFinding("detached", sentence + count_others(pairs), way_out, pairs)
+        yield BackwardFinding("detached", sentence + phrase_others(pairs), way_out, pairs)
 
 
 def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding | None:
@@ -147,7 +147,7 @@ def _describe_freed(
         node=short_node_name(node.name),
         saved=saved.name,
     )
-    sentence += count_others(freed)
+    sentence += phrase_others(freed)
     way_out = gettext(
         "compute the result anew, or call the earlier backward with retain_graph=True"
     )
@@ -188,7 +188,7 @@ def _describe_used_twice(shared: Sequence[SavedBy], first_root: str) -> Backward
     way_out = gettext(
         "add them up and call backward once, or call the first one with retain_graph=True"
     )
-    return BackwardFinding("freed", sentence + count_others(shared), way_out, shared)
+    return BackwardFinding("freed", sentence + phrase_others(shared), way_out, shared)
 
 
 def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:

@@ -187,8 +187,8 @@ def _find_writing_lines(
     if saved.state == "stale":
         versions = [entry.version if entry else None for entry in history]
         yield from _find_changing_lines(past, saving_step, versions)
-    elif saved.bytes_unchanged is False:
-        checksums = [entry.bytes_now if entry else None for entry in history]
+    elif saved.was_written_unseen:
+        checksums = [entry.checksum_now if entry else None for entry in history]
         yield from _find_changing_lines(past, saving_step, checksums)
     elif saved.bytes_unchanged is None and saved.tensor is not None:
         # Its bytes were not compared: the counters of other tensors over the same memory are all

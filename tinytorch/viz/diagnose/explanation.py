@@ -151,7 +151,7 @@ def _add_result_of_run(
         elif finding.after_run:
             # It ran, and whether on what had been saved is not known.
             yield replace(finding, kind=finding.after_run)
-        elif any(saved.bytes_unchanged is False for _, saved in finding.saved):
+        elif any(saved.was_written_unseen for _, saved in finding.saved):
             yield replace(finding, kind="unseen write")
 
 

@@ -1,4 +1,7 @@
-"""A finding: one cause why backward would not do what it should, and words for what it touches."""
+"""A finding: one cause why backward would not do what it should; and words for what it touches.
+
+Pictures have no findings, and take the same words from here (`SavedBy`, `add_writing_lines`).
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,7 @@ def name_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]
     }
 
 
-def count_others(pairs: Sequence[SavedBy]) -> str:
+def phrase_others(pairs: Sequence[SavedBy]) -> str:
     """Return ` (and 2 more saved tensors)`; empty if there is only the first."""
     others = len(pairs) - 1
     if not others:
@@ -115,7 +118,7 @@ def add_writing_lines(sentence: str, *written: SavedRecord) -> str:
     return gettext("{sentence} (written by {lines})", sentence=sentence, lines=escape_unseen(lines))
 
 
-def count_writes(tensor: TensorRecord) -> str:
+def phrase_writes(tensor: TensorRecord) -> str:
     """Return `3 writes`, as a tensor's version counter has counted them."""
     return ngettext("{number} write", "{number} writes", tensor.version or 0)
 

@@ -80,6 +80,7 @@ def _find_written_tensors(snap: Snapshot) -> dict[str | None, list[TensorRecord]
     """Return storage id -> the tensors over it whose counter has counted a write."""
     writers: dict[str | None, list[TensorRecord]] = {}
     for tensor in snap.tensors:
+        # Through one that only nodes hold, nobody writes any more; and no name could be said for it.
         if tensor.role == "saved" or tensor.counter is None or tensor.storage is None:
             continue
         if tensor.version and tensor.numel:
@@ -102,7 +103,7 @@ def find_maybe_written(snap: Snapshot) -> dict[tuple[str, str], str]:
             continue  # all that saved it have this list
         for node, saved in write.saved:
             entries = (each for each in node.saved if each.tensor == saved.tensor)
-            if all(each.bytes_unchanged is not False for each in entries):
+            if not any(each.was_written_unseen for each in entries):
                 labels[node.id, saved.tensor or ""] = names
     joined = {id(names): join_few_names(names) for names in lists.values()}
     return {key: joined[id(names)] for key, names in labels.items()}

@@ -14,11 +14,11 @@ from .finding import (
     add_writing_lines,
     advise_copy,
     all_saved,
-    count_others,
-    count_writes,
     name_counter_sharers,
     name_first_saved,
     name_in_python,
+    phrase_others,
+    phrase_writes,
 )
 from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes
 
@@ -77,7 +77,7 @@ def _describe_written_leaves(
     reason = add_writing_lines(reason, *(pair.saved for pair in pairs))
     return BackwardFinding(
         kind="stale",
-        sentence=f"{sentence}{count_others(pairs)}; {reason}",
+        sentence=f"{sentence}{phrase_others(pairs)}; {reason}",
         way_out=_advise_backward_first(),
         saved=pairs,
         sharing=name_counter_sharers(snap, pairs[0].saved.tensor or ""),
@@ -93,7 +93,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
         (saved.version or 0) - (saved.saved_version or 0),
         **name_first_saved(snap, pairs),
     )
-    sentence = add_writing_lines(sentence, saved) + count_others(pairs)
+    sentence = add_writing_lines(sentence, saved) + phrase_others(pairs)
     if len(sharing) > 1:
         sentence += "; " + gettext(
             "{names} share that version counter, and a write through any of them counts",
@@ -114,7 +114,7 @@ def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFi
     """Yield the findings on changed bytes, then on writes that the counters of others counted."""
     changed: dict[object, list[SavedBy]] = {}
     for pair in pairs:
-        if pair.saved.bytes_unchanged is False:
+        if pair.saved.was_written_unseen:
             changed.setdefault(_likely_cause(snap, pair.node, pair.saved), []).append(pair)
     for cause, group in changed.items():
         yield _describe_changed_bytes(snap, group, cause)
@@ -162,7 +162,7 @@ def _describe_changed_bytes(
     snap: Snapshot, pairs: Sequence[SavedBy], cause: object
 ) -> BackwardFinding:
     values = name_first_saved(snap, pairs)
-    values["saved"] += count_others(pairs)
+    values["saved"] += phrase_others(pairs)
     sentence = gettext(
         "{node} saved {saved}. It does not hold the bytes of the earlier look, and its "
         "version counter has counted no "
@@ -192,8 +192,8 @@ def _describe_changed_bytes(
         way_out = _advise_other_write(snap, tensor)
     # Other values give another gradient, which is certain. Another index (of gather, say) may be
     # out of range, and then backward raises.
-    is_differentiable = saved.bytes_now is not None and re.search(
-        "float|complex", saved.bytes_now[0]
+    is_differentiable = saved.checksum_now is not None and re.search(
+        "float|complex", saved.checksum_now[0]
     )
     kind: FindingKind = "unseen write" if is_differentiable else "not known"
     return BackwardFinding(kind, sentence, way_out, pairs, (label,))
@@ -212,13 +212,13 @@ def _describe_unseen_write(
         **name_first_saved(snap, pairs),
         there=writer,
         other=write.writer.counter,
-        writes=count_writes(write.writer),
+        writes=phrase_writes(write.writer),
         counter=write.tensor.counter,
         here=tensor,
     )
     return BackwardFinding(
         kind="unseen write",
-        sentence=sentence + count_others(pairs),
+        sentence=sentence + phrase_others(pairs),
         way_out=_advise_other_write(snap, write.tensor, write.writer),
         saved=pairs,
         sharing=(tensor, writer),

@@ -94,7 +94,7 @@ def read_snapshot(
             f'a tensor of that name is shown with {{"since": since}} as the first argument'
         )
     if len(args) == 1 and not named and isinstance(args[0], Snapshot):
-        return args[0] if since is None else attach_earlier_bytes(args[0], since)
+        return args[0] if since is None else attach_earlier_checksums(args[0], since)
     if not isinstance(values, bool):
         # A tensor called `values`: snapshot(values=net.values).
         named, values = {**named, "values": values}, True
@@ -113,7 +113,7 @@ def read_snapshot(
             "there may be more tensors: only the first {number} were read", number=f"{MAX_NAMES:,}"
         )
         snap = replace(snap, notes=(*snap.notes, note))
-    return snap if since is None else attach_earlier_bytes(snap, since)
+    return snap if since is None else attach_earlier_checksums(snap, since)
 
 
 def list_tensors_behind(*tensors: Any) -> list[Any]:
@@ -126,10 +126,11 @@ def list_tensors_behind(*tensors: Any) -> list[Any]:
         return [found.tensor for found in reader.tensors.entries]
 
 
-def attach_earlier_bytes(now: Snapshot, since: Snapshot) -> Snapshot:
+def attach_earlier_checksums(now: Snapshot, since: Snapshot) -> Snapshot:
     """Return `now`, in which saved tensors have their bytes of the first snapshot with them.
 
-    `since` may itself have been compared with an earlier one: then its `bytes_then` are passed on.
+    `since` may itself have been compared with an earlier one: then its `checksum_then` is
+    passed on.
     """
     # Each thread numbers its nodes from 0: a key that two nodes of one snapshot have names neither.
     ambiguous = _find_repeated_keys(now) | _find_repeated_keys(since)
@@ -142,7 +143,7 @@ def attach_earlier_bytes(now: Snapshot, since: Snapshot) -> Snapshot:
     for node in now.nodes:
         earlier = earlier_saved.get(node.key)
         if earlier and node.saved:
-            saved = tuple(_attach_bytes(each, earlier.get(each.name)) for each in node.saved)
+            saved = tuple(_attach_checksum(each, earlier.get(each.name)) for each in node.saved)
             nodes.append(replace(node, saved=saved))
         else:
             nodes.append(node)
@@ -154,13 +155,13 @@ def _find_repeated_keys(snap: Snapshot) -> set[Any]:
     return {key for key, count in counts.items() if count > 1}
 
 
-def _attach_bytes(saved: SavedRecord, earlier: SavedRecord | None) -> SavedRecord:
-    if earlier is None or earlier.bytes_now is None:
+def _attach_checksum(saved: SavedRecord, earlier: SavedRecord | None) -> SavedRecord:
+    if earlier is None or earlier.checksum_now is None:
         return saved
-    if saved.state != "live" or saved.bytes_then is not None:
+    if saved.state != "live" or saved.checksum_then is not None:
         return saved
-    first_seen = earlier.bytes_now if earlier.bytes_then is None else earlier.bytes_then
-    return replace(saved, bytes_then=first_seen)
+    first_seen = earlier.checksum_now if earlier.checksum_then is None else earlier.checksum_then
+    return replace(saved, checksum_then=first_seen)
 
 
 class _Reader:

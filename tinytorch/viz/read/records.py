@@ -306,10 +306,11 @@ class SavedRecord:
     opened: bool | None = True
     """False if backward cannot open it, None if it may or may not: what a Function in Python saved,
     whose backward does as it likes."""
-    bytes_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
-    """Geometry, and a checksum of its bytes; None where they were not read."""
-    bytes_then: tuple[str, int] | None = field(default=None, compare=False, repr=False)
-    """The same in the first of the snapshots that `since` leads back to; None if not in there."""
+    checksum_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
+    """Geometry, and a checksum of its bytes; None where these were not read."""
+    checksum_then: tuple[str, int] | None = field(default=None, compare=False, repr=False)
+    """The same in the first of the snapshots that `since` leads back to; None if not in there. Under
+    a watch, that at the save, or a stand-in that differs if the bytes were changed."""
     not_read: str = field(default="", compare=False, repr=False)
     """Why its bytes were not read."""
     written_at: str = field(default="", compare=False, repr=False)
@@ -329,11 +330,16 @@ class SavedRecord:
     @property
     def bytes_unchanged(self) -> bool | None:
         """True if its bytes are those of the first snapshot with it; None if not compared."""
-        now, earlier = self.bytes_now, self.bytes_then
+        now, earlier = self.checksum_now, self.checksum_then
         # Another geometry (detached in place, resized) is not another value of the same bytes.
         if now is None or earlier is None or now[0] != earlier[0]:
             return None
         return now == earlier
+
+    @property
+    def was_written_unseen(self) -> bool:
+        """True if its bytes are known to be others, though its version is that of the save."""
+        return self.bytes_unchanged is False
 
 
 @dataclass(frozen=True, slots=True)

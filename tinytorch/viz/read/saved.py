@@ -1,7 +1,8 @@
 """What graph nodes saved for backward: live, stale, freed, or nothing that may be looked at.
 
 Looking must not change anything: hooks are not called, and what a custom Function gives out a
-single time is left alone.
+single time is left alone. The hooks of `copylab.watch` alone are called: its `unpack` compares
+versions in the engine's place, and does not count a look as a read.
 """
 
 from __future__ import annotations
@@ -18,22 +19,25 @@ from .checksums import Checksums
 from .found_tensors import FoundTensors
 from .packed import open_packed
 from .probe import (
+    StaleVersions,
     find_foreign_hook,
     getattr_or_none,
     grad_fn_or_none,
     is_python_number,
     is_tensor,
+    read_history,
     read_stale_error,
     version_of,
 )
 from .records import SavedRecord
 from .user_code import read_function
 
-_GEOMETRY = re.compile(
+_IGNORED_NUMBERS = re.compile(
     r"size|stride|offset|dim|layout|dtype|device|numel"
     r"|^(start|end|step|index|keepdim|options|alpha|beta)$"
 )
-"""Numbers that say where a gradient goes and not what it is; alpha and beta are 1 by default."""
+"""Attributes that are not shown unless they are tensors: they say where a gradient goes and not what
+it is; alpha and beta are 1 by default."""
 
 
 class FoundSaved(NamedTuple):
@@ -76,7 +80,7 @@ class SavedReader:
             for found in self._read_attribute(node, attribute, name):
                 record = found.record
                 if is_checked_only:
-                    record = replace(record, used=False, bytes_now=None)
+                    record = replace(record, used=False, checksum_now=None)
                 elif name == "tensors" and function is not None:
                     opened = function.reads_saved
                     if opened is False and record.state == "freed":
@@ -86,8 +90,10 @@ class SavedReader:
                 yield FoundSaved(record, found.position)
 
     def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSaved]:
+        # The engine's SavedTensor, or a tuple of them: `.data` is the tensor, or what a hook packed,
+        # and `.unpack_hook` is that hook. Numbers have none.
         raw = getattr_or_none(node, "_raw_saved_" + name)
-        if raw is None and _GEOMETRY.search(name):
+        if _is_ignored(name, has_raw=raw is not None):
             return
         raws = raw if isinstance(raw, tuple) else (raw,)
         if any(find_foreign_hook(each) is not None for each in raws):
@@ -146,13 +152,25 @@ class SavedReader:
                 record = SavedRecord(name, "live", value=value)
                 if is_python_number(tensor, raw):
                     # Nothing else refers to it, so nobody can have written to it.
-                    return FoundSaved(replace(record, bytes_now=("", 0), bytes_then=("", 0)))
-                return FoundSaved(self._add_bytes(record, tensor, raw))
+                    return FoundSaved(replace(record, checksum_now=("", 0), checksum_then=("", 0)))
+                return FoundSaved(self._add_checksums(record, tensor, raw))
         if position is None:
-            position = self.tensors.add(tensor, "saved")
+            position = self._add_saved(tensor)
         version = version_of(tensor)
         record = SavedRecord(name, "live", saved_version=version, version=version)
-        return FoundSaved(self._add_bytes(record, tensor, raw), position)
+        return FoundSaved(self._add_checksums(record, tensor, raw), position)
+
+    def _add_saved(self, tensor: Any) -> int:
+        position = self.tensors.add(tensor, "saved")
+        try:
+            is_leaf, grad_fn, is_of_twin = read_history(tensor)
+        except Exception:  # noqa: BLE001 - the reader says so when it looks at the tensor
+            return position
+        # The same tensor may follow, as with `z * z`, and hooks unpack it into a new object: that is
+        # known by its grad_fn. That of a twin goes with this call.
+        if not is_of_twin:
+            self.tensors.set_history(self.tensors[position], is_leaf, grad_fn)
+        return position
 
     def _find_known(self, tensor: Any) -> int | None:
         """Return the position of a saved tensor, also if it is known as another object."""
@@ -168,31 +186,35 @@ class SavedReader:
                 return candidate
         return None
 
-    def _add_bytes(self, record: SavedRecord, tensor: Any, raw: Any) -> SavedRecord:
-        """Add the bytes now; under a watch, which has compared them, those at the save as well."""
-        bytes_now = self.checksums.of(tensor)
-        if isinstance(bytes_now, str):
-            return replace(record, not_read=bytes_now)
+    def _add_checksums(self, record: SavedRecord, tensor: Any, raw: Any) -> SavedRecord:
+        """Add the checksum now; under a watch, which compared the bytes, that at the save, too."""
+        checksum_now = self.checksums.of(tensor)
+        if isinstance(checksum_now, str):
+            return replace(record, not_read=checksum_now)
         watched = _find_watched_save(raw)
         has_changed = getattr_or_none(watched, "has_changed")
         if has_changed is None:
-            return replace(record, bytes_now=bytes_now)
+            return replace(record, checksum_now=checksum_now)
         if not has_changed:
-            return replace(record, bytes_now=bytes_now, bytes_then=bytes_now)
-        # Only equal or not matters of two checksums: another number stands for other bytes.
-        geometry, checksum = bytes_now
-        bytes_then = geometry, checksum + 1
+            return replace(record, checksum_now=checksum_now, checksum_then=checksum_now)
+        # Only equal or not matters of two checksums: the watch has compared them, and another number
+        # stands for other bytes.
+        geometry, checksum = checksum_now
+        checksum_then = geometry, checksum + 1
         written_at = watched.written_at
-        return replace(record, bytes_now=bytes_now, bytes_then=bytes_then, written_at=written_at)
+        return replace(
+            record, checksum_now=checksum_now, checksum_then=checksum_then, written_at=written_at
+        )
 
     def _read_refusal(
         self, node: Any, name: str, message: str, raws: tuple[Any, ...]
     ) -> FoundSaved:
         """Find out from the error that reading raised what happened to a saved tensor.
 
-        PyTorch checks the version of a saved tensor when it is read, and raises the error that
-        backward would raise: "... is at version 1; expected version 0 instead". No attribute has
-        the version at which it was saved, so both are taken from that text.
+        PyTorch, or under a watch the watch's `unpack`, checks the version of a saved tensor when it
+        is read, and raises the error that backward would raise: "... is at version 1; expected
+        version 0 instead". No attribute has the version at which it was saved, so both are taken
+        from that text.
         """
         versions = read_stale_error(message)
         if versions is None:
@@ -201,19 +223,19 @@ class SavedReader:
             was_freed = "already been freed" in message
             return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
         position = None
-        for data in map(_find_tensor_in, raws):
-            # Of several, as a Function saved them, the error is about the first that was written.
-            if data is not None and (len(raws) == 1 or version_of(data) == versions.now):
-                position = self._find_original(data, node)
-                if position is None:
-                    position = self.tensors.add(data, "saved")
-                break
+        refused = _find_refused(raws, versions)
+        data = _find_tensor_in(refused)
+        if data is not None:
+            position = self._find_original(data, node)
+            if position is None:
+                position = self._add_saved(data)
+        watched = _find_watched_save(refused)
         record = SavedRecord(
             name,
             "stale",
             version=versions.now,
             saved_version=versions.then,
-            written_at=_find_writing_line(raws),
+            written_at="" if watched is None else watched.written_at,
         )
         return FoundSaved(record, position)
 
@@ -233,10 +255,41 @@ class SavedReader:
         return min(found or self.tensors.positions_at_address_of(alias)[:1], default=None)
 
 
+def _is_ignored(name: str, *, has_raw: bool) -> bool:
+    """Return True for a number that is not shown."""
+    # `index` may be a number or tensors, which have a second property for their SavedTensors.
+    return not has_raw and _IGNORED_NUMBERS.search(name) is not None
+
+
+def _find_refused(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
+    """Return the SavedTensor that was written since; None if it is not known which.
+
+    The tensors of a Function in Python are read as one, and the first stale one is refused.
+    """
+    if len(raws) == 1:
+        return raws[0]
+    for raw in raws:
+        watched = _find_watched_save(raw)
+        if watched is not None:
+            if watched.is_stale:
+                return raw
+            continue
+        # Another one may be at this version since before it was saved: each is asked by itself.
+        unpack = getattr_or_none(raw, "unpack")
+        if unpack is None or version_of(_find_tensor_in(raw)) != versions.now:
+            continue
+        try:
+            unpack()
+        except RuntimeError as error:
+            if read_stale_error(str(error)) == versions:
+                return raw
+    return None
+
+
 def _find_tensor_in(raw: Any) -> Any:
     """Return the tensor in a SavedTensor; None if there is none, or a hook has made it another."""
     watched = _find_watched_save(raw)
-    # Under a watch the node holds its record, and the record has the tensor.
+    # Under a watch the node holds the watch's `WatchedSave`, and that has the tensor.
     tensor = getattr_or_none(raw, "data") if watched is None else watched.tensor
     return tensor if is_tensor(tensor) else None
 
@@ -272,16 +325,6 @@ def _find_watched_save(raw: Any) -> Any:
     return getattr_or_none(raw, "data") if is_watched else None
 
 
-def _find_writing_line(raws: tuple[Any, ...]) -> str:
-    """Return the line that made stale what was saved, if a watch saw it; else nothing."""
-    # The tensors of a Function in Python are read as one, and the first stale one is refused.
-    for raw_part in raws:
-        watched = _find_watched_save(raw_part)
-        if watched is not None and watched.is_stale:
-            return str(watched.written_at)
-    return ""
-
-
 @cache
 def find_saved_attributes(node_class: type) -> tuple[SavedAttribute, ...]:
     """Return the attributes in which nodes of a class have what they saved: its properties."""
@@ -290,8 +333,7 @@ def find_saved_attributes(node_class: type) -> tuple[SavedAttribute, ...]:
         if not attribute.startswith("_saved_"):
             continue
         name = attribute.removeprefix("_saved_")
-        # `index` may be a number, which is left out, or tensors, which have a second property.
-        if not _GEOMETRY.search(name) or hasattr(node_class, f"_raw_saved_{name}"):
+        if not _is_ignored(name, has_raw=hasattr(node_class, f"_raw_saved_{name}")):
             found.append(SavedAttribute(attribute, name))
     # The tensors of a custom Function are in ctx.saved_tensors.
     if hasattr(node_class, "saved_tensors"):

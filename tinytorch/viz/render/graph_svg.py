@@ -20,6 +20,7 @@ from ..show import (
     NamedTensors,
     NodeEntry,
     Remark,
+    RemarkKind,
     describe_graph,
     select_nodes,
 )
@@ -54,7 +55,7 @@ class RemarkLook(NamedTuple):
     """Classes of the stylesheet for its text: monospaced, small."""
 
 
-REMARK_LOOKS = {
+REMARK_LOOKS: dict[RemarkKind, RemarkLook] = {
     "unchanged": RemarkLook("check"),
     "live": RemarkLook("dot"),
     "number": RemarkLook("dot"),

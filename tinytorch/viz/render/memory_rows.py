@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..show import Remark, StorageEntry, TensorEntry
+from ..show import Remark, RemarkKind, StorageEntry, TensorEntry
 from ..wording import columns_that_fit, cut_middle, gettext, text_width, wrap_text
 from .strip import Strip, ViewLane, make_strip
 from .style import Canvas, format_point
@@ -26,9 +26,9 @@ GEOMETRY_COLUMNS, WORD_COLUMNS = 60, 32
 NAMES_WIDTH, STRIP_WIDTH, PACK_WIDTH = 38, 108, 900
 """The least width of the names and of the strip, and the most that a line for a pack asks for."""
 COUNTER_HEIGHT, BRACKET = 38, 8
-_INKS = {"changed": "new-t s b", "hazard": "bad-t s b"}
+_INKS: dict[RemarkKind, str] = {"changed": "new-t s b", "hazard": "bad-t s b"}
 """Of the remarks below a row; all others are muted."""
-_FACTS = ("stride", "dtype", "history", "base")
+_FACTS: tuple[RemarkKind, ...] = ("stride", "dtype", "history", "base")
 """Remarks that share one line, below the geometry."""
 
 

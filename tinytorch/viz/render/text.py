@@ -12,15 +12,16 @@ from ..show import (
     NodeEntry,
     PackEntry,
     Remark,
+    RemarkKind,
     StorageEntry,
     TensorEntry,
 )
 from ..wording import gettext, join_lines
 
-_SENTENCES_OF_OWN = ("changed", "hazard", "note")
+_SENTENCES_OF_OWN: tuple[RemarkKind, ...] = ("changed", "hazard", "note")
 """Of the remarks of a tensor: all others are joined in its first line."""
-_DEEPER = ("gradient changed", "maybe written")
-"""Of the remarks of a node: they belong to the line before."""
+_OF_LINE_BEFORE: tuple[RemarkKind, ...] = ("gradient changed", "maybe written")
+"""Of the remarks of a node: they belong to the line before, and are indented below it."""
 
 # -- memory ------------------------------------------------------------------------
 
@@ -148,7 +149,7 @@ def _node_lines(node: NodeEntry) -> Iterator[str]:
     yield _mark_found(_mark_new(f"{node.id} {node.name}", node.is_new), node.is_found)
     for remark in node.remarks:
         if remark.sentence:
-            indent = "    " if remark.kind in _DEEPER else "  "
+            indent = "    " if remark.kind in _OF_LINE_BEFORE else "  "
             yield indent + _sentence_of_remark(remark)
 
 

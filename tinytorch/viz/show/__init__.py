@@ -11,6 +11,7 @@ from .contents import (
     NodeEntry,
     PackEntry,
     Remark,
+    RemarkKind,
     StorageEntry,
     TensorEntry,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "NodeEntry",
     "PackEntry",
     "Remark",
+    "RemarkKind",
     "StorageEntry",
     "TensorEntry",
     "describe",

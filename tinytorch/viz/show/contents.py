@@ -9,12 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..read import StorageRecord, TensorRecord
 
 MOST_ARCS = 8
 """The order of walk of up to this many elements is drawn: the arcs of more would be a tangle."""
+
+_AnyKind = Literal["heading", "title", "more", "changed", "note"]
+_StorageKind = Literal["size", "objects", "cells", "summary", "changed cells"]
+_TensorKind = Literal["geometry", "stride", "dtype", "history", "base", "grad", "hazard"]
+_NodeKind = Literal["gradient", "gradient changed", "edge"]
+_FoldKind = Literal["node kind", "count", "count maybe written", "leaves", "results"]
+_SavedKind = Literal[
+    "live",
+    "unchanged",
+    "written unseen",
+    "number",
+    "packed",
+    "once",
+    "stale",
+    "freed",
+    "unreadable",
+    # Of each, behind its state:
+    "writing line",
+    "maybe written",
+]
+RemarkKind = _AnyKind | _StorageKind | _TensorKind | _NodeKind | _SavedKind | _FoldKind
+"""All kinds of remarks. Tables of some of them: `REMARK_LOOKS` in `render/graph_svg.py`, `_INKS` in
+`render/memory_rows.py`, `_SENTENCES_OF_OWN` and `_OF_LINE_BEFORE` in `render/text.py`."""
 
 
 class Remark(NamedTuple):
@@ -24,13 +47,13 @@ class Remark(NamedTuple):
     without a sentence is part of another sentence of the text.
     """
 
-    kind: str
+    kind: RemarkKind
     """What it is about: decides the ink and the sign in the drawing, and the prefix in the text."""
     sentence: str
     caption: str = ""
 
     @classmethod
-    def in_both(cls, kind: str, sentence: str) -> Remark:
+    def in_both(cls, kind: RemarkKind, sentence: str) -> Remark:
         """Make a remark that text and drawing say in the same words."""
         return cls(kind, sentence, sentence)
 
@@ -89,7 +112,7 @@ class StorageEntry:
     size: Remark
     """How many cells of which dtype; its caption has only what is unusual."""
     remarks: tuple[Remark, ...]
-    """Kinds: objects, cells, note, changed cells."""
+    """Kinds: objects, cells, summary, note, changed cells."""
     old_values: Mapping[int, object]
     """Cell -> the value that it had before."""
     tensors: tuple[TensorEntry, ...]

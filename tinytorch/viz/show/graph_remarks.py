@@ -36,6 +36,7 @@ from .contents import (
     NodeEntry,
     OutsideEntry,
     Remark,
+    RemarkKind,
 )
 from .select_nodes import FOLD_ABOVE, MOST_LEAVES, NodeFold, NodeSelection, has_noted_modules
 from .sentences import (
@@ -56,6 +57,8 @@ MOST_LOOSE = 12
 """More leaves without a graph than this share a card."""
 SAVED_COLUMNS, LABEL_COLUMNS = 14, 26
 """How long the names of saved tensors and of attributes are in a card."""
+_KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "stale", "written unseen": "written unseen"}
+"""Of what the nodes of a fold saved: all other states are counted without a sign."""
 
 
 def describe_graph(
@@ -323,8 +326,7 @@ class _GraphDescriber:
         for state, count in fold.states:
             number = f"{count:,}"
             sentence = gettext("saved: {number} {state}", number=number, state=gettext(state))
-            kind = state if state in ("stale", "written unseen") else "count"
-            yield Remark.in_both(kind, sentence)
+            yield Remark.in_both(_KIND_BY_STATE.get(state, "count"), sentence)
         nodes = set(fold.nodes)
         count = sum(node in nodes for node, _ in self.maybe_written)
         if count:
@@ -463,7 +465,7 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
                 sentence = gettext(
                     "{what}, live at version {version}", what=value, version=saved.version
                 )
-            if saved.bytes_unchanged is False:
+            if saved.was_written_unseen:
                 sentence = gettext(
                     "{what}, but WRITTEN UNSEEN: backward computes from the new values",
                     what=sentence,
@@ -472,7 +474,7 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
                 sentence = gettext("{what}, unchanged", what=sentence)
             return add_writing_lines(sentence, saved)
         case "stale":
-            sentence = add_writing_lines(_describe_stale(saved), saved)
+            sentence = add_writing_lines(_phrase_stale(saved), saved)
             return sentence if saved.tensor is None else f"{value}, {sentence}"
         case "detached":
             sentence = gettext("DETACHED in place since it was saved; backward will raise")
@@ -490,7 +492,7 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
     return gettext("cannot be read")
 
 
-def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str, str]:
+def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[RemarkKind, str]:
     """Return the kind of remark and a saved value with its state, for a card."""
     head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), SAVED_COLUMNS))
     value = head
@@ -503,7 +505,7 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str,
             caption = value
             if saved.tensor is not None:
                 caption = gettext("{what}, version {version}", what=value, version=saved.version)
-            if saved.bytes_unchanged is False:
+            if saved.was_written_unseen:
                 return "written unseen", gettext("{what}: written unseen", what=caption)
             return ("unchanged" if saved.bytes_unchanged else "live"), caption
         case "number":
@@ -521,7 +523,7 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[str,
     return _caption_without_value(saved, head)
 
 
-def _caption_without_value(saved: SavedRecord, head: str) -> tuple[str, str]:
+def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, str]:
     """Return the same of what cannot be looked at, or is gone: its name is all that can be said."""
     match saved.state:
         case "detached":
@@ -537,7 +539,7 @@ def _caption_without_value(saved: SavedRecord, head: str) -> tuple[str, str]:
     return "unreadable", gettext("{what}: cannot be read", what=head)
 
 
-def _describe_stale(saved: SavedRecord) -> str:
+def _phrase_stale(saved: SavedRecord) -> str:
     then, now = saved.saved_version, saved.version
     if saved.opened is False:
         return gettext(

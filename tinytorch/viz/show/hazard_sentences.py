@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from ..diagnose import (
     add_writing_lines,
     all_saved,
-    count_writes,
     find_maybe_unseen_writes,
     find_refusals,
     find_stale_saved,
+    phrase_writes,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot
 from ..wording import gettext, short_node_name
@@ -31,9 +31,9 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[str, ...]]:
 def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
     for node, saved in find_stale_saved(snap):
         if saved.tensor is not None:
-            yield saved.tensor, _describe_stale(node, saved)
+            yield saved.tensor, _sentence_of_stale(node, saved)
     for node, saved in all_saved(snap.nodes):
-        if saved.bytes_unchanged is False and saved.tensor is not None:
+        if saved.was_written_unseen and saved.tensor is not None:
             sentence = gettext(
                 "{node} saved it, and it was written past its version counter",
                 node=short_node_name(node.name),
@@ -59,7 +59,7 @@ def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
         sentence = gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
             other=writer.counter,
-            writes=count_writes(writer),
+            writes=phrase_writes(writer),
             own=tensor.counter,
         )
         for tensor_id in ids_by_list[id(pairs)]:
@@ -67,20 +67,20 @@ def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
 
 
 def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[str]:
-    """Return the sentences on stale saved tensors that are not among those shown."""
+    """Return the sentences on stale saved tensors that are not among those shown, or not known."""
     visible = set(shown)
-    sentences = [
-        _describe_stale(node, saved)
-        for node, saved in find_stale_saved(snap)
-        if saved.tensor not in visible
-    ]
-    return [
-        gettext("a tensor without a name: {sentence}", sentence=sentence)
-        for sentence in dict.fromkeys(sentences)
-    ]
+    sentences = []
+    for node, saved in find_stale_saved(snap):
+        sentence = _sentence_of_stale(node, saved)
+        if saved.tensor is None:
+            # It may have a name, and be shown: which one it is could not be found out.
+            sentences.append(gettext("a saved tensor: {sentence}", sentence=sentence))
+        elif saved.tensor not in visible:
+            sentences.append(gettext("a tensor without a name: {sentence}", sentence=sentence))
+    return list(dict.fromkeys(sentences))
 
 
-def _describe_stale(node: NodeRecord, saved: SavedRecord) -> str:
+def _sentence_of_stale(node: NodeRecord, saved: SavedRecord) -> str:
     if saved.raises is None:
         sentence = gettext(
             "{node} saved it at version {then}, now at {now}: backward raises if it opens it",

@@ -97,7 +97,9 @@ def _describe_entries(
             described.append(_describe_storage(changed, entry, selection))
             continue
         # Kept as a pack: its tensors are described if somebody opens it.
-        with_hazard = [tensor.id for tensor in entry.tensors if tensor.id in selection.hazards]
+        with_hazard = [
+            tensor.id for tensor in entry.tensors if tensor.id in selection.hazard_sentences
+        ]
         summary = summarize_pack(changed, entry, with_hazard)
         open_pack = partial(_describe_entries, changed, selection, entry.inside)
         described.append(PackEntry(summary, bool(with_hazard), open_pack))
@@ -171,6 +173,7 @@ def _describe_tensor(
     changed: Changes, tensor: TensorRecord, selection: MemorySelection
 ) -> TensorEntry:
     label, is_new = changed.now.label(tensor.id), tensor.id in changed.new_tensors
+    hazards = selection.hazard_sentences.get(tensor.id, ())
     cells = cells_of_tensor(tensor)
     storage = None if tensor.storage is None else changed.now.storage(tensor.storage)
     if storage is not None and storage.itemsize != tensor.itemsize:
@@ -191,7 +194,7 @@ def _describe_tensor(
         remarks=(
             *_facts_of_tensor(changed.now, tensor, cells),
             *_changes_of_tensor(changed, tensor),
-            *(Remark.in_both("hazard", text) for text in selection.hazards.get(tensor.id, ())),
+            *(Remark.in_both("hazard", sentence) for sentence in hazards),
             *(Remark.in_both("note", note) for note in _list_tensor_notes(tensor)),
         ),
     )

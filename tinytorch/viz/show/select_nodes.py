@@ -120,8 +120,7 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     with_hazard |= {refusal.node.id for refusal in find_refusals(snap, snap.nodes)}
     for node in snap.nodes:
         if node.cut or any(
-            (saved.state in bad_states and saved.raises is not False)
-            or saved.bytes_unchanged is False
+            (saved.state in bad_states and saved.raises is not False) or saved.was_written_unseen
             for saved in node.saved
         ):
             with_hazard.add(node.id)
@@ -387,7 +386,7 @@ class _NodeOrder:
         results: list[str] = []
         for node in members:
             for saved in node.saved:
-                states["written unseen" if saved.bytes_unchanged is False else saved.state] += 1
+                states["written unseen" if saved.was_written_unseen else saved.state] += 1
             ends |= dict.fromkeys(node.ends)
             results += [tid for tid in node.tensors if self.snap.tensor(tid).names]
         inner = set(node_ids)

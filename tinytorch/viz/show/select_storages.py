@@ -67,8 +67,8 @@ class MemorySelection:
     """What the user looks for: a module or a tensor; empty for nothing."""
     found: frozenset[str]
     """The tensors whose names have `find` in them."""
-    hazards: Mapping[str, tuple[str, ...]]
-    """The tensors with a hazard, each with sentences that say why."""
+    hazard_sentences: Mapping[str, tuple[str, ...]]
+    """Tensor id -> the sentences on its hazards, for which it is not folded."""
 
 
 def select_storages(changed: Changes, find: str = "", fold: bool = True) -> MemorySelection:
@@ -79,7 +79,8 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     """
     check_options(find, fold)
     snap = changed.now
-    hazards = describe_hazards(snap)
+    hazard_sentences = describe_hazards(snap)
+    with_hazard = hazard_sentences.keys()
     found = frozenset(
         tensor.id
         for tensor in snap.tensors
@@ -88,10 +89,10 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     # Rows are counted, not storages: they are what makes a picture high.
     if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:
-        return MemorySelection(tuple(bands), not fold, find, found, hazards)
+        return MemorySelection(tuple(bands), not fold, find, found, hazard_sentences)
     # Folds are stretches of neighbours, so the storages of a module must be neighbours.
     homes = _sort_by_module(snap, bands)
-    bands = [_limit_rows(band, {*found, *hazards}) for band, _ in homes]
+    bands = [_limit_rows(band, {*found, *with_hazard}) for band, _ in homes]
     paths = [path for _, path in homes]
     # A write through one tensor is seen by all others over the same cells.
     in_changed_cells = {tid for sid in changed.earlier_cells for tid in snap.storage(sid).tensors}
@@ -104,15 +105,15 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     line = FoldableLine(
         paths,
         [len(band.members) for band in bands],
-        _find_visible(bands, paths, found, hazards, fresh),
-        [_kind_of_band(snap, band, hazards) for band in bands],
+        _find_visible(bands, paths, found, with_hazard, fresh),
+        [_kind_of_band(snap, band, with_hazard) for band in bands],
         # Storages have no edges: those of one kind are equal.
         lambda *_: (),
         room=MOST_ENTRIES,
         most_room=MOST_ROWS,
     )
     entries = tuple(_make_entries(line, bands, line.open_stretch(0, len(bands))))
-    return MemorySelection(entries, False, find, found, hazards)
+    return MemorySelection(entries, False, find, found, hazard_sentences)
 
 
 def check_options(find: object, fold: object) -> None:

@@ -479,7 +479,7 @@ class Watch(Presentation):
         try:
             frame, writer = self._caller.find_frame(), record.find_line_to_blame()
             backward = None if frame is None else place_of(frame)
-            key = (silent, is_partly_read, writer or record.place, backward)
+            key = (silent, is_partly_read, writer or record.saving_place, backward)
             with self._lock:
                 earlier = self._findings_by_lines.get(key)
                 if earlier is not None:
@@ -491,7 +491,7 @@ class Watch(Presentation):
             finding = Finding(
                 silent=silent,
                 node=node_name,
-                saved=record.place,
+                saved=record.saving_place,
                 written=writer,
                 backward=backward,
                 names=tuple(aliases),

@@ -35,8 +35,8 @@ class Place(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
     @property
-    def address(self) -> str:
-        """`train.py, line 12` or, of a cell, `In[3], line 12`."""
+    def label(self) -> str:
+        """What pictures call it: `train.py, line 12` or, of a cell, `In[3], line 12`."""
         file = CELL_NUMBERS.name_of(self.file) or Path(self.file).name
         return gettext("{file}, line {line}", file=file, line=self.line)
 
@@ -55,8 +55,8 @@ class Place(NamedTuple):
     def __str__(self) -> str:
         # Editors make a link of `train.py:12`, and not of the words that pictures have.
         is_cell = CELL_NUMBERS.name_of(self.file) is not None
-        address = self.address if is_cell else f"{Path(self.file).name}:{self.line}"
-        return f"{address}  {shorten_text(self.code, 80)}" if self.code else address
+        label = self.label if is_cell else f"{Path(self.file).name}:{self.line}"
+        return f"{label}  {shorten_text(self.code, 80)}" if self.code else label
 
 
 def place_of(frame: FrameType) -> Place:

@@ -32,22 +32,26 @@ class ObservedWrite(NamedTuple):
 
 
 class WatchedSave:
-    """A tensor as a node saved it. A pack hook hands the node this record in its place."""
+    """A tensor as a node saved it. A pack hook hands the node this record in its place.
+
+    Pictures (`tinytorch/viz/read/saved.py`) read its `tensor`, `has_changed`, `is_stale` and
+    `written_at`, by name.
+    """
 
     # One is made for each saved tensor of a training run.
     __slots__ = (
         "__weakref__",
-        "candidate",
         "checksum",
+        "first_changing_write",
+        "first_counted_write",
         "is_harmless",
         "is_output",
         "original",
         "output_nr",
-        "place",
+        "saving_place",
         "sequence_nr",
         "siblings",
         "span",
-        "spoiler",
         "tensor",
         "version",
         "was_leaf",
@@ -56,7 +60,7 @@ class WatchedSave:
     def __init__(
         self,
         tensor: Any,
-        place: Place | None,
+        saving_place: Place | None,
         *,
         sequence_nr: int,
         is_output: bool,
@@ -65,7 +69,7 @@ class WatchedSave:
     ) -> None:
         self.tensor = tensor
         """What the node gets back: the tensor, or of its own result a detached alias."""
-        self.place = place
+        self.saving_place = saving_place
         """The line that saved it."""
         self.sequence_nr = sequence_nr
         """The number of the newest node at that time."""
@@ -83,12 +87,12 @@ class WatchedSave:
         """Where its memory was when it was saved."""
         self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved; None if they cannot be compared."""
-        self.candidate: ObservedWrite | None = None
-        """The first write that the version counter counted; before that, the latest write."""
-        self.spoiler: ObservedWrite | None = None
+        self.first_counted_write: ObservedWrite | None = None
+        """The first write that the version counter counted; as long as there is none, the latest one."""
+        self.first_changing_write: ObservedWrite | None = None
         """The first write that changed its bytes; where they cannot be compared, the first to them."""
         self.is_harmless = False
-        """True if the node does not need it as it was, or if it was saved after the watch."""
+        """True if the node does not need it as it was, or if it was saved after the watch had ended."""
         self.siblings: dict[int, Any] = {}
         """The records of the same storage, from which this one takes itself when it is freed."""
 
@@ -108,24 +112,25 @@ class WatchedSave:
         """
         version = self.tensor._version
         write = ObservedWrite(place, version)
-        if span is not None and (
-            self.candidate is None or self.candidate.version_before == version
-        ):
-            self.candidate = write
-        if self.spoiler is not None:
+        latest = self.first_counted_write
+        # The version is as before the latest write, so that was not counted: this one takes its
+        # place.
+        if span is not None and (latest is None or latest.version_before == version):
+            self.first_counted_write = write
+        if self.first_changing_write is not None:
             return
         if self.checksum is None:
             if span is None or _spans_overlap(self.span, span):
-                self.spoiler = write
+                self.first_changing_write = write
         elif not is_done and self._differs():
-            self.spoiler = ObservedWrite(None, version)
+            self.first_changing_write = ObservedWrite(None, version)
 
     def record_result(self, place: Place | None, span: Span | None) -> None:
         """Note what a write to the storage has done."""
-        if self.spoiler is not None or self.checksum is None:
+        if self.first_changing_write is not None or self.checksum is None:
             return
         if (span is None or _spans_overlap(self.span, span)) and self._differs():
-            self.spoiler = ObservedWrite(place, self.tensor._version)
+            self.first_changing_write = ObservedWrite(place, self.tensor._version)
 
     def _differs(self) -> bool:
         """Return True if the bytes are not those that were saved."""
@@ -151,7 +156,7 @@ class WatchedSave:
             return False
         if self.checksum is not None:
             return self._differs()
-        return None if self.spoiler is not None else False
+        return None if self.first_changing_write is not None else False
 
     def note_end(self) -> None:
         """Note that the watch ends: no write that it saw is to blame for what is written later."""
@@ -166,17 +171,17 @@ class WatchedSave:
         first write that changed it.
         """
         if not self.is_stale:
-            return None if self.spoiler is None else self.spoiler.place
-        candidate = self.candidate
-        if candidate is not None and self.tensor._version > candidate.version_before:
-            return candidate.place
+            return None if self.first_changing_write is None else self.first_changing_write.place
+        first = self.first_counted_write
+        if first is not None and self.tensor._version > first.version_before:
+            return first.place
         return None
 
     @property
     def written_at(self) -> str:
         """The place of the line to blame, as pictures say it; empty if it is not known."""
         place = self.find_line_to_blame()
-        return "" if place is None else place.address
+        return "" if place is None else place.label
 
 
 def _spans_overlap(a: Span, b: Span) -> bool:
