@@ -22,8 +22,9 @@ from typing import Any
 
 from tinytorch.viz import collect_tensors, engine_name, is_tensor, join_names
 
-from .doc import Box, Items, Paragraph, Presentation, Table, protect_marks
+from .doc import Box, InPage, Items, Paragraph, Presentation, Table, html_element, protect_marks
 from .run import RandomStates
+from .ui import panel_style_sheet
 from .wording import gettext, gettext_noop, ngettext
 
 AGREES, DIFFERS, NO_GRADIENT, UNUSED = "agrees", "differs", "no gradient", "unused"
@@ -394,10 +395,12 @@ class GradientCheck(Presentation):
         found = {slope.verdict for slope in doubtful}
         advice = [gettext(text) for verdict, text in _ADVICE.items() if verdict in found]
         return Box(
+            InPage(html_element("style", panel_style_sheet())),
             Paragraph(self._describe_result(), class_="cl-title"),
             Table(head, rows) if rows else None,
             Paragraph(self._describe_agreeing()) if rows and self._count_agreeing() else None,
-            Items(advice) if advice else None,
+            Items(advice, class_="cl-says") if advice else None,
+            class_="cl-panel",
         )
 
     def _describe_result(self) -> str:
