@@ -188,7 +188,7 @@ class Attack:
     def outlive(self) -> None:
         """What NumPy looks at keeps its bytes when the tensor's storage moves, and when all tensors are gone."""
         t = tinytorch.arange(self.r.randrange(1, 200))
-        seen, held = t.numpy(), memoryview(t.numpy())  # type: ignore[arg-type] # a Buffer from Python 3.12 on
+        seen, held = t.numpy(), t.numpy().data
         was = seen.tobytes()
         # Raised for "storage that is not resizable", in the words of PyTorch.
         with contextlib.suppress(RuntimeError):

@@ -57,7 +57,7 @@ def test_a_summary_is_that_of_all_cells_at_once(monkeypatch: pytest.MonkeyPatch)
         found = summarize_cells(size, Part)
         good = values[np.isfinite(values)]
         assert found is not None
-        assert found[3:] == (len(good), np.isnan(values).sum(), np.isinf(values).sum())
+        assert found[3:] == (len(good), int(np.isnan(values).sum()), int(np.isinf(values).sum()))
         if len(good):
             assert (found.lowest, found.highest) == (good.min(), good.max())
             assert found.mean == pytest.approx(good.mean())
