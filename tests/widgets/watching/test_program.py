@@ -123,8 +123,7 @@ def test_a_cell_is_watched_by_its_magic(capsys: pytest.CaptureFixture[str]) -> N
     shell = make()
     shell.run_line_magic("load_ext", "copylab")
     cell = SPOILED.format(engine="tinytorch")
-    shell.run_cell(f"%%watch\n{cell}", store_history=True)
-    watched = shell.user_ns["_"]
+    watched = shell.run_cell_magic("watch", "", cell)
     assert [finding.written.line for finding in watched.findings] == [8]
     assert "y" in shell.user_ns
     shell.run_cell("%%watch\n1 / 0", store_history=True)
