@@ -231,6 +231,7 @@ subprocess.run([sys.executable, "-c", ""])
         before = read()
         end = said(LEFT_BEHIND, engine=torch)
         assert read() == before
+        assert not torch.utils._python_dispatch.is_in_torch_dispatch_mode()
         for about in (
             "anomaly mode, the default device, the modes that are entered, hooks on saved tensors",
             "whether algorithms are deterministic, autocast, the number of threads",

@@ -284,9 +284,17 @@ class _ModeStack(NamedTuple):
         return tuple(getattr(self.module, self.reader)())
 
     def write(self, modes: tuple[Any, ...]) -> None:
-        while self.read():
+        entered = self.read()
+        kept = 0
+        while kept < min(len(entered), len(modes)) and entered[kept] is modes[kept]:
+            kept += 1
+        for mode in reversed(entered[kept:]):
+            # By its own end, which puts PyTorch's flags for "a mode is entered" back, too.
+            with contextlib.suppress(Exception):
+                mode.__exit__(None, None, None)
+        while len(self.read()) > kept:
             self.module._pop_mode()
-        for mode in modes:
+        for mode in modes[kept:]:
             self.module._push_mode(mode)
 
 
