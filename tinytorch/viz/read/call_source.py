@@ -66,7 +66,9 @@ def _is_source_of(call: ast.Call, code: CodeType, first_line: int, start: int) -
         if argument.lineno == 1:
             column += start - len("(")
         read = names_at.get((first_line + argument.lineno - 1, column))
-        if argument.id not in (read or " ".join(names_at.values())).replace(",", " ").split():
+        any_name = " ".join(names_at.values()).replace(",", " ")
+        possible = any_name if read is None else read.partition(",")[0]
+        if argument.id not in possible.split():
             return False
     return True
 

@@ -127,7 +127,10 @@ def _pairs_with(
 def _attribute_read_of(variable: str, pair: tuple[dis.Instruction, dis.Instruction]) -> str:
     """Return the attribute that is read of a variable; empty if something else is done with it."""
     first, second = pair
-    is_read = first.argval == variable and first.opname.startswith("LOAD_FAST")
+    # From Python 3.13 on one instruction loads two variables; the second is on top of the stack.
+    loaded = first.argval if isinstance(first.argval, tuple) else (first.argval,)
+    is_read = loaded.count(variable) == 1 and loaded[-1] == variable
+    is_read = is_read and first.opname.startswith("LOAD_FAST")
     if is_read and second.opname in ("LOAD_ATTR", "LOAD_METHOD"):
         return str(second.argval)
     return ""
