@@ -134,6 +134,47 @@ def test_nothing_is_changed(engine: ModuleType) -> None:
     assert x.grad is not None
 
 
+@pytest.mark.torch
+def test_buffers_stay_as_they_are_where_backward_computes_again() -> None:
+    import torch
+    from torch import nn
+    from torch.utils.checkpoint import checkpoint
+
+    block, x = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)), torch.randn(8, 3)
+    mean = block[1].running_mean
+    before = mean.tolist(), mean._version
+    assert check_gradients(
+        lambda: checkpoint(block, x, use_reentrant=False).square().mean() + mean.sum() * 0, block
+    )
+    assert block[1].running_mean is mean
+    assert (mean.tolist(), mean._version) == before
+
+
+def test_a_buffer_of_two_modules_stays_one(engine: ModuleType) -> None:
+    class Counting(engine.nn.Module):  # type: ignore[name-defined]
+        def __init__(self, count: Any) -> None:
+            super().__init__()
+            self.register_buffer("count", count)
+            self.weight = engine.nn.Parameter(engine.ones(2))
+
+        def forward(self, x: Any) -> Any:
+            self.count.add_(1)
+            return x * self.weight * self.count.clone()
+
+    count = engine.zeros(1)
+    net = engine.nn.Sequential(Counting(count), Counting(count))
+    values: list[float] = []
+
+    def step() -> Any:
+        loss = net(engine.ones(2)).sum()
+        values.append(loss.item())
+        return loss
+
+    assert check_gradients(step, net)
+    assert values[0] == pytest.approx(4.0), "1 in the first, 2 in the second"
+    assert count.item() == 0
+
+
 def test_bad_input_is_refused(engine: ModuleType) -> None:
     p = engine.ones(2, requires_grad=True)
     with pytest.raises(ValueError, match="there is nothing to check: give the network"):

@@ -187,11 +187,14 @@ def buffers_replaced(modules: list[Any]) -> Iterator[None]:
     The buffers themselves are not even written back, so their version counters do not move either.
     """
     originals = [(module, dict(module._buffers)) for module in modules]
+    # One copy for a buffer that several modules have: they go on sharing it.
+    copies: dict[int, Any] = {}
     try:
         for module, buffers in originals:
             for name, buffer in buffers.items():
-                if buffer is not None:
-                    module._buffers[name] = buffer.detach().clone()
+                if buffer is not None and id(buffer) not in copies:
+                    copies[id(buffer)] = buffer.detach().clone()
+                module._buffers[name] = copies.get(id(buffer))
         yield
     finally:
         for module, buffers in originals:
@@ -221,38 +224,43 @@ class Evaluation:
         self.step, self.engine, self.modules = step, engine, modules
         self.random_states = RandomStates(engine)
 
-    def compute_loss(self) -> Any:
-        """Return the loss as a tensor with its graph.
+    @contextmanager
+    def computed_loss(self) -> Iterator[Any]:
+        """Give the loss as a tensor with its graph; buffers are copies until the block ends.
 
-        TypeError and ValueError if it is no loss.
+        A backward belongs into the block: a checkpoint computes again in it, and writes into the
+        buffers of its modules. TypeError and ValueError if it is no loss.
         """
         self.random_states.restore()
         with buffers_replaced(self.modules), self.engine.enable_grad():
             loss = self.step()
-        if not is_tensor(loss):
-            raise TypeError(f"step() returned {type(loss).__name__}; it is to return the loss")
-        if loss.numel() != 1:
-            shape = tuple(loss.shape)
-            raise ValueError(
-                f"step() is to return one number; it returned a tensor of shape {shape}"
-            )
-        return loss
+            _check_loss(loss)
+            yield loss
 
     def compute_value(self) -> float:
         """Return the loss as a number."""
-        return float(self.compute_loss().detach())
+        with self.computed_loss() as loss:
+            return float(loss.detach())
 
     def compute_gradients(self, parameters: list[Any]) -> tuple[float, list[Any]]:
         """Return the loss and the gradient that backward gives each parameter, None for none."""
-        loss = self.compute_loss()
-        if not loss.requires_grad:
-            return float(loss), [None] * len(parameters)
-        reached = {id(leaf): leaf for leaf in (*parameters, *_find_leaves(loss.grad_fn))}
-        with gradients_set_aside(list(reached.values())):
-            # what backward itself computes again starts from where the loss was computed
-            loss.backward()
-            gradients = [_as_plain_gradient(parameter.grad) for parameter in parameters]
-        return float(loss.detach()), gradients
+        with self.computed_loss() as loss:
+            value = float(loss.detach())
+            if not loss.requires_grad:
+                return value, [None] * len(parameters)
+            reached = {id(leaf): leaf for leaf in (*parameters, *_find_leaves(loss.grad_fn))}
+            with gradients_set_aside(list(reached.values())):
+                loss.backward()
+                gradients = [_as_plain_gradient(parameter.grad) for parameter in parameters]
+            return value, gradients
+
+
+def _check_loss(loss: Any) -> None:
+    if not is_tensor(loss):
+        raise TypeError(f"step() returned {type(loss).__name__}; it is to return the loss")
+    if loss.numel() != 1:
+        shape = tuple(loss.shape)
+        raise ValueError(f"step() is to return one number; it returned a tensor of shape {shape}")
 
 
 def _as_plain_gradient(gradient: Any) -> Any:
@@ -305,7 +313,7 @@ def measure_slope(
     """Measure one parameter by central differences, with a step and with half of it."""
     engine = evaluation.engine
     direction = _choose_direction(engine, parameter, gradient)
-    told = None if gradient is None else float((gradient * direction).sum())
+    from_backward = None if gradient is None else float((gradient * direction).sum())
     original = parameter.detach().clone()
     epsilon = PRECISIONS[str(parameter.dtype).rpartition(".")[2]]
     # The cube root of the precision is where the errors of rounding and of curvature meet; a fifth
@@ -327,7 +335,8 @@ def measure_slope(
             parameter.data.copy_(original)
     # the loss is a sum that is rounded: below this no slope can be told from none
     smallest = 8 * epsilon * max(abs(loss), epsilon) / step
-    return Slope(name, finer, told, _judge_slope(slope, finer, told, smallest))
+    verdict = _judge_slope(slope, finer, from_backward, smallest)
+    return Slope(name, finer, from_backward, verdict)
 
 
 def _choose_direction(engine: ModuleType, parameter: Any, gradient: Any) -> Any:
@@ -343,20 +352,20 @@ def _choose_direction(engine: ModuleType, parameter: Any, gradient: Any) -> Any:
     return direction / direction.norm()
 
 
-def _judge_slope(slope: float, finer: float, told: float | None, smallest: float) -> str:
+def _judge_slope(slope: float, finer: float, from_backward: float | None, smallest: float) -> str:
     """Return the verdict on two measured slopes and what backward says."""
     if not (math.isfinite(slope) and math.isfinite(finer)):
         return NOT_FINITE
-    size = max(abs(finer), abs(told or 0.0))
+    size = max(abs(finer), abs(from_backward or 0.0))
     if size <= smallest:
-        return UNUSED if told is None else AGREES
-    if abs(finer) <= smallest and told:
+        return UNUSED if from_backward is None else AGREES
+    if abs(finer) <= smallest and from_backward:
         return FLAT
     if abs(slope - finer) > ROUGHNESS * max(abs(slope), abs(finer)) + smallest:
         return NOT_SMOOTH
-    if abs(finer - (told or 0.0)) <= TOLERANCE * size + smallest:
+    if abs(finer - (from_backward or 0.0)) <= TOLERANCE * size + smallest:
         return AGREES
-    return NO_GRADIENT if told is None else DIFFERS
+    return NO_GRADIENT if from_backward is None else DIFFERS
 
 
 # -- saying it ---------------------------------------------------------------------
