@@ -12,6 +12,18 @@ import pytest
 from copylab import Growth, growth
 
 
+def test_that_tinytorch_was_not_looked_at_is_said(engine: ModuleType) -> None:
+    kept: list[Any] = []
+    before = sys.getprofile()
+    sys.setprofile(lambda *_: None)
+    try:
+        found = growth(lambda: kept.append(engine.ones(3)))
+    finally:
+        sys.setprofile(before)
+    assert bool(found) is (engine.__name__ == "torch")
+    assert "tinytorch was not looked at: the program has a profiler of its own." in found.text
+
+
 def make_net(engine: ModuleType) -> Any:
     engine.manual_seed(0)
     return engine.nn.Sequential(engine.nn.Linear(4, 4), engine.nn.ReLU(), engine.nn.Linear(4, 1))

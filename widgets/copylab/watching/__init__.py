@@ -6,7 +6,8 @@ In reading order, from `watch()` to a finding:
 `scope`          engines that are imported and threads that are started while a watch is on
 `on_torch`       the calls out of PyTorch: hooks on saved tensors, and a dispatch mode for writes
 `on_tinytorch`   the same calls out of tinytorch
-`watched_save`    one saved tensor: its bytes when it was saved, and the writes to its memory since
+`dispatch_modes` modes of PyTorch's that neither the compiler nor other threads notice
+`watched_save`   one saved tensor: its bytes when it was saved, and the writes to its memory since
 `places`         the line of the program that is running; `cells` names the cells of a notebook
 `aliases`        the names under which the program knows the saved memory
 `formulas`       what the formula of a node reads of what it saved

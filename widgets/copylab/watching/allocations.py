@@ -21,6 +21,7 @@ import numpy as np
 
 import tinytorch
 
+from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
 from .places import Caller, Place
 
 _TINYTORCH_FOLDER = str(Path(tinytorch.__file__).parent) + os.sep
@@ -49,6 +50,7 @@ class AllocationLog:
     def __init__(self) -> None:
         self.caller = Caller()
         self.by_key: dict[int, Allocation] = {}
+        self.sees_tinytorch = True
 
     def list_alive(self) -> list[Allocation]:
         """Return what is still there, after what is garbage has been collected; forget the rest."""
@@ -68,9 +70,14 @@ class AllocationLog:
             torch = sys.modules.get("torch")
             if torch is not None and hasattr(torch, "Tensor"):
                 self.caller.skip_folder(str(Path(str(torch.__file__)).parent))
-                stack.enter_context(_make_recording_mode(self, torch))
+                mode = _make_recording_mode(self, torch)
+                push_mode(mode)
+                stack.callback(remove_mode, mode)
             self.caller.skip_folder(_TINYTORCH_FOLDER.rstrip(os.sep))
-            stack.enter_context(_ReturnRecorder(self).install())
+            # There is room for one profiler, and the program may have its own.
+            self.sees_tinytorch = sys.getprofile() is None
+            if self.sees_tinytorch:
+                stack.enter_context(_ReturnRecorder(self).install())
             yield
 
     def memory_key(self, tensor: Any) -> int | None:
@@ -88,18 +95,9 @@ class AllocationLog:
 
 def _make_recording_mode(log: AllocationLog, torch: Any) -> Any:
     """Make a dispatch mode that notes the storages that operations make."""
-    dispatch = import_module("torch.utils._python_dispatch")
     weak_reference = import_module("torch.multiprocessing.reductions").StorageWeakRef
 
-    class RecordingMode(dispatch.TorchDispatchMode):  # type: ignore[name-defined]
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # or the compiler is loaded, and asked again for each operation
-
-        @classmethod
-        def ignore_compile_internals(cls) -> bool:
-            return True  # what is compiled stays compiled
-
+    class RecordingMode(get_quiet_mode_class()):  # type: ignore[misc]
         def __torch_dispatch__(
             self, func: Any, types: Any, args: tuple = (), kwargs: Any = None
         ) -> Any:
@@ -182,10 +180,7 @@ class _ReturnRecorder:
 
     @contextmanager
     def install(self) -> Iterator[None]:
-        """Look on until the end, unless another profiler does: there is room for one."""
-        if sys.getprofile() is not None:
-            yield
-            return
+        """Look on until the end."""
         sys.setprofile(self.see_return)
         try:
             yield

@@ -98,7 +98,7 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
             )
         )
     origins.sort(key=lambda origin: -origin.nbytes)
-    return Growth(times, tuple(origins))
+    return Growth(times, tuple(origins), sees_tinytorch=log.sees_tinytorch)
 
 
 def _repeat(step: Callable[[], Any], times: int, log: AllocationLog) -> None:
@@ -123,10 +123,15 @@ def _count_by_origin(allocations: Sequence[Allocation]) -> dict[_Origin, tuple[i
 
 
 class Growth(Presentation):
-    """What steps left alive: `origins`, the largest first; `tensors` and `nbytes` in all. False if nothing grows."""
+    """What steps left alive: `origins`, the largest first; `tensors` and `nbytes` in all. False if nothing grows.
 
-    def __init__(self, times: int, origins: tuple[GrowthOrigin, ...]) -> None:
-        self.times, self.origins = times, origins
+    `sees_tinytorch`: False where the program had a profiler of its own, and only PyTorch was looked at.
+    """
+
+    def __init__(
+        self, times: int, origins: tuple[GrowthOrigin, ...], *, sees_tinytorch: bool = True
+    ) -> None:
+        self.times, self.origins, self.sees_tinytorch = times, origins, sees_tinytorch
         self.tensors = sum(origin.tensors for origin in origins)
         self.nbytes = sum(origin.nbytes for origin in origins)
 
@@ -157,6 +162,9 @@ class Growth(Presentation):
             parts.append(
                 Paragraph(ngettext("And {number} more line.", "And {number} more lines.", left_out))
             )
+        if not self.sees_tinytorch:
+            gap = gettext("tinytorch was not looked at: the program has a profiler of its own.")
+            parts.append(Paragraph(gap))
         sheet = InPage(html_element("style", panel_style_sheet()))
         return Box(sheet, *parts, class_="cl-panel")
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_text
 
+from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
 from .scope import (
     Replacement,
     find_watches_of_thread,
@@ -90,12 +91,9 @@ class TorchHooks:
     def attach(self) -> None:
         """Call the watch for saves, writes and reads of this thread from now on."""
         autograd = self.torch._C._autograd
-        dispatch = import_module("torch.utils._python_dispatch")
         with ExitStack() as stack:
-            # Not `with mode`: that sets flags for all threads at once, which the next thread to
-            # end would set back.
-            dispatch._push_mode(self.mode)
-            stack.callback(self._remove_mode, dispatch)
+            push_mode(self.mode)
+            stack.callback(remove_mode, self.mode)
             with self.torch.inference_mode(False):
                 probe = self.torch.zeros(1)
                 self.torch._foreach_zero_([probe])
@@ -120,20 +118,6 @@ class TorchHooks:
         """Take the mode and the hooks off this thread again."""
         self.attached.close()
 
-    def _remove_mode(self, dispatch: Any) -> None:
-        """Take the mode off this thread's stack, below modes of the program that last longer."""
-        if not any(mode is self.mode for mode in dispatch._get_current_dispatch_mode_stack()):
-            # A block of the program's own that began before the watch and ended inside of it has
-            # taken the top of the stack, which was ours. Its own mode is left, and is taken here.
-            if self.torch._C._len_torch_dispatch_stack():
-                dispatch._pop_mode()
-            return
-        modes_above = []
-        while (mode := dispatch._pop_mode()) is not self.mode:
-            modes_above.append(mode)
-        for mode in reversed(modes_above):
-            dispatch._push_mode(mode)
-
     def _remove_hooks(self) -> None:
         """Take the hooks off this thread's stack, in the same way."""
         if not self.has_hooks:
@@ -147,7 +131,7 @@ class TorchHooks:
                 break
             pairs_above.append(top)
         else:
-            # Ours were taken by a block that began earlier, see `_remove_mode`.
+            # Ours were taken by a block that began earlier, see `remove_mode`.
             pairs_above = pairs_above[1:]
         for pair in reversed(pairs_above):
             autograd._push_saved_tensors_default_hooks(*pair)
@@ -462,15 +446,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     plans: dict[int, tuple[Any, Any, Any]] = {}
     get_sequence_nr, record_write = hooks.get_sequence_nr, hooks.watch.record_write
 
-    class WatchingMode(import_module("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # or the compiler is loaded, and asked again for each operation
-
-        @classmethod
-        def ignore_compile_internals(cls) -> bool:
-            return True  # what is compiled stays compiled
-
+    class WatchingMode(get_quiet_mode_class()):  # type: ignore[misc]
         def __torch_dispatch__(
             self, func: Any, types: Any, args: tuple = (), kwargs: Any = None
         ) -> Any:
