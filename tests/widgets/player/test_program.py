@@ -66,5 +66,6 @@ def test_a_file_is_stepped_as_a_program(
     program.write_text("1 / 0")
     assert print_steps(str(program), []) == 1
     assert print_steps(str(tmp_path / "nowhere.py"), []) == 2
+    assert print_steps(str(program), [], rounds=0) == 2
     assert print_steps(str(program), [], report=str(tmp_path / "page.txt")) == 2
     assert "the name must end in .html" in capsys.readouterr().err

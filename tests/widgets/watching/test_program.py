@@ -11,13 +11,14 @@ from copylab.watching import run_watched, watch
 from IPython.core.interactiveshell import InteractiveShell
 
 SPOILED = """
-import sys
+import sys, warnings
 import {engine} as torch
 
 x = torch.ones(2, requires_grad=True)
 y = x.exp()
 y.data.mul_(2)
-y.sum().backward()
+with warnings.catch_warnings(action="error"):
+    y.sum().backward()
 print(__name__, sys.argv[1:], sys.path[0].endswith("programs"))
 """
 CLEAN = "import tinytorch\nx = tinytorch.ones(2, requires_grad=True)\n(x * x).sum().backward()\n"
@@ -35,7 +36,6 @@ def run(folder: Path, source: str, *arguments: str, **options: Any) -> int:
     return run_watched("programs/train.py", arguments, **options)
 
 
-@pytest.mark.filterwarnings("ignore::copylab.GradientWarning")
 def test_a_program_runs_as_by_python_and_its_lines_are_named(
     folder: Path, engine: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,16 +23,16 @@ def print_steps(
 
     It runs with PyTorch where that is installed, otherwise with tinytorch, and says which. The
     status is 1 if the program ended in an error or computed a wrong gradient, and 2 if it could
-    not be read or the report not be written.
+    not be read, `rounds` is not positive or the report could not be written.
     """
     engine = importlib.import_module("torch" if find_spec("torch") else "tinytorch")
     try:
         code = Path(program).read_text("utf-8")
-    except (OSError, ValueError) as error:
+        with script_session(program, arguments):
+            run = steps(code, engine=engine, rounds=rounds)
+    except (OSError, ValueError) as error:  # no such file, or no such number of rounds
         print(f"copylab steps: {error}", file=sys.stderr)
         return 2
-    with script_session(program, arguments):
-        run = steps(code, engine=engine, rounds=rounds)
     print(run)
     if engine.__name__ == "tinytorch":
         print(gettext("It ran on tinytorch, as PyTorch is not installed."))

@@ -28,7 +28,8 @@ def run_watched(
     is. The status is the program's (2 if there is none of that name); where that is 0, it is 1 if
     a gradient was spoiled, and 2 if the report could not be written.
     """
-    with watch() as watched:
+    # "record": a program that turns warnings into errors runs on as without the watch.
+    with watch(silent="record") as watched:
         status = _run_as_main(program, arguments, is_module)
     sys.stdout.flush()
     print(f"copylab watch: {watched.text}", file=sys.stderr)
