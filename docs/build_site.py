@@ -77,6 +77,7 @@ GUIDES = (
     "docs/widgets/race",
     "docs/widgets/copylab",
     "docs/watch",
+    "docs/check_gradients",
     "docs/shared",
     "docs/growth",
     "docs/compatibility",
@@ -277,8 +278,13 @@ def prepare_guide(text: str) -> str:
     The outputs take the place of the screenshots.
     """
     without_pictures = re.sub(r"<picture>.*?</picture>\n*", "", text)
-    executed, mark, rest = without_pictures.partition("```python\nimport torch\n")
-    return EXECUTED_PAGE + executed.replace("```python\n", "```{code-cell}\n") + mark + rest
+    end = len(without_pictures)
+    for block in re.finditer(r"```python\n.*?```", without_pictures, re.DOTALL):
+        if re.search(r"^\s*(?:import|from) torch\b", block[0], re.MULTILINE):
+            end = block.start()
+            break
+    executed, rest = without_pictures[:end], without_pictures[end:]
+    return EXECUTED_PAGE + executed.replace("```python\n", "```{code-cell}\n") + rest
 
 
 # -- the reference --------------------------------------------------------------------

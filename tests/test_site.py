@@ -13,6 +13,7 @@ import pytest
 from build_site import PAGES
 from copylab.course.lesson import lessons_folder
 from copylab.course.translation import list_languages
+from project_files import ROOT
 
 import tinytorch
 from tinytorch.viz import current_language, use_language
@@ -55,6 +56,14 @@ def test_a_guide_runs_what_it_can_and_shows_no_screenshots() -> None:
     made = build_site.prepare_guide(text)
     assert "```{code-cell}\nsteps(1)\n```\nb\n```python\nimport torch\n```\n```python\nc" in made
     assert all((build_site.ROOT / f"{name}.md").is_file() for name in build_site.GUIDES)
+
+
+@pytest.mark.parametrize("guide", build_site.GUIDES)
+def test_a_guide_runs_nothing_that_needs_pytorch(guide: str) -> None:
+    made = build_site.prepare_guide((ROOT / f"{guide}.md").read_text("utf-8"))
+    cells = re.findall(r"```{code-cell}\n(.*?)```", made, re.DOTALL)
+    assert not [cell for cell in cells if re.search(r"\bimport torch\b|from torch", cell)]
+    assert "\nimport torch\n" in made or "```python" not in made
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
