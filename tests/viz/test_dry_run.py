@@ -1,8 +1,10 @@
 """`explain(..., run=True)`: a backward that is run to see what it does, and that changes nothing."""
 
+import random
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from copylab import watch
 
@@ -25,11 +27,22 @@ def test_a_run_finds_what_a_hook_does_and_changes_nothing(engine: ModuleType) ->
     assert said.verdict == "raises"
     assert "it was run, and raised ValueError: no gradient today" in said.text
     handle.remove()
-    h.register_hook(lambda grad: grad * 2)
-    state = engine.get_rng_state()
+
+    def read_states() -> tuple[str, str, str]:
+        numpy_state = str(np.random.get_state())  # noqa: NPY002
+        return str(engine.get_rng_state().tolist()), numpy_state, str(random.getstate())
+
+    def draw(grad: Any) -> Any:
+        drawn.append(engine.rand(1).item() + random.random() + float(np.random.rand()))  # noqa: NPY002
+        return grad * 2
+
+    drawn: list[float] = []
+    h.register_hook(draw)
+    states = read_states()
     assert explain(loss, run=True).verdict == "runs"
+    assert drawn
     assert x.grad is None
-    assert engine.equal(state, engine.get_rng_state())
+    assert read_states() == states
     loss.backward()
     grad: Any = x.grad
     assert grad.tolist() == [2.0, 2.0, 2.0]

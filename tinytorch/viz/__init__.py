@@ -25,12 +25,14 @@ from .diagnose import blame_lines as blame_lines
 from .diagnose import compare_snapshots as compare_snapshots
 from .diagnose import list_written_names as list_written_names
 from .read import FoundSharing as FoundSharing
+from .read import RandomStates as RandomStates
 from .read import SharedFact as SharedFact
 from .read import Snapshot, modules, read_snapshot, snapshot
 from .read import TensorRecord as TensorRecord
 from .read import collect_tensors as collect_tensors
 from .read import disable_overrides as disable_overrides
 from .read import engine_name as engine_name
+from .read import find_leaves as find_leaves
 from .read import find_sharing as find_sharing
 from .read import getattr_or_none as getattr_or_none
 from .read import is_added_name as is_added_name

@@ -20,10 +20,16 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from tinytorch.viz import collect_tensors, engine_name, is_tensor, join_names
+from tinytorch.viz import (
+    RandomStates,
+    collect_tensors,
+    engine_name,
+    find_leaves,
+    is_tensor,
+    join_names,
+)
 
 from .doc import Box, InPage, Items, Paragraph, Presentation, Table, html_element, protect_marks
-from .run import RandomStates
 from .ui import panel_style_sheet
 from .wording import gettext, gettext_noop, ngettext
 
@@ -248,7 +254,7 @@ class Evaluation:
             value = float(loss.detach())
             if not loss.requires_grad:
                 return value, [None] * len(parameters)
-            reached = {id(leaf): leaf for leaf in (*parameters, *_find_leaves(loss.grad_fn))}
+            reached = {id(leaf): leaf for leaf in (*parameters, *find_leaves(loss))}
             with gradients_set_aside(list(reached.values())):
                 loss.backward()
                 gradients = [_as_plain_gradient(parameter.grad) for parameter in parameters]
@@ -269,21 +275,6 @@ def _as_plain_gradient(gradient: Any) -> Any:
         return None
     gradient = gradient.detach()
     return gradient.to_dense() if gradient.is_sparse else gradient
-
-
-def _find_leaves(node: Any) -> list[Any]:
-    """Return the leaves that a graph ends in."""
-    leaves, seen, stack = [], set(), [node]
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        leaf = getattr(node, "variable", None)
-        if leaf is not None:
-            leaves.append(leaf)
-        stack += [function for function, _ in node.next_functions]
-    return leaves
 
 
 # -- measuring ---------------------------------------------------------------------

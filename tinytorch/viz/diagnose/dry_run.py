@@ -11,10 +11,16 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..read import describe_code, engine_name, find_hooks, getattr_or_none
+from ..read import (
+    RandomStates,
+    describe_code,
+    engine_name,
+    find_hooks,
+    find_leaves,
+    getattr_or_none,
+)
 
 THREADS_IN_DRY_RUN: set[int] = set()
 """A watch does not count what is read in these: it is not the program's backward."""
@@ -34,15 +40,16 @@ class RunResult(NamedTuple):
 def run_backward(root: Any) -> RunResult | None:
     """Return what a backward on `root` does; None if it cannot be run without changing something."""
     engine: Any = sys.modules[engine_name(root)]
-    leaves = _find_leaves(root)
+    leaves = find_leaves(root)
     if not leaves:
         return None  # `grad` wants something to differentiate by
     thread, profiler = threading.get_ident(), sys.getprofile()
     called: set[Any] = set()
     error = ""
+    random_states = RandomStates(engine)  # a checkpoint draws its numbers again
     THREADS_IN_DRY_RUN.add(thread)
     try:
-        with _keep_random_state(engine), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # Which hooks a backward calls shows when it calls them, and nowhere else.
             sys.setprofile(lambda frame, event, _: called.add(frame.f_code))
@@ -51,6 +58,7 @@ def run_backward(root: Any) -> RunResult | None:
         error = f"{type(raised).__name__}: {str(raised).partition(chr(10))[0]}"
     finally:
         sys.setprofile(profiler)
+        random_states.restore()
         THREADS_IN_DRY_RUN.discard(thread)
     if any(text in error for text in _NEEDS_A_REAL_RUN):
         return None
@@ -68,36 +76,3 @@ def _find_hooks_after(leaves: list[Any]) -> Iterator[Any]:
         node_hooks = getattr_or_none(accumulator() if accumulator else None, "_hooks")
         if node_hooks:
             yield from (*node_hooks.pre.values(), *node_hooks.post.values())
-
-
-def _find_leaves(root: Any) -> list[Any]:
-    """Return the leaves that a backward on `root` would add to."""
-    if root.grad_fn is None:
-        return [root]
-    leaves: dict[int, Any] = {}
-    seen, waiting = {root.grad_fn}, [root.grad_fn]
-    while waiting:
-        node = waiting.pop()
-        variable = getattr_or_none(node, "variable")
-        if variable is not None and variable.is_leaf and variable.requires_grad:
-            leaves[id(variable)] = variable
-        for follower, _ in node.next_functions:
-            if follower is not None and follower not in seen:
-                seen.add(follower)
-                waiting.append(follower)
-    return list(leaves.values())
-
-
-@contextmanager
-def _keep_random_state(engine: Any) -> Iterator[None]:
-    """Put the state of random numbers back at the end: a checkpoint draws them again."""
-    state = engine.get_rng_state()
-    cuda: Any = getattr_or_none(engine, "cuda")
-    is_on_cuda = bool(getattr_or_none(cuda, "is_initialized") and cuda.is_initialized())
-    states = cuda.get_rng_state_all() if is_on_cuda and engine.__name__ == "torch" else None
-    try:
-        yield
-    finally:
-        engine.set_rng_state(state)
-        if states is not None:
-            cuda.set_rng_state_all(states)

@@ -2,6 +2,7 @@
 
 from .cell_summary import CellSummary
 from .doubts import find_hooks
+from .leaves import find_leaves
 from .module_paths import modules
 from .naming import collect_tensors, is_added_name, things_in
 from .probe import (
@@ -13,6 +14,7 @@ from .probe import (
     read_stale_error,
     version_of,
 )
+from .random_states import RandomStates
 from .reader import list_tensors_behind, read_snapshot, snapshot
 from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .sharing import FoundSharing, SharedFact, find_sharing
@@ -25,6 +27,7 @@ __all__ = [
     "FoundSharing",
     "GradientSpec",
     "NodeRecord",
+    "RandomStates",
     "SavedRecord",
     "SharedFact",
     "Snapshot",
@@ -37,6 +40,7 @@ __all__ = [
     "disable_overrides",
     "engine_name",
     "find_hooks",
+    "find_leaves",
     "find_sharing",
     "getattr_or_none",
     "is_added_name",

@@ -12,7 +12,6 @@ from .recorder import Step
 from .run import LIMITS, Limits, RecordedRun, execute_program
 from .script import script_session
 from .surroundings import (
-    RandomStates,
     Stop,
     Stopwatch,
     choose_engine,
@@ -33,7 +32,6 @@ __all__ = [
     "FunctionChoice",
     "Limits",
     "Program",
-    "RandomStates",
     "RecordedRun",
     "Site",
     "SourceText",

@@ -6,7 +6,6 @@ import _thread
 import builtins
 import ctypes
 import io
-import random
 import re
 import signal
 import sys
@@ -19,10 +18,8 @@ from functools import lru_cache
 from types import FrameType, ModuleType, TracebackType
 from typing import Any, Self, TextIO
 
-import numpy as np
-
 import tinytorch
-from tinytorch.viz import engine_name
+from tinytorch.viz import RandomStates, engine_name
 
 from ..wording import gettext, gettext_noop, ngettext
 
@@ -163,28 +160,6 @@ def default_settings(engine: ModuleType) -> Iterator[None]:
         finally:
             if engine.get_default_dtype() is not default:
                 engine.set_default_dtype(default)
-
-
-class RandomStates:
-    """The states of the global random generators of the engine, NumPy and Python."""
-
-    def __init__(self, engine: ModuleType) -> None:
-        self._engine = engine
-        self._of_engine = engine.get_rng_state()
-        self._of_numpy = np.random.get_state(legacy=False)  # noqa: NPY002  # the global state
-        self._of_python = random.getstate()
-        # Asking for the state of a GPU's generator would start CUDA in a program that uses none.
-        cuda: Any = getattr(engine, "cuda", None)
-        is_used = engine.__name__ == "torch" and cuda.is_initialized()
-        self._of_cuda = cuda.get_rng_state_all() if is_used else None
-
-    def restore(self) -> None:
-        """Put them back to where they were."""
-        self._engine.set_rng_state(self._of_engine)
-        np.random.set_state(self._of_numpy)  # noqa: NPY002  # the global state it is
-        random.setstate(self._of_python)
-        if self._of_cuda is not None:
-            self._engine.cuda.set_rng_state_all(self._of_cuda)
 
 
 @contextmanager
