@@ -10,7 +10,7 @@ import numpy as np
 
 
 class RandomStates:
-    """The states of the global random generators: the engine's, NumPy's and Python's."""
+    """The states of the global random generators of the engine, of NumPy and of Python."""
 
     def __init__(self, engine: ModuleType) -> None:
         self._engine: Any = engine
