@@ -50,6 +50,7 @@ from .render import fix_theme as fix_theme
 from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
 from .show import describe as describe
+from .show import describe_kept_graphs as describe_kept_graphs
 from .wording import add_catalogue as add_catalogue
 from .wording import current_language as current_language
 from .wording import format_repr as format_repr

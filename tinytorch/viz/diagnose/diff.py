@@ -5,7 +5,7 @@ Records are matched by identity, not by name: a name may refer to another tensor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -41,6 +41,8 @@ class Changes:
     """Names that are new for a tensor that was already there."""
     earlier_cells: dict[str, dict[int, object]] = field(default_factory=dict)
     """Storage id -> cell -> the value that it had."""
+    written_elsewhere: frozenset[str] = frozenset()
+    """Storages with other values than before, though no cell that was read both times has another."""
     earlier_versions: dict[str, int] = field(default_factory=dict)
     """Tensor id -> the version that it had."""
     attribute_changes: dict[str, Attributes] = field(default_factory=dict)
@@ -90,6 +92,7 @@ def compare_snapshots(now: Snapshot, since: Snapshot | None) -> Changes:
     earlier_keys = {name: since.tensor(tensor_id).key for name, tensor_id in since.names}
     keys = {name: now.tensor(tensor_id).key for name, tensor_id in now.names}
     graph = _compare_graphs(now, since)
+    earlier_cells = _find_changed_cells(now, since)
     return Changes(
         now=now,
         since=since,
@@ -102,7 +105,8 @@ def compare_snapshots(now: Snapshot, since: Snapshot | None) -> Changes:
         added_names=frozenset(
             name for name, key in keys.items() if name not in earlier_keys and key in earlier_by_key
         ),
-        earlier_cells=_find_changed_cells(now, since),
+        earlier_cells=earlier_cells,
+        written_elsewhere=frozenset(_find_written_elsewhere(now, since, earlier_cells)),
         earlier_versions=_find_changed_versions(now, earlier_tensors),
         attribute_changes=_find_changed_attributes(now, since, earlier_tensors),
         new_nodes=graph.new_nodes,
@@ -127,8 +131,10 @@ def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
         if "grad" in attributes:
             names.append(f"{name}.grad")
         # A tensor that was given another storage (`x.data = y`) was not written to.
-        has_changed_cells = (
-            "storage" not in attributes and after.tensor(tensor_id).storage in changed.earlier_cells
+        record = after.tensor(tensor_id)
+        has_changed_cells = "storage" not in attributes and (
+            record.storage in changed.earlier_cells
+            or (record.storage in changed.written_elsewhere and after.shows_all_cells(record))
         )
         if tensor_id in changed.earlier_versions or has_changed_cells:
             names.append(name)
@@ -228,6 +234,20 @@ def _find_changed_cells(now: Snapshot, since: Snapshot) -> dict[str, dict[int, o
                 if was_read and repr(earlier_value) != repr(value):
                     changed.setdefault(storage.id, {})[cell] = earlier_value
     return changed
+
+
+def _find_written_elsewhere(
+    now: Snapshot, since: Snapshot, earlier_cells: Mapping[str, object]
+) -> Iterator[str]:
+    """Yield the storages whose checksums differ, and of whose cells none is known to have changed."""
+    earlier_by_key = {storage.key: storage for storage in since.storages}
+    for storage in now.storages:
+        earlier = earlier_by_key.get(storage.key)
+        if earlier is None or storage.id in earlier_cells or storage.dtype != earlier.dtype:
+            continue
+        checksums = (earlier.checksum, storage.checksum)
+        if None not in checksums and checksums[0] != checksums[1]:
+            yield storage.id
 
 
 # -- the graph ---------------------------------------------------------------------------

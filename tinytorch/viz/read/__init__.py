@@ -4,7 +4,7 @@ from .cell_summary import CellSummary
 from .doubts import find_hooks
 from .leaves import find_leaves
 from .module_paths import modules
-from .naming import collect_tensors, is_added_name, things_in
+from .naming import PARAM_GROUPS, collect_tensors, is_added_name, things_in
 from .probe import (
     StaleVersions,
     disable_overrides,
@@ -23,6 +23,7 @@ from .stretches import Stretches
 from .user_code import describe_code
 
 __all__ = [
+    "PARAM_GROUPS",
     "CellSummary",
     "FoundSharing",
     "GradientSpec",

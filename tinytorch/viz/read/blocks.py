@@ -13,7 +13,12 @@ from typing import Any, NamedTuple
 from numpy.lib.array_utils import byte_bounds
 
 from ..wording import gettext, gettext_noop, join_names
-from .cell_summary import MOST_SUMMARIZED, CellSummary, summarize_cells
+from .cell_summary import (
+    MOST_SUMMARIZED,
+    CellSummary,
+    compute_checksum_of_cells,
+    summarize_cells,
+)
 from .identity import identity_key
 from .overlaps import shares_memory
 from .probe import getattr_or_none, inner_tensors
@@ -223,6 +228,8 @@ class _CellsRead(NamedTuple):
     """Why there are none."""
     summary: CellSummary | None = None
     """Numbers about all cells of a large block."""
+    checksum: int | None = None
+    """Of all cells of a large block."""
 
 
 class Blocks:
@@ -285,9 +292,9 @@ class Blocks:
         first = block.members[0]
         itemsize = self.places[first].itemsize
         nbytes = block.stop - block.start
-        runs, notes, summary = _CellsRead()
+        runs, notes, summary, checksum = _CellsRead()
         if reads_values and nbytes // itemsize:
-            runs, notes, summary = self._read_cells(block, itemsize)
+            runs, notes, summary, checksum = self._read_cells(block, itemsize)
         if arrays:
             note = gettext(
                 "no version counter counts what is written through {names}",
@@ -308,6 +315,7 @@ class Blocks:
             arrays=tuple(arrays),
             key=next(iter(block.object_keys)),
             summary=summary,
+            checksum=checksum,
         )
 
     def _read_cells(self, block: _Block, itemsize: int) -> _CellsRead:
@@ -334,14 +342,15 @@ class Blocks:
                     values = _as_flat(flat, low, high - low).tolist()
                     runs.append(CellRun(low + cells_before, tuple(values)))
             cells = (block.stop - block.start) // itemsize
-            summary = None
+            summary, checksum = None, None
             # All of it, or nothing: several storage objects may be over one memory.
             if MAX_CELLS < cells == cells_in_storage <= self.cells_to_summarize:
                 self.cells_to_summarize -= cells
                 summary = summarize_cells(cells, partial(_as_flat, flat))
+                checksum = compute_checksum_of_cells(cells, partial(_as_flat, flat))
         except Exception as error:  # noqa: BLE001 - without values, each kind raises another
             return _CellsRead((), (_describe_unread(tensor, error),))
-        return _CellsRead(tuple(runs), (), summary)
+        return _CellsRead(tuple(runs), (), summary, checksum)
 
     def _windows(self, block: _Block, itemsize: int) -> list[tuple[int, int]]:
         """Return the cells to read as (start, stop).

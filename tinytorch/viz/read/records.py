@@ -162,6 +162,18 @@ class TensorRecord:
         """Return True if row-major order goes back and forth in the storage, to each cell once."""
         return self.stride is not None and self.elements_per_cell() == 1 and not self.is_in_order()
 
+    def fills(self, nbytes: int) -> bool:
+        """Return True if its elements are all cells of a storage of this size, in any order."""
+        cells = 1
+        # A stride of 0 shows no further cell, and that of a dimension of size 1 is never used.
+        for axis in sorted(self.axes(), key=lambda axis: axis.stride):
+            if axis.size == 1 or axis.stride == 0:
+                continue
+            if axis.stride != cells:
+                return False
+            cells *= axis.size
+        return bool(self.numel) and not self.start_byte and cells * self.itemsize == nbytes
+
     def stop_byte(self) -> int:
         """Return the byte after the furthest element, counted as `start_byte` is."""
         furthest = sum((axis.size - 1) * axis.stride for axis in self.axes())
@@ -245,6 +257,8 @@ class StorageRecord:
     """See `IdentityKey`."""
     summary: CellSummary | None = None
     """Numbers about all cells, where only some are in `runs`; None where they were not read."""
+    checksum: int | None = field(default=None, compare=False, repr=False)
+    """Of all cells, where only some are in `runs`; None where they were not read."""
 
     def count_not_finite(self) -> tuple[int, int]:
         """Return how many cells are NaN, and how many infinite, of those that were read."""

@@ -184,6 +184,11 @@ class Snapshot:
             return False
         return share_bytes(record, _StorageCell(cell, self.storage(record.storage).itemsize))
 
+    def shows_all_cells(self, tensor: TensorRecord | str) -> bool:
+        """Return True if a tensor shows each cell of its storage, and so any write to it."""
+        record = self._record_of(tensor)
+        return record.storage is not None and record.fills(self.storage(record.storage).nbytes)
+
     def leads_to(self, result: TensorRecord | str, source: TensorRecord | str) -> bool:
         """Return True if backward on `result` would visit the grad_fn or leaf that `source` is.
 

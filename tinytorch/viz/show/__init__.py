@@ -16,6 +16,7 @@ from .contents import (
     TensorEntry,
 )
 from .graph_remarks import describe_graph
+from .left_behind import describe_kept_graphs
 from .memory_remarks import describe_memory
 from .select_nodes import select_nodes
 from .select_storages import select_storages
@@ -37,6 +38,7 @@ __all__ = [
     "TensorEntry",
     "describe",
     "describe_graph",
+    "describe_kept_graphs",
     "describe_memory",
     "select_nodes",
     "select_storages",

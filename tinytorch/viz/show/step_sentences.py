@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ..diagnose import Changes
-from ..read import Snapshot, TensorRecord
+from ..read import PARAM_GROUPS, Snapshot, StorageRecord, TensorRecord
 from ..wording import escape_unseen, format_shape, gettext, join_few_names, short_node_name
+from .left_behind import RETURNS, describe_left_behind
 
 MOST_SENTENCES = 12
-RETURNS = "() returns"
-"""The end of a name that stands for what a call returned."""
 
 
 def describe(
-    changed: Changes, plain_before: Mapping[str, str], plain_after: Mapping[str, str]
+    changed: Changes,
+    plain_before: Mapping[str, str],
+    plain_after: Mapping[str, str],
+    *,
+    records_graph: bool = True,
 ) -> tuple[str, ...]:
     """Describe what changed in a step: names, memory, version counters, gradients, graph.
 
-    `plain_*` are the variables that are no tensors, with their short texts. Returns at most twelve
-    sentences, the last of which says how many were left out.
+    `plain_*` are the variables that are no tensors, with their short texts. `records_graph`: False
+    if grad mode is off after the step. Returns at most twelve sentences, the last of which says how
+    many were left out.
     """
+    names = list(_describe_names(changed, records_graph=records_graph))
+    left_behind = list(describe_left_behind(changed))
+    # Of a new network the names fill all there is room for.
+    are_many = len(names) + len(left_behind) > MOST_SENTENCES
     sentences = [
-        *_describe_names(changed),
+        *(left_behind + names if are_many else names + left_behind),
         *_describe_attributes(changed),
         *_describe_writes(changed),
         *_describe_gradients(changed),
@@ -41,12 +51,19 @@ def describe(
 # -- names -------------------------------------------------------------------------
 
 
-def _describe_names(changed: Changes) -> Iterator[str]:
+def _describe_names(changed: Changes, *, records_graph: bool) -> Iterator[str]:
     """Yield sentences about names that are new, that are now another tensor's, or that are gone."""
     now, earlier = changed.now, dict(changed.since.names if changed.since else ())
     described: set[str] = set()
+    copied_trees = _find_copied_trees(changed)
+    for tree in copied_trees:
+        yield _describe_copied_tree(tree)
+    in_trees = {name for tree in copied_trees for name in tree.names}
     for name, tensor_id in now.names:
-        if name in earlier and name not in changed.rebound_names:
+        if (name in earlier and name not in changed.rebound_names) or name in in_trees:
+            continue
+        # What an optimizer alone still has: see `describe_left_behind`.
+        if PARAM_GROUPS in name and tensor_id in changed.earlier_tensors:
             continue
         if name.endswith(RETURNS):
             start = name
@@ -59,9 +76,10 @@ def _describe_names(changed: Changes) -> Iterator[str]:
             yield _describe_old_tensor(changed, start, name, tensor)
         else:
             # Its other names are told as names of the same tensor.
-            yield _describe_new_tensor(changed, start, tensor)
+            yield _describe_new_tensor(changed, start, tensor, records_graph=records_graph)
             described.add(tensor_id)
     gone = [name for name in changed.gone_names if not name.endswith(RETURNS)]
+    gone = [name for name in gone if PARAM_GROUPS not in name]
     if len(gone) == 1:
         yield gettext("{name} is gone.", name=gone[0])
     elif gone:
@@ -88,7 +106,9 @@ def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: Tensor
     )
 
 
-def _describe_new_tensor(changed: Changes, start: str, tensor: TensorRecord) -> str:
+def _describe_new_tensor(
+    changed: Changes, start: str, tensor: TensorRecord, *, records_graph: bool
+) -> str:
     sharers = _find_sharers(changed, tensor)
     graph = ""
     if tensor.grad_fn_name:
@@ -96,6 +116,8 @@ def _describe_new_tensor(changed: Changes, start: str, tensor: TensorRecord) -> 
         graph = gettext("; it is on the graph (grad_fn={node})", node=node)
     elif tensor.requires_grad:
         graph = gettext("; it is a leaf that requires grad")
+    elif not records_graph and _could_be_on_graph(changed.now, tensor):
+        graph = gettext("; it is not on the graph (grad mode is off)")
     elif any(sharer.requires_grad for sharer in sharers):
         # Worth saying of a detached tensor only: all others are off the graph as a matter of course.
         graph = gettext("; it is not on the graph")
@@ -104,6 +126,51 @@ def _describe_new_tensor(changed: Changes, start: str, tensor: TensorRecord) -> 
         name_is=start,
         where=_describe_storage(changed, tensor, sharers),
         graph=graph,
+    )
+
+
+def _could_be_on_graph(snap: Snapshot, tensor: TensorRecord) -> bool:
+    """Return True if something that requires grad is there, and a tensor's dtype has gradients."""
+    has_gradients = re.search("float|complex", tensor.dtype) is not None
+    return has_gradients and any(other.requires_grad for other in snap.named_tensors)
+
+
+class _CopiedTree(NamedTuple):
+    """An object whose tensors are those of another one, each under the same path in both."""
+
+    root: str
+    """Its name."""
+    other: str
+    """The name of the other one."""
+    names: list[str]
+    """The names of its tensors."""
+
+
+def _find_copied_trees(changed: Changes) -> list[_CopiedTree]:
+    """Find the objects that became a second name of what others hold: `target = net`."""
+    earlier = dict(changed.since.names if changed.since else ())
+    found: dict[tuple[str, str], _CopiedTree] = {}
+    for name, tensor_id in changed.now.names:
+        root, dot, path = name.partition(".")
+        is_new_name = name not in earlier or name in changed.rebound_names
+        if not dot or not is_new_name or tensor_id not in changed.earlier_tensors:
+            continue
+        for other in changed.now.tensor(tensor_id).names:
+            other_root, _, other_path = other.partition(".")
+            if other_path == path and other_root != root and other in earlier:
+                tree = found.setdefault((root, other_root), _CopiedTree(root, other_root, []))
+                tree.names.append(name)
+                break
+    return [tree for tree in found.values() if len(tree.names) > 1]
+
+
+def _describe_copied_tree(tree: _CopiedTree) -> str:
+    return gettext(
+        "{name} has the same {number} tensor objects as {other}: one more name for each, nothing "
+        "was copied.",
+        name=tree.root,
+        number=len(tree.names),
+        other=tree.other,
     )
 
 
@@ -184,11 +251,28 @@ def _describe_attributes(changed: Changes) -> Iterator[str]:
                 "{name} has new strides: {then} -> {now}.", name=name, then=before, now=after
             )
         if "storage" in facts:
-            yield gettext(
-                "{name} now has another storage ({storage}).",
-                name=name,
-                storage=facts["storage"][1],
-            )
+            yield _describe_new_storage(changed, tensor_id, name)
+
+
+def _describe_new_storage(changed: Changes, tensor_id: str, name: str) -> str:
+    """Say that a tensor was given another storage (`x.data = y`), and who has kept the former."""
+    now, storage = changed.now, changed.now.tensor(tensor_id).storage
+    assert changed.since is not None
+    former = changed.since.storage(changed.earlier_tensors[tensor_id].storage or "").key
+    left = [
+        now.first_name(tensor)
+        for tensor in map(now.tensor, changed.earlier_tensors)
+        if tensor.storage and now.storage(tensor.storage).key == former
+    ]
+    names = [each for each in left if each]
+    if not names:
+        return gettext("{name} now has another storage ({storage}).", name=name, storage=storage)
+    return gettext(
+        "{name} now has another storage ({storage}); the former one is left to {names}.",
+        name=name,
+        storage=storage,
+        names=join_few_names(names),
+    )
 
 
 def _describe_writes(changed: Changes) -> Iterator[str]:
@@ -216,6 +300,8 @@ def _describe_writes(changed: Changes) -> Iterator[str]:
         # A view of other cells does not show what changed.
         showing = [each for each in earlier if any(now.shows_cell(each, cell) for cell in cells)]
         yield from _describe_values_written(changed, showing)
+    for storage_id in sorted(changed.written_elsewhere):
+        yield from _describe_unread_cells_written(changed, now.storage(storage_id))
 
 
 def _describe_values_written(changed: Changes, tensors: Sequence[TensorRecord]) -> Iterator[str]:
@@ -224,6 +310,43 @@ def _describe_values_written(changed: Changes, tensors: Sequence[TensorRecord]) 
         yield gettext("The values in memory changed: {name} shows it.", name=names[0])
     elif names:
         yield gettext("The values in memory changed: {names} show it.", names=join_few_names(names))
+    yield from _describe_unnoticed(changed, tensors)
+
+
+def _describe_unread_cells_written(changed: Changes, storage: StorageRecord) -> Iterator[str]:
+    """Yield sentences on a write to cells that are not drawn: only a checksum shows it."""
+    now = changed.now
+    earlier = [
+        now.tensor(tid)
+        for tid in storage.tensors
+        if tid in changed.earlier_tensors and now.tensor(tid).names
+    ]
+    if not earlier:
+        return
+    # Of a tensor over a part of the storage it is not known if it has the cells.
+    showing = [tensor for tensor in earlier if now.shows_all_cells(tensor)]
+    names = [tensor.names[0] for tensor in showing]
+    if len(names) == 1:
+        yield gettext(
+            "The values in memory changed, in cells that are not drawn: {name} shows it.",
+            name=names[0],
+        )
+    elif names:
+        yield gettext(
+            "The values in memory changed, in cells that are not drawn: {names} show it.",
+            names=join_few_names(names),
+        )
+    else:
+        yield gettext(
+            "The values in the memory of {names} changed, in cells that are not drawn.",
+            names=join_few_names(tensor.names[0] for tensor in earlier),
+        )
+    if showing or not any(tensor.id in changed.earlier_versions for tensor in earlier):
+        yield from _describe_unnoticed(changed, showing or earlier)
+
+
+def _describe_unnoticed(changed: Changes, tensors: Sequence[TensorRecord]) -> Iterator[str]:
+    """Yield a sentence on version counters that a write to these tensors did not reach."""
     unnoticed = [
         tensor.names[0]
         for tensor in tensors

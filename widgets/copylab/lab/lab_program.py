@@ -140,7 +140,7 @@ def _run_and_time(code: str, engine: ModuleType) -> tuple[RecordedRun, bool]:
     limits = Limits(MAX_STEPS, MAX_SECONDS)
     # With the random numbers of a new session: the same program shows the same each time, and
     # those of the user go on as if nothing had been run.
-    run = RecordedRun(code, engine, NameObserver(), limits=limits, own_session=True)
+    run = RecordedRun(code, engine, NameObserver(engine), limits=limits, own_session=True)
     if run.ended == "syntax":
         raise SyntaxError(run.steps[-1].error)
     # The thread's own time, because a busy machine makes any program take long; but a program

@@ -41,6 +41,8 @@ class Observation:
 
     snapshot: Snapshot
     plain: Mapping[str, str]
+    records_graph: bool = True
+    """False if grad mode was off."""
 
 
 # A program's imports and definitions.
@@ -51,10 +53,11 @@ _PLAIN_KINDS = (bool, int, float, complex, str)
 class NameObserver:
     """Observes the names of a program after each step.
 
-    A tensor that is still alive has the same id each time.
+    A tensor that is still alive has the same id each time. `engine` is asked for its grad mode.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, engine: ModuleType) -> None:
+        self._engine = engine
         self._last: Snapshot | None = None
 
     def __call__(self, names: Mapping[str, Any]) -> Observation:
@@ -71,7 +74,7 @@ class NameObserver:
             text = None if name in tensors else _describe_value(value)
             if text is not None:
                 plain[name] = text
-        return Observation(seen.without_identities(), plain)
+        return Observation(seen.without_identities(), plain, self._engine.is_grad_enabled())
 
     def _take_snapshot(self, values: dict[str, Any]) -> Snapshot:
         """Take a snapshot of what can be looked at: an object of the program's may raise anything."""
@@ -219,7 +222,9 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
         before, changes = differences[number]
-        sentences = describe(changes, before.plain, step.seen.plain)
+        sentences = describe(
+            changes, before.plain, step.seen.plain, records_graph=step.seen.records_graph
+        )
         step_pictures = pictures.get(number, StepPictures())
         frames.append(
             Frame(

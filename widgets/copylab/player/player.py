@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
-from tinytorch.viz import join_few_names, list_written_names
+from tinytorch.viz import describe_kept_graphs, join_few_names, list_written_names
 
 from ..doc import wrap_in_language
 from ..run import (
@@ -139,7 +139,7 @@ def step_program(
     run = RecordedRun(
         program,
         engine,
-        NameObserver(),
+        NameObserver(engine),
         names=choice.names,
         into=into,
         things=things,
@@ -353,6 +353,7 @@ def _describe_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
         if written:
             names = join_few_names(written)
             yield gettext("The code wrote into what was passed in: {names}.", names=names)
+        yield from describe_kept_graphs(run.steps[-1].seen.snapshot)
     for name in run.hidden:
         yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
     yield from run.effects

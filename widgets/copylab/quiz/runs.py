@@ -72,7 +72,7 @@ class _MomentObserver(NameObserver):
                 values[name] = _values_of(tensor)
                 if seen.snapshot.tensor(name).grad is not None:
                     grads[name] = _values_of(getattr_or_none(tensor, "grad"))
-        return Moment(seen.snapshot, seen.plain, values, grads)
+        return Moment(seen.snapshot, seen.plain, seen.records_graph, values, grads)
 
 
 def _values_of(tensor: Any) -> Any:
@@ -107,7 +107,7 @@ class QuizRun:
         Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted.
         """
         run = RecordedRun(
-            self.code, self.engine, _MomentObserver(), limits=_LIMITS, own_session=True
+            self.code, self.engine, _MomentObserver(self.engine), limits=_LIMITS, own_session=True
         )
         if run.ended == "interrupted":
             # Raised and not cached: half a run would answer questions wrongly from then on.

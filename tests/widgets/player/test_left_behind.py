@@ -1,0 +1,150 @@
+"""What a step leaves behind is said: tensors without a name, names that were one, graphs in lists."""
+
+from types import ModuleType
+
+from copylab import Steps, steps
+
+NET = "net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))\n"
+
+
+def said(run: Steps, line: int) -> list[str]:
+    """Return what the last step on a line changed."""
+    return list(next(frame.changes for frame in reversed(run.frames) if frame.line == line))
+
+
+def test_an_optimizer_that_holds_a_replaced_layer(engine: ModuleType) -> None:
+    code = NET + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet[1] = torch.nn.Linear(2, 2)"
+    run = steps(code, engine=engine)
+    assert said(run, 2) == []
+    assert said(run, 3)[2:] == ["opt still holds the former net.1.weight and net.1.bias."]
+    assert said(run, 3)[2] in str(run)
+    assert said(run, 3)[2] in run.text
+    # Of a whole network, too, whose names alone fill all there is room for.
+    large = "net = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(9)])\n"
+    run = steps(large + code.splitlines()[1] + "\n" + large, engine=engine)
+    assert said(run, 3)[0].startswith("opt still holds the former net.0.weight, net.0.bias")
+
+
+def test_weights_that_were_tied(engine: ModuleType) -> None:
+    code = """net[1].weight = net[0].weight
+w = net[0].weight
+net[1].weight = torch.nn.Parameter(w.detach().clone())
+net[0].weight = net[1].weight
+for p in net.parameters(): pass
+"""
+    run = steps(NET + code, engine=engine)
+    assert said(run, 2)[-1].startswith("net.1.weight is now the same tensor object as")
+    assert said(run, 4)[1:] == ["net.1.weight and net.0.weight, one tensor until now, are two."]
+    assert said(run, 5)[1:] == ["net.0.weight and w, one tensor until now, are two."]
+    # A loop's variable goes on to the next parameter by design.
+    assert "until now" not in " ".join(said(run, 6))
+
+
+def test_a_network_that_is_its_own_target(engine: ModuleType) -> None:
+    code = (
+        "import copy\ntarget = net\ntarget = copy.deepcopy(net)\ny = x = torch.ones(2)\nx = x + 1"
+    )
+    run = steps(NET + code, engine=engine)
+    assert said(run, 3) == [
+        "target has the same 4 tensor objects as net: one more name for each, nothing was copied."
+    ]
+    assert said(run, 4)[-1] == (
+        "target.0.weight and net.0.weight, one tensor until now, are two; so are 3 more pairs."
+    )
+    assert said(run, 6)[-1] == "x and y, one tensor until now, are two."
+
+
+def test_a_leaf_and_memory_without_a_name(engine: ModuleType) -> None:
+    code = """w = torch.ones(2, requires_grad=True)
+h = w * 2
+y = h * h
+k = torch.zeros(2)
+del h, k
+y.sum().backward()
+w = w - w.grad
+def f(t):
+    u = t * 1
+    return u * u
+z = f(w)
+"""
+    run = steps(code, engine=engine)
+    assert said(run, 5) == [
+        "h and k are gone.",
+        "The memory of h is still there: MulBackward0 saved it for backward.",
+    ]
+    (unreachable,) = said(run, 7)[1:]
+    assert unreachable.startswith("The former w, a leaf that requires grad, has no name any more; ")
+    assert unreachable.endswith("backward adds to a .grad that no name reaches.")
+    # The variables of a function end with it as a matter of course.
+    assert said(run, 11)[-1] == "t in f and u in f are gone."
+
+
+def test_a_list_of_losses_keeps_their_graphs(engine: ModuleType) -> None:
+    code = """w = torch.ones(2, requires_grad=True)
+losses, values, parts = [], [], []
+for i in range(3):
+    loss = (w * w).sum()
+    parts.append((w * 2).exp().sum())
+    loss.backward()
+    losses.append(loss)
+    values.append(loss.item())
+"""
+    run = steps(code, engine=engine)
+    keeps = "losses keeps {} numbers with their graphs, which backward has been through: "
+    rounds = [frame.changes for frame in run if frame.line == 7]
+    assert [keeps.format(2) in " ".join(changes) for changes in rounds] == [False, True, False]
+    assert run.end.startswith(keeps.format(3) + ".item() keeps a number alone.")
+    assert "parts keeps" not in str(run), "no backward has been through them"
+    assert "one tensor until now" not in str(run)
+
+
+def test_what_is_computed_without_grad_mode(engine: ModuleType) -> None:
+    code = """x = torch.ones(2)
+with torch.no_grad():
+    y = x * 2
+    w = torch.ones(2, requires_grad=True)
+    z, n = w * 2, w > 0
+v = w.view(2)
+w.data = torch.zeros(2)
+"""
+    run = steps(code, engine=engine)
+    assert "graph" not in said(run, 3)[0], "there was nothing that requires grad"
+    off = "with a storage of its own; it is not on the graph (grad mode is off)."
+    assert said(run, 5) == [
+        f"z is a new tensor {off}",
+        "n is a new tensor with a storage of its own.",
+    ]
+    assert said(run, 7)[0].endswith("now has another storage (S6); the former one is left to v.")
+
+
+def test_a_write_to_cells_that_are_not_drawn(engine: ModuleType) -> None:
+    code = """x = torch.zeros(100)
+v, t = x[40:60], x.view(10, 10).t()
+x.data[50] = 7
+x[50] = 8
+x[50] = 8
+q, r = x[30:40], x[70:80]
+del x, t
+q[5] = 3
+r.data[6] = 3
+c = torch.zeros(50, dtype=torch.int64)
+c.data[30] = 1
+"""
+    run = steps(code, engine=engine)
+    changed = "The values in memory changed, in cells that are not drawn: "
+    assert said(run, 3) == [
+        f"{changed}x and t show it.",
+        "The version counter of x and t all did not notice: autograd cannot see this write.",
+    ]
+    assert said(run, 4)[1:] == [f"{changed}x and t show it."]
+    assert len(said(run, 5)) == 1, "the same value"
+    some = "The values in the memory of v, q and r changed, in cells that are not drawn."
+    assert said(run, 8)[1:] == [some]
+    assert said(run, 9) == [
+        some,
+        "The version counter of v, q and r all did not notice: autograd cannot see this write.",
+    ]
+    assert said(run, 11)[0] == f"{changed}c shows it."
+    given = engine.zeros(100)
+    run = steps("x.data[50] = 1", engine=engine, namespace={"x": given, "y": given[:9]})
+    assert run.end == "The code wrote into what was passed in: x."

@@ -1,0 +1,210 @@
+"""What a step leaves behind: tensors that lost a name, pairs that were one tensor, graphs in lists.
+
+Nothing of it is an error, and much of it is meant. It is said because nobody thinks of asking: an
+optimizer goes on with the parameters of a layer that was replaced, two tied weights are two, a list
+of losses keeps the graph of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..diagnose import Changes
+from ..read import PARAM_GROUPS, Snapshot, TensorRecord
+from ..wording import gettext, join_few_names, ngettext, short_node_name
+
+RETURNS = "() returns"
+"""The end of a name that stands for what a call returned."""
+_LOCAL = " in "
+"""In the names of a function's variables, `h in forward`: they end with it as a matter of course."""
+_MOST_NODES_SEARCHED = 100
+"""Of a graph that long, the part near its end tells whether backward went through it."""
+
+
+class _Former(NamedTuple):
+    """A name that is gone or is now another tensor's, and the tensor that it was on before."""
+
+    name: str
+    """The name."""
+    earlier: TensorRecord
+    """The tensor as it was."""
+    tensor: TensorRecord | None
+    """The same as it is now; None if it is not there any more, or not known as the same."""
+
+
+def describe_left_behind(changed: Changes) -> Iterator[str]:
+    """Yield sentences on what the names of a step have left."""
+    formers = list(_list_formers(changed))
+    yield from _describe_optimizers(formers)
+    yield from _describe_untied(changed, formers)
+    yield from _describe_unreachable_leaves(changed, formers)
+    yield from _describe_memory_of_gone(changed, formers)
+    if changed.since is not None:
+        before = _find_finished_graphs(changed.since)
+        for container, number in _find_finished_graphs(changed.now).items():
+            # Said once; how many they are in the end is said there.
+            if before.get(container, 0) < 2 <= number:
+                yield _describe_container(container, number)
+
+
+def describe_kept_graphs(snap: Snapshot) -> Iterator[str]:
+    """Yield a sentence on each list or dict whose numbers keep graphs that backward has used."""
+    for container, number in _find_finished_graphs(snap).items():
+        if number >= 2:
+            yield _describe_container(container, number)
+
+
+def _list_formers(changed: Changes) -> Iterator[_Former]:
+    """Yield the names that were taken from a tensor, in the order of before."""
+    if changed.since is None:
+        return
+    ids_now = {earlier.id: tensor_id for tensor_id, earlier in changed.earlier_tensors.items()}
+    for name, tensor_id in changed.since.names:
+        if name.endswith(RETURNS) or PARAM_GROUPS in name:
+            continue
+        if name in changed.rebound_names or name in changed.gone_names:
+            now = ids_now.get(tensor_id)
+            tensor = None if now is None else changed.now.tensor(now)
+            yield _Former(name, changed.since.tensor(tensor_id), tensor)
+
+
+def _describe_optimizers(formers: Iterable[_Former]) -> Iterator[str]:
+    """Say which optimizers hold tensors that have no other name any more."""
+    names_by_holder: dict[str, list[str]] = {}
+    for former in formers:
+        holders = [] if former.tensor is None else former.tensor.names
+        for holder in dict.fromkeys(
+            name.partition(PARAM_GROUPS)[0] for name in holders if PARAM_GROUPS in name
+        ):
+            names_by_holder.setdefault(holder, []).append(former.name)
+    for holder, names in names_by_holder.items():
+        yield gettext(
+            "{optimizer} still holds the former {names}.",
+            optimizer=holder,
+            names=join_few_names(names),
+        )
+
+
+def _describe_untied(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
+    """Say of which two names, both of one tensor until now, each has its own."""
+    pairs = [(former.name, other) for former in formers for other in _find_other(changed, former)]
+    if not pairs:
+        return
+    (name, other), *others = pairs
+    if not others:
+        yield gettext("{name} and {other}, one tensor until now, are two.", name=name, other=other)
+        return
+    yield ngettext(
+        "{name} and {other}, one tensor until now, are two; so is {number} more pair.",
+        "{name} and {other}, one tensor until now, are two; so are {number} more pairs.",
+        len(others),
+        name=name,
+        other=other,
+    )
+
+
+def _find_other(changed: Changes, former: _Former) -> Iterator[str]:
+    """Yield a name that the former tensor of a name has kept, if it is worth saying."""
+    if former.tensor is None or former.name not in changed.rebound_names:
+        return
+    is_of_object = "." in former.name
+    is_new = changed.now.tensor(former.name).id in changed.new_tensors
+    for other in former.tensor.names:
+        if other not in former.earlier.names or other.endswith(RETURNS):
+            continue
+        # Of a variable it is said where it had another variable's tensor and is given a new one:
+        # `for p in net.parameters()` and `losses.append(loss)` go on to the next one by design.
+        if is_of_object or (is_new and "." not in other):
+            yield other
+            return
+
+
+def _describe_unreachable_leaves(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
+    """Say which leaves have no name any more, though backward adds to their .grad."""
+    leaves = {node.variable for node in changed.now.nodes if node.variable is not None}
+    names = [
+        former.name
+        for former in formers
+        if former.tensor is not None
+        and former.tensor.id in leaves
+        and not former.tensor.names
+        and former.tensor.requires_grad
+        and _LOCAL not in former.name
+    ]
+    if names:
+        yield ngettext(
+            "The former {names}, a leaf that requires grad, has no name any more; a graph leads "
+            "to it, and backward adds to a .grad that no name reaches.",
+            "The former {names}, leaves that require grad, have no name any more; a graph leads "
+            "to them, and backward adds to a .grad that no name reaches.",
+            len(names),
+            names=join_few_names(names),
+        )
+
+
+def _describe_memory_of_gone(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
+    """Say which nodes keep the memory of a name that was deleted."""
+    now = changed.now
+    saved_by: dict[str, list[str]] = {}
+    for node in now.nodes:
+        for saved in node.saved:
+            storage = None if saved.tensor is None else now.tensor(saved.tensor).storage
+            if storage is not None and saved.state == "live":
+                saved_by.setdefault(storage, []).append(short_node_name(node.name))
+    id_by_key = {storage.key: storage.id for storage in now.storages}
+    for former in formers:
+        if former.name not in changed.gone_names or _LOCAL in former.name:
+            continue
+        assert changed.since is not None
+        storage = former.earlier.storage
+        storage = id_by_key.get(changed.since.storage(storage).key) if storage else None
+        has_name = storage is not None and any(
+            now.first_name(now.tensor(tensor_id)) for tensor_id in now.storage(storage).tensors
+        )
+        if storage in saved_by and not has_name:
+            yield gettext(
+                "The memory of {name} is still there: {nodes} saved it for backward.",
+                name=former.name,
+                nodes=join_few_names(sorted(set(saved_by[storage]))),
+            )
+
+
+# -- graphs that a list keeps ------------------------------------------------------
+
+
+def _describe_container(container: str, number: int) -> str:
+    return gettext(
+        "{name} keeps {number} numbers with their graphs, which backward has been through: .item() "
+        "keeps a number alone.",
+        name=container,
+        number=number,
+    )
+
+
+def _find_finished_graphs(snap: Snapshot) -> dict[str, int]:
+    """Return of each list how many numbers it has whose graphs backward has been through."""
+    nodes_by_container: dict[str, set[str]] = {}
+    for name, tensor_id in snap.names:
+        container, dot, position = name.rpartition(".")
+        # In a list: a dict or an object has the parts of one loss, of the round that just ran.
+        if not dot or not position.isdecimal() or PARAM_GROUPS in name:
+            continue
+        tensor = snap.tensor(tensor_id)
+        if tensor.numel == 1 and tensor.grad_fn and _was_used_by_backward(snap, tensor.grad_fn):
+            nodes_by_container.setdefault(container, set()).add(tensor.grad_fn)
+    return {container: len(nodes) for container, nodes in nodes_by_container.items()}
+
+
+def _was_used_by_backward(snap: Snapshot, node_id: str) -> bool:
+    """Return True if the first that saved tensors, from a node on, has them no more."""
+    waiting, seen = [node_id], {node_id}
+    while waiting and len(seen) < _MOST_NODES_SEARCHED:
+        node = snap.node(waiting.pop())
+        states = {saved.state for saved in node.saved if saved.state != "number"}
+        if states:
+            return "freed" in states
+        new = [end for end in node.ends if end not in seen]
+        seen.update(new)
+        waiting += new
+    return False
