@@ -3,9 +3,7 @@
 import importlib
 import importlib.util
 import linecache
-import signal
 import sys
-import threading
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import pytest
 from copylab import Steps, steps
+from interrupts import interrupt_at
 
 import tinytorch
 
@@ -307,9 +306,7 @@ class TestTheSameFile:
         assert [frame.step.caught for frame in made if frame.error] == [True, False]
 
     def test_an_interrupt_inside(self, model: Any) -> None:
-        ident = threading.main_thread().ident
-        assert ident is not None
-        threading.Timer(0.3, signal.pthread_kill, (ident, signal.SIGINT)).start()
+        interrupt_at(model.__file__, model.sleeps.__code__.co_firstlineno + 3)
         made = steps(model.waits, engine=model.torch)
         assert made.ended == "interrupted"
         assert made[-1].place == "sleeps, line 4"

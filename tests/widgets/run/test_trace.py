@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from copylab.run.functions import program_from_function
-from copylab.run.program import dedent_code
+from copylab.run.program import FILENAME, dedent_code
 from copylab.run.run import Limits, RecordedRun
+from interrupts import interrupt_at
 
 ENGINE = types.ModuleType("some_engine")
 
@@ -372,10 +373,7 @@ class TestLimits:
         ],
     )
     def test_an_interrupt_keeps_the_steps_so_far(self, code: str) -> None:
-        ident = threading.main_thread().ident
-        assert ident is not None
-        timer = threading.Timer(0.2, signal.pthread_kill, (ident, signal.SIGINT))
-        timer.start()
+        interrupt_at(FILENAME, code.count("\n", 0, code.rindex("(")) + 1)
         made = trace(code)
         assert made.ended == "interrupted"
         assert made.steps[0].seen == {"a": 1}
