@@ -34,14 +34,17 @@ class PackedState(NamedTuple):
 
 def open_packed(raw: Any) -> PackedState:
     """Return what the hook of a saved tensor would return, or why it would raise."""
-    hook = find_foreign_hook(raw)
+    hook, data = find_foreign_hook(raw), getattr_or_none(raw, "data")
+    if getattr_or_none(hook, "is_around_of_watch"):
+        # A watch compares what the hook gives back, and has put what that packed into a record.
+        hook, data = hook.__wrapped__, getattr(data, "packed", data)
     name = f"{getattr_or_none(hook, '__module__')}.{getattr_or_none(hook, '__qualname__')}"
     try:
         if name == "torch.autograd.graph.save_on_cpu.__init__.<locals>.unpack_from_cpu":
-            _, tensor = raw.data
+            _, tensor = data
             return PackedState(tensor if is_tensor(tensor) else None)
         if name == "torch.autograd.graph._swap_with_cloned.__init__.<locals>.unpack_hook":
-            return _open_mutated(raw.data, _find_in_closure(hook, "ctx"))
+            return _open_mutated(data, _find_in_closure(hook, "ctx"))
         if name.startswith("torch.utils.checkpoint._checkpoint_hook.__init__.<locals>.unpack_hook"):
             return _open_checkpoint(_find_in_closure(hook, "frame"))
     except Exception:  # noqa: BLE001 - another release has other attributes

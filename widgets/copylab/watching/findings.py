@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tinytorch.viz import format_repr, short_node_name
 
 from ..doc import Alarm, Code, Figure, Paragraph, Part, Presentation
 from ..wording import gettext, ngettext
 from .places import Place
+
+CHECKPOINT = "checkpoint"
+"""The kind of hooks that compute again what they did not save."""
 
 
 class GradientWarning(UserWarning):
@@ -34,6 +37,10 @@ class Finding(Presentation):
     """The names under which its memory was found in the callers of that backward."""
     compared: bool = True
     """True if its bytes differ from those saved; False if they could not be compared."""
+    kind: Literal["saved", "unpacked", "attribute"] = "saved"
+    """How the node has it: saved; unpacked by hooks of the program's own; an attribute of a Function."""
+    holder: str = ""
+    """The class of those hooks ("checkpoint"), or the attribute ("ctx.y")."""
     is_partly_read: bool = False
     """True if the formula reads only signs of it, or which value is larger: the gradient may be right."""
     more: int = 0
@@ -50,10 +57,27 @@ class Finding(Presentation):
         return format_repr(self.title)
 
     @property
+    def key(self) -> tuple[Any, ...]:
+        """What two findings have in common that are one: the line that wrote and the line of backward."""
+        cause: Any = self.written
+        if cause is None:
+            # What a checkpoint computes again differs in many lines for one reason.
+            cause = self.holder if self.kind == "unpacked" else self.saved
+        return self.silent, self.kind, self.is_partly_read, cause, self.backward
+
+    @property
     def title(self) -> str:
         """The finding in one or two sentences."""
         name = self.names[0] if self.names else gettext("a tensor")
-        values = {"node": short_node_name(self.node), "name": name}
+        values = {"node": short_node_name(self.node), "name": name, "holder": self.holder}
+        if self.kind == "unpacked":
+            return self._describe_unpacked(values)
+        if self.kind == "attribute":
+            return gettext(
+                "{name} was modified after {node} had kept it as {holder}, and PyTorch checks no attribute. If its "
+                "backward computes with it, the gradient is computed from the modified values.",
+                **values,
+            )
         if not self.silent:
             return gettext(
                 "{name} was modified after {node} saved it, before backward: PyTorch raises an error.",
@@ -78,6 +102,26 @@ class Finding(Presentation):
         )
 
     @property
+    def _is_computed_again(self) -> bool:
+        """True if a checkpoint came to other values, and what it read was not seen to change."""
+        is_known = self.names or self.written is not None
+        return self.kind == "unpacked" and self.holder == CHECKPOINT and not is_known
+
+    def _describe_unpacked(self, values: dict[str, str]) -> str:
+        if self._is_computed_again:
+            return gettext(
+                "{holder} gives {node} other values than it saved, and PyTorch raises no error: the gradient is "
+                "computed from those. What is computed again reads something that has changed, or draws other "
+                "random numbers.",
+                **values,
+            )
+        return gettext(
+            "{name} was modified after {node} had saved it inside of {holder}. PyTorch raises no error; the gradient "
+            "is computed from the modified values.",
+            **values,
+        )
+
+    @property
     def summary(self) -> str:
         """The title and the lines."""
         return f"{self.title}\n{self.lines}"
@@ -88,6 +132,8 @@ class Finding(Presentation):
         saved = self.saved or gettext("a line that is not known")
         if self.written is not None:
             written: Any = self.written
+        elif self._is_computed_again:
+            written = gettext("no line that was seen")
         elif self.silent:
             written = gettext(
                 "no line that was seen: by NumPy, another thread, or a kernel that reports no write"
@@ -109,6 +155,14 @@ class Finding(Presentation):
             return gettext(
                 "Call backward before the optimizer's step, or compute the result again after it."
             )
+        if self._is_computed_again:
+            return gettext(
+                "Leave what the checkpointed function reads as it is until backward, and keep preserve_rng_state=True."
+            )
+        if self.kind == "attribute":
+            return gettext(
+                "Keep it by ctx.save_for_backward: PyTorch then sees a write, and raises an error."
+            )
         if self.silent:
             return gettext(
                 "Write to a copy (clone), or write after backward. "
@@ -119,7 +173,15 @@ class Finding(Presentation):
     def tree(self) -> Part:
         """The title, the lines, the way out, the picture."""
         others = None
-        if self.more:
+        if self.more and self._is_computed_again:
+            others = Paragraph(
+                ngettext(
+                    "{number} more saved tensor of it differs.",
+                    "{number} more saved tensors of it differ.",
+                    self.more,
+                )
+            )
+        elif self.more:
             others = Paragraph(
                 ngettext(
                     "The same line wrote to {number} more saved tensor.",

@@ -13,6 +13,7 @@ from typing import Any
 from tinytorch.graph import name_of_node
 from tinytorch.viz import getattr_or_none
 
+from .packed_saves import PackedSave
 from .watched_save import WatchedSave
 
 
@@ -97,7 +98,7 @@ _READ_FOR: dict[str, dict[str, int]] = {
 """Kind -> name of what is read for the gradient of one input alone -> number of that input."""
 
 
-def find_use(node: Any, record: WatchedSave) -> FormulaUse:
+def find_use(node: Any, record: WatchedSave | PackedSave) -> FormulaUse:
     """Return what the formula of a node reads of a tensor that it saved."""
     kind = name_of_node(node).rpartition("::")[2].rstrip("0123456789")
     if not kind.endswith(_ENDING):
@@ -119,7 +120,7 @@ def find_use(node: Any, record: WatchedSave) -> FormulaUse:
     return FormulaUse.VALUES
 
 
-def _find_saved_name(node: Any, record: WatchedSave) -> str:
+def _find_saved_name(node: Any, record: WatchedSave | PackedSave) -> str:
     """Return under which name a node has a saved tensor; empty if it is one of a list."""
     for attribute in dir(type(node)):
         if attribute.startswith(_RAW):

@@ -6,7 +6,6 @@ import sys
 import threading
 import warnings
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from tinytorch.graph import name_of_node
-from tinytorch.viz import THREADS_IN_DRY_RUN, format_repr, join_few_names, memory, snapshot
+from tinytorch.viz import THREADS_IN_DRY_RUN, format_repr, memory, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
 from ..ui import panel_style_sheet
@@ -24,8 +23,10 @@ from .aliases import find_aliases
 from .cells import CELL_NUMBERS
 from .findings import Finding, GradientWarning
 from .formulas import FormulaUse, find_use
+from .gaps import WatchGaps
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
+from .packed_saves import PackedSave
 from .places import Caller, Place, place_of
 from .watched_save import Span, WatchedSave, memory_span
 
@@ -52,9 +53,9 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     Works over tinytorch, and over PyTorch whether it is imported before or while the watch lasts, in the thread that
     enters it and in the threads that are started from there. Gradients, random numbers and the versions of what
     graphs save are those of a run without it, but for a few operations that PyTorch computes otherwise while it is
-    looked at (docs/watch.md). It does not look into what `torch.compile` has compiled, nor into what is saved while
-    hooks of the program's own hold (`save_on_cpu`, a checkpoint), nor into graphs that were made before it. What is
-    on another device than the CPU cannot be compared, and of more than 16 MB only pieces are: there, what operations
+    looked at (docs/watch.md). It does not look into what `torch.compile` has compiled, nor into graphs that were made
+    before it. What a Function keeps as an attribute of `ctx` is compared, and what hooks of the program's own give
+    back (`save_on_cpu`, a checkpoint that computes again). What is on another device than the CPU cannot be compared, and of more than 16 MB only pieces are: there, what operations
     write is told. A watch whose backwards have read nothing says that nothing was checked.
 
     UserWarning at the end, where PyTorch is there and was never attached. Raises ValueError for another `silent`.
@@ -141,8 +142,6 @@ class Watch(Presentation):
         """Engines that could not be attached when they were imported, and the error."""
         self._engines_not_attached: set[str] = set()
         """Engines imported by the end, and never attached in the thread that entered."""
-        self._threads_not_attached = 0
-        """Number of threads that ended with an engine imported and not attached."""
 
         self._records: dict[int, dict[int, weakref.ref[WatchedSave]]] = {}
         """The saved tensors, by the address of their storage and the record's id."""
@@ -152,10 +151,8 @@ class Watch(Presentation):
         """Number of tensors that were saved."""
         self._uncompared_count = 0
         """Number of those read whose bytes cannot be compared."""
-        self._unseen_counts: Counter[str] = Counter()
-        """Tensors that were saved inside of hooks of the program's own, by the kind of block."""
-        self._stepped_aside_count = 0
-        """Number of calls of torch.func, which works without hooks."""
+        self.gaps = WatchGaps()
+        """What it could not look at."""
 
         self._findings_by_lines: dict[Any, _CountedFinding] = {}
         """By what makes two findings one: silent or not, the line to blame, the line of backward."""
@@ -270,7 +267,7 @@ class Watch(Presentation):
             attached = self._attached[threading.get_ident()]
             absent = set(scope.ENGINES) - attached.keys() - self._attach_errors.keys()
             if any(_can_be_attached(sys.modules.get(name)) for name in absent):
-                self._threads_not_attached += 1  # imported meanwhile in another thread
+                self.gaps.count_thread()  # imported meanwhile in another thread
             self._detach_from_thread()
 
     # -- what the engines call -------------------------------------------------------
@@ -290,16 +287,32 @@ class Watch(Presentation):
         if self.ended:  # in a thread that goes on after the end
             record.is_harmless = True
             return record
-        address = _storage_address(tensor)
+        self._register_record(record)
         with self._lock:
             self._save_count += 1
+        return record
+
+    def record_alias(self, alias: Any, place: Place | None) -> WatchedSave:
+        """Return the record of what a Function keeps as an attribute, or hooks of the program's own packed.
+
+        alias: a detached one, since the record must not keep the graph alive. place: the line that kept it.
+        """
+        record = WatchedSave(
+            alias, place, sequence_nr=-1, is_output=True, was_leaf=True, output_nr=0
+        )
+        self._register_record(record)
+        return record
+
+    def _register_record(self, record: WatchedSave) -> None:
+        """Let writes to the storage of a record find it."""
+        address = _storage_address(record.tensor)
+        with self._lock:
             siblings = self._records.get(address)
             if siblings is None:
                 siblings = self._records[address] = {}
                 self._prune_records(address)
             record.siblings = siblings
             siblings[id(record)] = weakref.ref(record)
-        return record
 
     def _find_records(self, address: int) -> Iterator[WatchedSave]:
         """Yield the saved tensors that are still held over the storage at an address."""
@@ -417,12 +430,66 @@ class Watch(Presentation):
             return
         finding, is_new = self._add_finding(
             record,
-            name_of_node(node),
+            Finding(
+                silent=True,
+                node=name_of_node(node),
+                saved=record.saving_place,
+                written=record.find_line_to_blame(),
+                compared=bool(has_changed),
+                is_partly_read=use is FormulaUse.COMPARISONS,
+            ),
             backward_nr,
+        )
+        self._report_silent_finding(finding, is_new)
+
+    def check_attribute(self, record: WatchedSave, path: str, node: Any, backward_nr: int) -> None:
+        """Compare what a Function keeps as an attribute, before its backward may read it."""
+        if self._is_looked_at():
+            return
+        has_changed = record.has_changed
+        with self._lock:
+            self.read_count += 1
+            self._uncompared_count += record.checksum is None
+        if has_changed is False:
+            return
+        finding = Finding(
             silent=True,
-            compared=bool(has_changed),
+            node=name_of_node(node),
+            saved=record.saving_place,
+            written=record.find_line_to_blame(),
+            kind="attribute",
+            holder=path,
+        )
+        self._report_silent_finding(*self._add_finding(record, finding, backward_nr))
+
+    def check_unpacked(self, save: PackedSave, tensor: Any, node: Any, backward_nr: int) -> None:
+        """Compare what hooks of the program's own give to a node with what it saved."""
+        if self._is_looked_at():
+            return
+        differs = save.differs(tensor)
+        if differs is None:
+            self.gaps.count_unseen_save(save.kind)
+            return
+        with self._lock:
+            self.read_count += 1
+            self._save_count += 1
+        use = find_use(node, save) if differs else FormulaUse.NOTHING
+        if use is FormulaUse.NOTHING:
+            return
+        cause = save.find_cause()
+        finding = Finding(
+            silent=True,
+            node=name_of_node(node),
+            saved=save.saving_place if cause is None else cause.saving_place,
+            written=None if cause is None else cause.find_line_to_blame(),
+            kind="unpacked",
+            holder=save.kind,
             is_partly_read=use is FormulaUse.COMPARISONS,
         )
+        self._report_silent_finding(*self._add_finding(cause, finding, backward_nr))
+
+    def _report_silent_finding(self, finding: Finding, is_new: bool) -> None:
+        """Warn of a finding where the engine raises no error, or raise it."""
         if self._silent == "raise":
             if not self.is_entering_thread():
                 with self._lock:
@@ -440,19 +507,30 @@ class Watch(Presentation):
             return
         with self._lock:
             self.read_count += 1
-        finding, _ = self._add_finding(record, node_name, backward_nr, silent=False)
+        finding, _ = self._add_finding(
+            record,
+            Finding(
+                silent=False,
+                node=node_name,
+                saved=record.saving_place,
+                written=record.find_line_to_blame(),
+            ),
+            backward_nr,
+        )
         error.add_note(gettext("Seen by copylab.watch:") + "\n" + indent_text(finding.lines))
 
-    def count_unseen_save(self, kind: str) -> None:
-        """Count a tensor that is saved inside of hooks of the program's own."""
-        if not self.ended:
-            with self._lock:
-                self._unseen_counts[kind] += 1
+    def find_place(self) -> Place | None:
+        """Return the line of the program that runs."""
+        return self._caller.find_place()
 
-    def count_step_aside(self) -> None:
-        """Count a call of torch.func, while which the hooks are off."""
-        with self._lock:
-            self._stepped_aside_count += 1
+    def is_of_program(self, file: str) -> bool:
+        """Return True for a file that is neither of an engine nor of copylab."""
+        return not self._caller.skips(file)
+
+    def find_torch_hooks(self) -> TorchHooks | None:
+        """Return PyTorch under this watch in this thread; None if it is not watched here."""
+        hooks = self._attached.get(threading.get_ident(), {}).get("torch")
+        return hooks if isinstance(hooks, TorchHooks) else None
 
     def take_findings_of_other_threads(self) -> list[Finding]:
         """Return the findings that were raised in other threads than the one that entered, once."""
@@ -461,44 +539,28 @@ class Watch(Presentation):
         return list(dict.fromkeys(findings))
 
     def _add_finding(
-        self,
-        record: WatchedSave,
-        node_name: str,
-        backward_nr: int,
-        *,
-        silent: bool,
-        compared: bool = True,
-        is_partly_read: bool = False,
+        self, record: WatchedSave | None, finding: Finding, backward_nr: int
     ) -> tuple[Finding, bool]:
-        """Return the finding for a modified saved tensor, and True if it is a new one.
+        """Return the finding for a modified saved tensor with its names, and True if it is a new one.
 
-        What one line wrote, and one line's backwards read, is one finding.
+        What one line wrote, and one line's backwards read, is one finding. record: the one that was
+        written; None if a checkpoint computed other values, and it is not known why.
         """
         thread = threading.get_ident()
         self._threads_in_snapshot.add(thread)
         try:
-            frame, writer = self._caller.find_frame(), record.find_line_to_blame()
-            backward = None if frame is None else place_of(frame)
-            key = (silent, is_partly_read, writer or record.saving_place, backward)
+            frame = self._caller.find_frame()
+            finding.backward = None if frame is None else place_of(frame)
+            key = finding.key
             with self._lock:
                 earlier = self._findings_by_lines.get(key)
                 if earlier is not None:
                     earlier.count_read(backward_nr)
                     return earlier.finding, False
             # Without the lock: a snapshot may run code of a tensor subclass of the program's own.
-            aliases = find_aliases(record.tensor, frame)
-            picture = memory(snapshot(**aliases)) if aliases else None
-            finding = Finding(
-                silent=silent,
-                node=node_name,
-                saved=record.saving_place,
-                written=writer,
-                backward=backward,
-                names=tuple(aliases),
-                compared=compared,
-                is_partly_read=is_partly_read,
-                picture=picture,
-            )
+            aliases = {} if record is None else find_aliases(record.tensor, frame)
+            finding.names = tuple(aliases)
+            finding.picture = memory(snapshot(**aliases)) if aliases else None
             with self._lock:
                 counted = self._findings_by_lines.setdefault(key, _CountedFinding(finding))
                 counted.count_read(backward_nr)
@@ -554,41 +616,13 @@ class Watch(Presentation):
             )
         return gettext(
             "None was saved under it. It does not see what is saved before it begins, in threads that were started "
-            "before, by compiled code, and inside of hooks of the program's own (save_on_cpu, a checkpoint)."
+            "before, and by compiled code."
         )
 
     def describe_gaps(self) -> list[str]:
         """Return sentences on what the watch could not look at, as far as it knows."""
         sentences = [self._describe_engine_gap(name) for name in sorted(self._engines_not_attached)]
-        if self._threads_not_attached:
-            sentences.append(
-                ngettext(
-                    "{number} thread was not watched: PyTorch was imported in another one after it had started.",
-                    "{number} threads were not watched: PyTorch was imported in another one after they had started.",
-                    self._threads_not_attached,
-                )
-            )
-        if self._unseen_counts:
-            kinds = join_few_names(
-                f"{kind} ({number:,})" for kind, number in self._unseen_counts.most_common()
-            )
-            sentences.append(
-                ngettext(
-                    "{number} tensor was saved inside of hooks of the program's own and was not seen: {kinds}.",
-                    "{number} tensors were saved inside of hooks of the program's own and were not seen: {kinds}.",
-                    self._unseen_counts.total(),
-                    kinds=kinds,
-                )
-            )
-        if self._stepped_aside_count:
-            sentences.append(
-                ngettext(
-                    "torch.func ran {number} time: what was saved meanwhile was not seen.",
-                    "torch.func ran {number} times: what was saved meanwhile was not seen.",
-                    self._stepped_aside_count,
-                )
-            )
-        return sentences
+        return sentences + self.gaps.describe(self._save_count)
 
     def _describe_engine_gap(self, name: str) -> str:
         engine = "PyTorch" if name == "torch" else name

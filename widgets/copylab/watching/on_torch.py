@@ -11,19 +11,18 @@ import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache, wraps
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_text
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
-from .scope import (
-    Replacement,
-    find_watches_of_thread,
-    run_in_unwatched_thread,
-    watch_assignments,
-)
+from .given_gradients import is_shared_gradient
+from .kept_attributes import AttributeKeeper, watch_attributes
+from .packed_saves import watch_packing
+from .places import Place
+from .scope import Replacement, run_in_unwatched_thread, watch_assignments
 from .watched_save import WatchedSave
 
 if TYPE_CHECKING:
@@ -48,8 +47,6 @@ _BATCH_NORM_GRADS = (
     "batch_norm_backward",
 )
 _WRITES_OF_BATCH_NORM_GRAD: tuple = ((3, "running_mean"), (4, "running_var"))
-_HOOKS_OF_RECOMPUTATION = "recomputation_hook"
-"""A checkpoint's, in backward: what they pack was counted in forward."""
 _WRITES_SELF: tuple = ((0, "self"),)  # most in-place operations: they take a path of their own
 _NODES_OF_A_VIEW = 2  # made when a view is written in place: one for its base, one for the view
 _SCALAR_TYPES_WITH_CLASS = ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")
@@ -80,6 +77,9 @@ class TorchHooks:
         self.misses_list_writes = False
         """True if PyTorch, under a dispatch mode, does not count writes to lists of tensors."""
 
+        self.attributes = AttributeKeeper(self)
+        """What Functions of the program's own keep on `ctx`."""
+
         # About the last operation: an output that is saved is told from an input by these.
         self.next_nr = -1
         """The number of the next node when the last operation ran."""
@@ -104,7 +104,8 @@ class TorchHooks:
             stack.callback(self._remove_hooks)
             for replacement in (
                 watch_assignments(self.torch.Tensor),
-                _count_saves_of_other_hooks(self.torch.autograd.graph.saved_tensors_hooks),
+                watch_packing(self.torch.autograd.graph.saved_tensors_hooks),
+                *watch_attributes(self.torch.autograd.function.BackwardCFunction),
             ):
                 replacement.install()
                 stack.callback(replacement.remove)
@@ -174,12 +175,14 @@ class TorchHooks:
         """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
         if self.watch.ended:  # and its thread goes on
             self._remove_hooks()
+        if self.attributes.in_forward:
+            self.attributes.settle()
         was_leaf = tensor.is_leaf
         new_nodes = self.get_sequence_nr() - self.next_nr
         is_output = not was_leaf and self._is_output(tensor, new_nodes)
         record = self.watch.record_save(
             # A node that held its own result would never be freed.
-            self._detach_unseen(tensor) if is_output else tensor,
+            self.detach_unseen(tensor) if is_output else tensor,
             sequence_nr=self.get_sequence_nr(),
             is_output=is_output,
             was_leaf=was_leaf,
@@ -219,7 +222,7 @@ class TorchHooks:
         codes = {caller.f_code, caller.f_back and caller.f_back.f_code}
         return save_inputs.__code__ in codes
 
-    def _detach_unseen(self, tensor: Any) -> Any:
+    def detach_unseen(self, tensor: Any) -> Any:
         """Return a detached alias. Other modes and tensor subclasses see what they see without a watch."""
         is_plain = type(tensor).__torch_dispatch__ is self.torch.Tensor.__torch_dispatch__
         if is_plain and self.torch._C._len_torch_dispatch_stack() == 1:
@@ -230,6 +233,10 @@ class TorchHooks:
         self.next_nr, self.previous_nr, self.target_id = last_operation
         return alias
 
+    def record_alias(self, tensor: Any, place: Place | None) -> WatchedSave:
+        """Return a record of a tensor's memory that does not keep its graph alive."""
+        return self.watch.record_alias(self.detach_unseen(tensor), place)
+
     def unpack(self, record: WatchedSave) -> Any:
         """Return the tensor that a node reads. Raises RuntimeError if it is stale, as without hooks."""
         if record.was_detached:
@@ -239,13 +246,13 @@ class TorchHooks:
             error = RuntimeError(self._compose_stale_error(record))
             if backward_nr >= 0:
                 self.watch.annotate_error(
-                    record, name_of_node(self._find_node()), backward_nr, error
+                    record, name_of_node(self.find_node()), backward_nr, error
                 )
             raise error
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
         if backward_nr >= 0:
-            self.watch.check_read(record, self._find_node, backward_nr)
-            kind = type(self._find_node())
+            self.watch.check_read(record, self.find_node, backward_nr)
+            kind = type(self.find_node())
             if self.asking_kinds.get(kind, True):  # asked here: this runs for each saved tensor
                 self._hide_mode_from_formula(kind)
         return record.tensor
@@ -267,7 +274,8 @@ class TorchHooks:
         if self.torch._C._len_torch_dispatch_stack() == 1:
             self.torch._C._dispatch_tls_set_dispatch_key_excluded("Python", True)
 
-    def _find_node(self) -> Any:
+    def find_node(self) -> Any:
+        """Return the node that backward is at."""
         return self.torch._C._current_autograd_node()
 
     def _compose_stale_error(self, record: WatchedSave) -> str:
@@ -287,7 +295,7 @@ class TorchHooks:
         elif not record.is_output:
             maker = tensor.grad_fn
         if maker is None and not record.was_leaf:
-            maker = self._find_node()
+            maker = self.find_node()
         is_anomaly_enabled = self.torch.is_anomaly_enabled()
         text = stale_text(
             kind,
@@ -329,34 +337,6 @@ def _read_stale_error(torch: Any) -> tuple[bool, str]:
 
 
 @cache
-def _count_saves_of_other_hooks(hooks_class: Any) -> Replacement:
-    """Count what is saved inside of the program's own hooks, which the watch does not see."""
-
-    def replace(enter: Any) -> Any:
-        @wraps(enter)
-        def enter_counted(self: Any) -> Any:
-            watches, kind = find_watches_of_thread(), type(self).__name__.strip("_")
-            if not watches or kind == _HOOKS_OF_RECOMPUTATION:
-                return enter(self)
-            pack = self.pack_hook
-
-            def pack_counted(tensor: Any) -> Any:
-                for watch in watches:
-                    watch.count_unseen_save(kind.removesuffix("_hook"))
-                return pack(tensor)
-
-            self.pack_hook = pack_counted
-            try:
-                return enter(self)
-            finally:
-                self.pack_hook = pack
-
-        return enter_counted
-
-    return Replacement(hooks_class, "__enter__", replace)
-
-
-@cache
 def _make_hooks_step_aside(graph: Any) -> Replacement:
     """Replace PyTorch's `disable_saved_tensors_hooks`, which refuses to work under hooks.
 
@@ -374,7 +354,7 @@ def _make_hooks_step_aside(graph: Any) -> Replacement:
                     break
                 autograd._pop_saved_tensors_default_hooks()
                 pairs.append(top)
-                top[0].__self__.watch.count_step_aside()
+                top[0].__self__.watch.gaps.count_step_aside()
             try:
                 with disable(message):
                     yield
@@ -445,6 +425,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     # as long as all the rest. The operation itself is the third, so that its id is not reused.
     plans: dict[int, tuple[Any, Any, Any]] = {}
     get_sequence_nr, record_write = hooks.get_sequence_nr, hooks.watch.record_write
+    get_backward_nr = hooks.torch._C._current_graph_task_id
 
     class WatchingMode(get_quiet_mode_class()):  # type: ignore[misc]
         def __torch_dispatch__(
@@ -456,10 +437,14 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
                 writes, call = _find_written_arguments(func), _find_call(hooks.torch, func)
                 plans[id(func)] = writes, call, func
             found: Any = ()
+            if hooks.attributes.in_forward:
+                hooks.attributes.settle()
             if writes is None:
                 hooks.target_id = None
             elif writes is _WRITES_SELF:
                 hooks.target_id = id(args[0])
+                if get_backward_nr() >= 0 and is_shared_gradient(hooks, args[0]):
+                    hooks.watch.gaps.count_shared_gradient(hooks.watch.find_place())
                 write = record_write(args[0])
                 if write is not None:
                     found = (write,)

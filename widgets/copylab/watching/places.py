@@ -79,16 +79,21 @@ class Caller:
             self._inside_folders += (folder + os.sep,)
             self._is_skipped = {}  # a new dict: other threads may be filling the old one
 
+    def skips(self, file: str) -> bool:
+        """Return True for a file in a folder that is skipped."""
+        skips = self._is_skipped.get(file)
+        if skips is None:
+            skips = self._is_skipped[file] = file.startswith(self._inside_folders)
+        return skips
+
     def find_frame(self) -> FrameType | None:
         """Return the frame of that line; None in a thread without one, as engines have them."""
         frame: FrameType | None = sys._getframe(1)
         is_skipped = self._is_skipped
         while frame is not None:
             file = frame.f_code.co_filename
-            skips = is_skipped.get(file)
-            if skips is None:
-                skips = is_skipped[file] = file.startswith(self._inside_folders)
-            if not skips:
+            skips = is_skipped.get(file)  # written out: this runs for every save and write
+            if not (self.skips(file) if skips is None else skips):
                 return frame
             frame = frame.f_back
         return None

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from .observer import Watch
+    from .on_torch import TorchHooks
 
 ENGINES = ("torch", "tinytorch")
 _Result = TypeVar("_Result")
@@ -48,6 +49,12 @@ def unregister_watch(watch: Watch) -> None:
 def find_watches_of_thread() -> list[Watch]:
     """Return the watches that look at this thread, the outermost first."""
     return [watch for watch in list(_WATCHES) if watch.covers_this_thread()]
+
+
+def find_hooks_of_thread() -> list[TorchHooks]:
+    """Return PyTorch under each watch that looks at this thread, the outermost first."""
+    found = [watch.find_torch_hooks() for watch in find_watches_of_thread()]
+    return [hooks for hooks in found if hooks is not None]
 
 
 class Replacement:

@@ -1,0 +1,165 @@
+"""Tensors that a Function in Python keeps as attributes, `ctx.y = y`, of which nobody checks the version."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import weakref
+from collections.abc import Iterator
+from functools import cache
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+from .places import Place
+from .scope import Replacement, find_hooks_of_thread
+from .watched_save import WatchedSave
+
+if TYPE_CHECKING:
+    from .on_torch import TorchHooks
+
+
+_REENTRANT = "torch.utils.checkpoint"
+"""The module of the Function that `checkpoint(..., use_reentrant=True)` calls."""
+
+
+class KeptAttribute:
+    """A tensor that a Function keeps as an attribute of `ctx`, or in a list or dict that is one."""
+
+    def __init__(self, name: str, path: str, position: Any, tensor: Any, place: Place | None):
+        self.name = name
+        """The attribute."""
+        self.path = path
+        """What it is called: "ctx.y", "ctx.inputs[0]"."""
+        self.position = position
+        """Index or key in that list or dict; None of the attribute itself."""
+        self.tensor_id = id(tensor)
+        self.place = place
+        """The line that set it."""
+        self.record: WatchedSave | None = None
+        """What the tensor was when forward had ended; None before."""
+
+    def find_tensor(self, ctx: Any) -> Any:
+        """Return the tensor if it is still what the Function keeps there; else None."""
+        value = vars(ctx).get(self.name)
+        if self.position is not None:
+            try:
+                value = value[self.position]
+            except (IndexError, KeyError, TypeError):
+                return None
+        return value if id(value) == self.tensor_id else None
+
+
+class AttributeKeeper:
+    """The attributes that Functions of one thread keep, as they were when forward had ended.
+
+    What forward itself writes after it has set an attribute is meant, so they are not compared with
+    the moment at which they were set. Forward's end is noticed by the next operation.
+    """
+
+    def __init__(self, hooks: TorchHooks) -> None:
+        self.hooks = hooks
+        self.kept: weakref.WeakKeyDictionary[Any, list[KeptAttribute]] = weakref.WeakKeyDictionary()
+        self.in_forward: list[tuple[weakref.ref[Any], CodeType | None]] = []
+        """The Functions whose forward may be running, and its code."""
+
+    def note(self, ctx: Any, name: str, value: Any) -> None:
+        """Note that an attribute was set, in forward."""
+        found = list(_find_tensors(value, self.hooks.torch.Tensor))
+        earlier = self.kept.get(ctx)
+        if earlier is not None:
+            earlier[:] = [attribute for attribute in earlier if attribute.name != name]
+        if not found or self.hooks.torch._C._current_graph_task_id() >= 0:
+            return
+        place = self.hooks.watch.find_place()
+        attributes = self.kept.setdefault(ctx, [])
+        for position, tensor in found:
+            path = f"ctx.{name}" if position is None else f"ctx.{name}[{position!r}]"
+            attributes.append(KeptAttribute(name, path, position, tensor, place))
+        self.in_forward.append((weakref.ref(ctx), _find_code_of_forward(ctx)))
+
+    def settle(self) -> None:
+        """Record what the Functions keep whose forward has ended. Called before each operation."""
+        running = set(_find_running_codes(sys._getframe(1)))
+        waiting = [entry for entry in self.in_forward if entry[1] in running]
+        ended = [reference() for reference, code in self.in_forward if code not in running]
+        self.in_forward = waiting  # first: a record is made by an operation, which comes here, too
+        for ctx in ended:
+            for attribute in self.kept.get(ctx, ()) if ctx is not None else ():
+                tensor = attribute.find_tensor(ctx)
+                if tensor is not None and attribute.record is None:
+                    attribute.record = self.hooks.record_alias(tensor, attribute.place)
+
+    def check(self, ctx: Any) -> None:
+        """Compare what a Function keeps, before its backward runs."""
+        backward_nr = self.hooks.torch._C._current_graph_task_id()
+        if backward_nr < 0:
+            return
+        if type(ctx)._forward_cls.__module__ == _REENTRANT:
+            self.hooks.watch.gaps.count_rerun()
+        if self.in_forward:
+            self.settle()
+        for attribute in self.kept.get(ctx, ()):
+            if attribute.record is not None and attribute.find_tensor(ctx) is not None:
+                self.hooks.watch.check_attribute(attribute.record, attribute.path, ctx, backward_nr)
+
+
+def _find_tensors(value: Any, tensor_class: type) -> Iterator[tuple[Any, Any]]:
+    """Yield the tensors in an attribute, each with its index or key in a list or dict."""
+    if isinstance(value, tensor_class):
+        yield None, value
+        return
+    entries: Any = ()
+    if type(value) in (list, tuple):
+        entries = enumerate(value)
+    elif type(value) is dict:
+        entries = value.items()
+    for position, entry in entries:
+        if isinstance(entry, tensor_class):
+            yield position, entry
+
+
+def _find_code_of_forward(ctx: Any) -> CodeType | None:
+    """Return the code of the forward that is setting attributes; of another caller's without one."""
+    codes = set()
+    for name in ("forward", "setup_context"):
+        function = getattr(type(ctx)._forward_cls, name, None)
+        codes.add(getattr(inspect.unwrap(function), "__code__", None) if function else None)
+    # The frames below are those of `note` and of the attribute's setter.
+    caller = sys._getframe(3).f_code
+    return next((code for code in _find_running_codes(sys._getframe(3)) if code in codes), caller)
+
+
+def _find_running_codes(frame: FrameType | None) -> Iterator[CodeType]:
+    while frame is not None:
+        yield frame.f_code
+        frame = frame.f_back
+
+
+@cache
+def watch_attributes(node_class: Any) -> tuple[Replacement, ...]:
+    """Hear of what Functions in Python set on `ctx`, and of each backward before it runs.
+
+    node_class: the base class of their nodes (`BackwardCFunction`).
+    """
+
+    def replace_setter(set_attribute: Any) -> Any:
+        def set_watched(ctx: Any, name: str, value: Any) -> None:
+            set_attribute(ctx, name, value)
+            for hooks in find_hooks_of_thread():
+                hooks.attributes.note(ctx, name, value)
+
+        return set_watched
+
+    def replace_finder(find_user_function: Any) -> Any:
+        def find_watched(ctx: Any) -> Any:
+            for hooks in find_hooks_of_thread():
+                hooks.attributes.check(ctx)
+            return find_user_function(ctx)
+
+        return find_watched
+
+    setter = Replacement(node_class, "__setattr__", replace_setter)
+    # PyTorch asks for the user's backward by this method, right before it calls it.
+    if not hasattr(node_class, "_get_user_fn"):
+        return (setter,)
+    return setter, Replacement(node_class, "_get_user_fn", replace_finder)

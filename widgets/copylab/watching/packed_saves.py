@@ -1,0 +1,178 @@
+"""Saved tensors that hooks of the program's own pack and unpack: `save_on_cpu`, a checkpoint.
+
+PyTorch takes what such a hook returns as what was saved: no version is compared, and a checkpoint
+compares shapes alone. So a checkpointed function that reads what has changed meanwhile, or draws
+other random numbers, gives a wrong gradient without an error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache, wraps
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .findings import CHECKPOINT
+from .places import Place
+from .scope import Replacement, find_hooks_of_thread
+from .watched_save import WHOLE_BYTES, Span, WatchedSave, compute_checksum, memory_span
+
+if TYPE_CHECKING:
+    from .on_torch import TorchHooks
+
+_HOOKS_OF_RECOMPUTATION = "recomputation_hook"
+"""A checkpoint's, in backward: what they pack was packed in forward already."""
+_SAMPLES = 256
+_TOLERANCE = 1e-3
+"""A checkpoint that runs again may round otherwise (other threads, another alignment): less than
+this is no change of values."""
+_FLOATS = {"torch.float16": np.float16, "torch.float32": np.float32, "torch.float64": np.float64}
+
+
+class PackedSave:
+    """What a hook of the program's own packed, and what the tensor was. The node holds this instead."""
+
+    __slots__ = (
+        "block",
+        "checksum",
+        "kind",
+        "packed",
+        "record",
+        "samples",
+        "saving_place",
+        "span",
+    )
+
+    def __init__(self, packed: Any, tensor: Any, span: Span, checksum: int, kind: str) -> None:
+        self.packed = packed
+        """What the hook returned."""
+        self.span = span
+        self.checksum: int = checksum
+        """The checksum of the tensor's bytes when it was packed."""
+        self.samples = read_samples(tensor, span)
+        """Some of its values; None if it has no floating point numbers."""
+        self.kind = kind
+        """The class of hooks: "checkpoint", "save_on_cpu"."""
+        self.saving_place: Place | None = None
+        """The line that saved it."""
+        self.record: WatchedSave | None = None
+        """The record of its memory, whose writes are seen; None where that may be freed before backward."""
+        self.block: list[WatchedSave] = []
+        """The records of all that the same block of hooks has packed."""
+
+    def differs(self, tensor: Any) -> bool | None:
+        """Return True if the hook gave back other values; None if they cannot be compared."""
+        span = memory_span(tensor)
+        checksum = compute_checksum(tensor, span)
+        if checksum is None:
+            return None
+        if checksum == self.checksum:
+            return False
+        if self.kind != CHECKPOINT and span != self.span:
+            return None  # hooks that compress give back other values on purpose
+        samples = read_samples(tensor, span)
+        if samples is None or self.samples is None or samples.shape != self.samples.shape:
+            return True
+        largest = float(np.abs(self.samples).max(initial=0))
+        return not np.allclose(
+            samples, self.samples, rtol=_TOLERANCE, atol=_TOLERANCE * largest, equal_nan=True
+        )
+
+    def find_cause(self) -> WatchedSave | None:
+        """Return its record, or another one of the same block, if it was written since."""
+        if self.record is not None and self.record.has_changed:
+            return self.record
+        return next((record for record in self.block if record.has_changed), None)
+
+
+def read_samples(tensor: Any, span: Span) -> np.ndarray | None:
+    """Return evenly spaced values of a tensor; None of one without floating point numbers on the CPU."""
+    dtype = _FLOATS.get(str(tensor.dtype))
+    start, stop = span
+    if dtype is None or not start or not tensor.is_cpu or stop - start > 2 * WHOLE_BYTES:
+        return None
+    memory: Any = (ctypes.c_char * (stop - start)).from_address(start)
+    strides = tuple(stride * tensor.element_size() for stride in tensor.stride())
+    elements = np.ndarray(tuple(tensor.shape), dtype, memory, strides=strides).flat
+    step = max(1, tensor.numel() // _SAMPLES)
+    return np.fromiter(islice(elements, 0, None, step), np.float64)
+
+
+@cache
+def watch_packing(hooks_class: Any) -> Replacement:
+    """Compare what hooks of the program's own unpack with what they were given to pack."""
+
+    def replace(enter: Any) -> Any:
+        @wraps(enter)
+        def enter_watched(self: Any) -> Any:
+            hooks, kind = find_hooks_of_thread(), type(self).__name__.strip("_")
+            if not hooks or kind == _HOOKS_OF_RECOMPUTATION:
+                return enter(self)
+            pack, unpack = self.pack_hook, self.unpack_hook
+            self.pack_hook = _wrap_pack(pack, hooks, kind.removesuffix("_hook"))
+            self.unpack_hook = _wrap_unpack(unpack, hooks[-1])
+            try:
+                return enter(self)
+            finally:
+                self.pack_hook, self.unpack_hook = pack, unpack
+
+        return enter_watched
+
+    return Replacement(hooks_class, "__enter__", replace)
+
+
+def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
+    """Return a hook that packs as `pack` does, and notes what the tensor was."""
+    *outer, hooks = watching
+    block: list[WatchedSave] = []
+
+    def pack_watched(tensor: Any) -> Any:
+        for other in outer:  # as for what is saved, the innermost watch alone looks at it
+            other.watch.gaps.count_unseen_save(kind)
+        packed = pack(tensor)
+        span = memory_span(tensor)
+        checksum = compute_checksum(tensor, span)
+        if checksum is None or hooks.watch.ended:
+            hooks.watch.gaps.count_unseen_save(kind)
+            return packed
+        save = PackedSave(packed, tensor, span, checksum, kind)
+        save.saving_place = hooks.watch.find_place()
+        if _is_of_leaf(tensor) or _holds_memory(packed, span, hooks.torch.Tensor):
+            save.record = hooks.record_alias(tensor, save.saving_place)
+            block.append(save.record)
+        save.block = block
+        return save
+
+    return pack_watched
+
+
+def _is_of_leaf(tensor: Any) -> bool:
+    """Return True for a parameter and a view of one: its memory outlives the graph as it is."""
+    base = tensor._base if tensor._is_view() else tensor
+    return bool(base is not None and base.is_leaf and base.requires_grad)
+
+
+def _holds_memory(packed: Any, span: Span, tensor_class: type) -> bool:
+    """Return True if what a hook packed is the tensor's memory: on the CPU, `save_on_cpu` copies nothing."""
+    parts = packed if isinstance(packed, (tuple, list)) else (packed,)
+    return any(isinstance(part, tensor_class) and memory_span(part) == span for part in parts)
+
+
+def _wrap_unpack(unpack: Any, hooks: TorchHooks) -> Any:
+    """Return a hook that unpacks as `unpack` does, and compares."""
+
+    @wraps(unpack)  # pictures know PyTorch's own hooks by their names
+    def unpack_watched(save: Any) -> Any:
+        if not isinstance(save, PackedSave):
+            return unpack(save)
+        tensor = unpack(save.packed)
+        backward_nr = hooks.torch._C._current_graph_task_id()
+        if backward_nr >= 0 and not hooks.watch.ended:
+            hooks.watch.check_unpacked(save, tensor, hooks.find_node(), backward_nr)
+        return tensor
+
+    # Read by `viz/read/packed.py`, which looks at what is packed.
+    unpack_watched.is_around_of_watch = True  # type: ignore[attr-defined]
+    return unpack_watched
