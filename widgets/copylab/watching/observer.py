@@ -55,8 +55,9 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     graphs save are those of a run without it, but for a few operations that PyTorch computes otherwise while it is
     looked at (docs/watch.md). It does not look into what `torch.compile` has compiled, nor into graphs that were made
     before it. What a Function keeps as an attribute of `ctx` is compared, and what hooks of the program's own give
-    back (`save_on_cpu`, a checkpoint that computes again). What is on another device than the CPU cannot be compared, and of more than 16 MB only pieces are: there, what operations
-    write is told. A watch whose backwards have read nothing says that nothing was checked.
+    back (`save_on_cpu`, a checkpoint that computes again). What is on another device than the CPU cannot be
+    compared, and of more than 16 MB only pieces are: there, what operations write is told. A watch whose backwards
+    have read nothing says that nothing was checked.
 
     UserWarning at the end, where PyTorch is there and was never attached. Raises ValueError for another `silent`.
     Source: `torch.autograd.graph.saved_tensors_hooks`, `TorchDispatchMode`.
