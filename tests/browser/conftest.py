@@ -169,7 +169,7 @@ def _wait(ask: Callable[[], object], server: subprocess.Popen[bytes], log: Path)
 
 # What Jupyter's page says of its own: it asks for the list of kernels now and then, and its server trips where one
 # ends meanwhile; it asks a kernel that is restarted how its debugger stands; and of a notebook that is opened with a new
-kernel it draws the stored widgets of the former one, if that comes before the cells are run again.
+# kernel it draws the stored widgets of the former one, if that comes before the cells are run again.
 _OF_JUPYTER = (
     ("widget model not found", "/jupyterlab-manager/"),
     ("status of 500", "/api/kernels?"),
