@@ -84,4 +84,6 @@ def test_lessons_widgets_and_docs_are_read() -> None:
 
 def test_a_place_is_named_with_its_fault() -> None:
     (fault,) = find_faults([("README.md", "It shall be."), ("other.md", "It should be.")])
-    assert fault.startswith("README.md: ... It shall be.")
+    assert fault.startswith(
+        "README.md: `shall`  (write: should, must or will)  in ... It shall be."
+    )

@@ -165,7 +165,7 @@ def find_patterns(text: str) -> Iterator[str]:
         for pattern, instead in PATTERNS.items():
             for match in re.finditer(pattern, line):
                 around = line[max(0, match.start() - 30) : match.end() + 30]
-                yield f"... {around} ...  (write: {instead})"
+                yield f"`{match[0].strip()}`  (write: {instead})  in ... {around} ..."
 
 
 def find_faults(places: Iterable[tuple[str, str]]) -> list[str]:
@@ -173,7 +173,8 @@ def find_faults(places: Iterable[tuple[str, str]]) -> list[str]:
     faults = []
     for place, text in places:
         faults += [f"{place}: {fault}" for fault in find_patterns(text)]
-    return faults
+    # The singular and the plural of a text have the same fault.
+    return list(dict.fromkeys(faults))
 
 
 def docstring_faults(root: Path = ROOT) -> list[str]:

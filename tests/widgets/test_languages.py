@@ -24,6 +24,7 @@ CODE = (
     "x = torch.ones(2, requires_grad=True)\ny = x.exp()\nd = y.detach()\nd += 1\ny.sum().backward()"
 )
 LOOP = "x = torch.ones(2)\nfor k in range(3):\n    x += k\nprint(x)"
+WRITING = LOOP + "\ntorch.rand(1)\nundefined"
 QUOTED = (  # PyTorch's own words, and Python's: what follows is theirs as well
     "To copy construct from a tensor, it is recommended",
     "one of the variables needed for gradient computation has been modified by an inplace operation",
@@ -187,6 +188,38 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
                 refuted = question.refute(run, str(wrong))
                 told += [refuted.facts, refuted.objection, *refuted.compose_sentences(set())]
             assert english(re.sub("`[^`]*`", "§", " ".join(told))) == set()
+
+
+def look_at_everything() -> list[Callable[[], list[str]]]:
+    """Things that were looked at once, each as a function that returns all that it says."""
+    x = tinytorch.ones(2, requires_grad=True)
+    y = x.exp()
+    memory_picture, graph_picture = memory(x=x, y=y, z=y[1:]), graph(y.sum())
+    prediction = copylab.predict(CODE, engine=tinytorch)
+    view = prediction.live()
+    reveal = prediction.commit(["no"] * len(prediction.questions))
+    run = copylab.steps(WRITING, engine=tinytorch)
+    return [
+        lambda: [memory_picture.text, memory_picture.svg, memory_picture.title],
+        lambda: [graph_picture.text, graph_picture.svg, graph_picture.title],
+        lambda: [prediction.text, reveal.text, reveal.html, prediction.steps().text],
+        lambda: [re.sub("cl-[0-9a-f]{32}", "cl-0", view._render_form())],
+        lambda: [str(run), run.text, run.html, run.end, run.stored_text],
+    ]
+
+
+def test_what_was_looked_at_in_another_language_follows() -> None:
+    looks = look_at_everything()
+    in_english = [look() for look in looks]
+    try:
+        catalogue.use_language("zh")
+        in_chinese = [look() for look in looks]
+        assert in_chinese == [look() for look in look_at_everything()]
+        for words in (words for texts in in_chinese for words in texts):
+            assert re.search(r"[\u4e00-\u9fff]", words)
+    finally:
+        catalogue.use_language(None)
+    assert [look() for look in looks] == in_english
 
 
 def test_a_live_view_says_its_language(language: str) -> None:

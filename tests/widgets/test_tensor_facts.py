@@ -48,3 +48,20 @@ def test_nodes_and_grad(snap: Snapshot) -> None:
         "`copy.requires_grad` is True, inherited: its node is Clone"
     )
     assert tensor_facts.requires_grad(snap, "y") == (False, "`y.requires_grad` is False.")
+    assert tensor_facts.is_leaf(snap, "x") == (True, tensor_facts.has_node(snap, "x").sentence)
+    assert not tensor_facts.is_leaf(snap, "copy").holds
+
+
+def test_a_node_that_cannot_be_read_is_not_said_to_be_none(engine: ModuleType) -> None:
+    x, w = engine.ones(2), engine.ones(2, requires_grad=True)
+    with engine.no_grad():
+        view = x[:]
+    x.mul_(w)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        view.is_leaf  # noqa: B018 - reading it raises
+    snap = snapshot(view=view)
+    for find_fact in (tensor_facts.has_node, tensor_facts.is_leaf):
+        with pytest.raises(ValueError, match=r"view.grad_fn and view.is_leaf raise an error"):
+            find_fact(snap, "view")
+    inherited = tensor_facts.requires_grad(snap, "view")
+    assert inherited == (True, "`view.requires_grad` is True, inherited.")

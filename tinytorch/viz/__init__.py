@@ -30,6 +30,7 @@ from .read import SharedFact as SharedFact
 from .read import Snapshot, modules, read_snapshot, snapshot
 from .read import TensorRecord as TensorRecord
 from .read import collect_tensors as collect_tensors
+from .read import collect_tensors_by_name as collect_tensors_by_name
 from .read import disable_overrides as disable_overrides
 from .read import engine_name as engine_name
 from .read import find_leaves as find_leaves
@@ -52,6 +53,8 @@ from .render import memories_of as memories_of
 from .show import describe as describe
 from .show import describe_kept_graphs as describe_kept_graphs
 from .wording import add_catalogue as add_catalogue
+from .wording import cache_in_language as cache_in_language
+from .wording import cached_property_in_language as cached_property_in_language
 from .wording import current_language as current_language
 from .wording import format_repr as format_repr
 from .wording import gettext as gettext

@@ -5,7 +5,7 @@
     fact.holds, fact.sentence        # True, "`x` and `y` both look at S1."
 
 A question is answered by `holds` and explained by `sentence`, so that the two cannot disagree.
-Everything is read off the snapshot; nothing is run.
+Everything is read off the snapshot; nothing is run. KeyError for a name that no tensor has.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .wording import gettext, gettext_noop
 __all__ = [
     "TensorFact",
     "has_node",
+    "is_leaf",
     "is_same_tensor",
     "requires_grad",
     "shares_counter",
@@ -75,9 +76,17 @@ def shares_counter(snapshot: Snapshot, a: str, b: str) -> TensorFact:
 
 
 def has_node(snapshot: Snapshot, name: str) -> TensorFact:
-    """A recorded operation made the tensor: its `grad_fn` is not None."""
-    node = snapshot.tensor(name).grad_fn_name
-    if node is None:
+    """A recorded operation made the tensor: its `grad_fn` is not None.
+
+    ValueError where reading that raises, as in PyTorch.
+    """
+    tensor = snapshot.tensor(name)
+    if tensor.is_leaf is None:
+        raise ValueError(
+            f"{name}.grad_fn and {name}.is_leaf raise an error: {name} is a view that was made in "
+            "no_grad mode, and its base was written since"
+        )
+    if tensor.grad_fn_name is None:
         message = gettext(
             "`{y}.grad_fn` is None: no recorded operation made `{y}`. So it is a leaf.", y=name
         )
@@ -85,9 +94,18 @@ def has_node(snapshot: Snapshot, name: str) -> TensorFact:
     message = gettext(
         "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.",
         y=name,
-        node=labels.short_node_name(node),
+        node=labels.short_node_name(tensor.grad_fn_name),
     )
     return TensorFact(True, message)
+
+
+def is_leaf(snapshot: Snapshot, name: str) -> TensorFact:
+    """The tensor is a leaf: it has no node. The sentence is that of `has_node`.
+
+    ValueError as for `has_node`.
+    """
+    fact = has_node(snapshot, name)
+    return TensorFact(not fact.holds, fact.sentence)
 
 
 def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:
@@ -97,6 +115,9 @@ def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:
         return TensorFact(False, gettext("`{y}.requires_grad` is False.", y=name))
     if tensor.is_leaf:
         return TensorFact(True, gettext("`{y}.requires_grad` is True, asked for.", y=name))
+    if tensor.is_leaf is None:
+        # PyTorch answers this question, and refuses to name the node.
+        return TensorFact(True, gettext("`{y}.requires_grad` is True, inherited.", y=name))
     message = gettext(
         "`{y}.requires_grad` is True, inherited: its node is {node}.",
         y=name,

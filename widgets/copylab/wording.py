@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tinytorch.viz import (
     add_catalogue,
+    cache_in_language,
+    cached_property_in_language,
     current_language,
     gettext,
     gettext_noop,
@@ -17,6 +19,8 @@ from tinytorch.viz import (
 )
 
 __all__ = [
+    "cache_in_language",
+    "cached_property_in_language",
     "current_language",
     "gettext",
     "gettext_noop",

@@ -403,6 +403,28 @@ def test_a_misspelt_misconception_is_no_sentence(engine: ModuleType) -> None:
     assert p.commit([8]).misconceptions == ()
 
 
+def test_what_is_no_copy_shows_no_misconception_about_copies(engine: ModuleType) -> None:
+    questions = [is_leaf("x"), on_graph("x"), is_leaf("y"), on_graph("y")]
+    p = predict("x = torch.ones(2)\ny = x.clone()", questions, engine=engine)
+    x_leaf, x_node, y_leaf, y_node = p.commit(["no", "yes", "no", "yes"]).rows
+    for row in (x_leaf, x_node):
+        assert row.refutation is not None
+        assert (row.refutation.misconception, len(row.sentences)) == (None, 1)
+    for row in (y_leaf, y_node):
+        assert row.refutation is not None
+        assert row.refutation.misconception is MISCONCEPTIONS["a plain copy has a node"]
+
+
+def test_where_pytorch_refuses_an_answer_a_question_has_none(engine: ModuleType) -> None:
+    code = (
+        "x, w = torch.ones(2), torch.ones(2, requires_grad=True)\n"
+        "with torch.no_grad():\n    y = x[:]\nx.mul_(w)"
+    )
+    questions = [is_leaf("y"), on_graph("y"), node("y"), names_that("is_leaf", "x", "y")]
+    p = predict(code, questions, engine=engine)
+    assert str(p.verify()).count("y.grad_fn and y.is_leaf raise an error") == len(questions)
+
+
 def test_every_misconception_that_is_found_is_in_the_catalogue() -> None:
     found = set()
     for statement in ast.walk(ast.parse(inspect.getsource(wrong_answers))):
@@ -611,6 +633,7 @@ def test_by_default_the_whole_state_table() -> None:
 def test_a_bad_question_is_found(engine: ModuleType, question: Question, fault: str) -> None:
     found = predict(CLONE, [question]).verify(engine)
     assert not found
+    assert f"1 question, {len(question.wrong)} answer" in str(found)
     assert fault in str(found)
 
 

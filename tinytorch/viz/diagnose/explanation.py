@@ -166,8 +166,8 @@ def _find_roots(snap: Snapshot) -> list[TensorRecord]:
         if tensor.grad_fn is not None or tensor.is_leaf is None
     ]
     # In one walk: one for each result would take the square of the nodes where all have names.
-    node_ids_below = {node.id for node in snap.nodes_below(*results)}
-    roots = [tensor for tensor in results if tensor.grad_fn not in node_ids_below]
+    inner_nodes = {node.id for node in snap.nodes_reached_by_edges(*results)}
+    roots = [tensor for tensor in results if tensor.grad_fn not in inner_nodes]
     return roots or list(snap.named_tensors[:1])
 
 

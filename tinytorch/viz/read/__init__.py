@@ -4,7 +4,13 @@ from .cell_summary import CellSummary
 from .doubts import find_hooks
 from .leaves import find_leaves
 from .module_paths import modules
-from .naming import PARAM_GROUPS, collect_tensors, is_added_name, things_in
+from .naming import (
+    PARAM_GROUPS,
+    collect_tensors,
+    collect_tensors_by_name,
+    is_added_name,
+    things_in,
+)
 from .probe import (
     StaleVersions,
     disable_overrides,
@@ -37,6 +43,7 @@ __all__ = [
     "Stretches",
     "TensorRecord",
     "collect_tensors",
+    "collect_tensors_by_name",
     "describe_code",
     "disable_overrides",
     "engine_name",

@@ -71,6 +71,14 @@ def collect_tensors(
     return [(name, value) for name, value in pairs if is_tensor(value)]
 
 
+def collect_tensors_by_name(variables: Mapping[str, Any]) -> Pairs:
+    """Return all tensors among some variables, with their names, as `snapshot(locals())` does.
+
+    Those in lists, modules and the like have names, too: `pair[0]`, `net.weight`.
+    """
+    return collect_tensors((dict(variables),), {}, frame=None)
+
+
 def collect_tensors_and_arrays(
     args: tuple[Any, ...],
     named: Mapping[str, Any],

@@ -291,6 +291,10 @@ class Counter:
 class SavedRecord:
     """A tensor or number that a node saved for backward.
 
+    Backward opens what a node saved (PyTorch: unpacks it) before it reads values of it. A tensor that
+    is stale, freed or detached raises when it is opened, whether a value is read then or not.
+    `opened` and `used` say which of the two backward does.
+
     `state` is one of:
 
     live        no write was counted since it was saved; `bytes_unchanged` says if one was seen
@@ -336,7 +340,7 @@ class SavedRecord:
 
     @property
     def raises(self) -> bool | None:
-        """True if backward raises because of it; None if it does so where it opens it."""
+        """True if backward raises because of it; None if that depends on whether it opens it."""
         if self.state not in ("stale", "freed", "detached"):
             return False
         return self.opened

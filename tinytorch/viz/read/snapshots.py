@@ -190,9 +190,10 @@ class Snapshot:
         return record.storage is not None and record.fills(self.storage(record.storage).nbytes)
 
     def leads_to(self, result: TensorRecord | str, source: TensorRecord | str) -> bool:
-        """Return True if backward on `result` would visit the grad_fn or leaf that `source` is.
+        """Return True if backward on `result` would come to `source`.
 
-        A tensor does not lead to itself.
+        That is, to its grad_fn, or to the AccumulateGrad of a leaf. A tensor does not lead to
+        itself.
         """
         start, end = self._record_of(result), self._record_of(source)
         return start.id != end.id and any(
@@ -205,10 +206,11 @@ class Snapshot:
         """Return the nodes that backward on these tensors would visit, their own grad_fn first."""
         return self._follow_edges(self._record_of(tensor).grad_fn for tensor in tensors)
 
-    def nodes_below(self, *tensors: TensorRecord | str) -> list[NodeRecord]:
-        """Return the nodes that an edge leads to from one that backward on these would visit.
+    def nodes_reached_by_edges(self, *tensors: TensorRecord | str) -> list[NodeRecord]:
+        """Return the nodes behind some tensors to which an edge of another one of them leads.
 
-        The grad_fn of a tensor is among them if another one of the tensors was computed from it.
+        With `y = x.exp()` and `z = y.sum()`, `nodes_behind("y", "z")` has the grad_fn of both;
+        here that of `z` is left out, and that of `y` is not: an edge of `z.grad_fn` leads to it.
         """
         roots = [self._record_of(tensor).grad_fn for tensor in tensors]
         return self._follow_edges(end for root in roots if root for end in self.node(root).ends)

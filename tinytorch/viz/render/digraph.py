@@ -9,6 +9,8 @@ ever written.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,8 @@ import graphviz
 
 from ..diagnose import compare_snapshots
 from ..read import Snapshot
-from ..show import describe_graph, select_nodes
-from ..wording import gettext, gettext_noop
+from ..show import GraphContents, describe_graph, select_nodes
+from ..wording import cached_property_in_language, current_language, gettext, gettext_noop
 from . import layout
 from .graph_svg import Card, GraphSheet, draw_sheet, list_folds, make_sheet
 from .picture import FIXED, TYPST_MISSING, Folded, PictureBase, convert
@@ -61,11 +63,12 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         **options: Any,
     ) -> None:
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
-        self._sheet: GraphSheet | None = None
+        self._describe: Callable[[], GraphContents] | None = None
         if snap is not None:
             changed = compare_snapshots(snap, since)
-            selection = select_nodes(changed, find, fold)
-            self._sheet = sheet = make_sheet(describe_graph(changed, selection))
+            self._describe = partial(describe_graph, changed, select_nodes(changed, find, fold))
+        sheet = self._sheet
+        if sheet is not None:
             # With "out", edges leave a node in the order in which they are added: that of its inputs.
             self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
             # Sizes are fixed: Graphviz would measure the fonts of the machine.
@@ -81,7 +84,12 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         # To notice whether somebody adds to the graph: then Graphviz has to draw it. The attributes
         # above are for that, and for those who take the source elsewhere.
         self._own_source: str = self.source
-        self._svg_of_source: dict[str, str] = {}
+        self._svg_by_source: dict[tuple[str, str | None], str] = {}
+
+    @cached_property_in_language
+    def _sheet(self) -> GraphSheet | None:
+        """The cards of the snapshot, as long as nobody adds to the graph; None without a snapshot."""
+        return None if self._describe is None else make_sheet(self._describe())
 
     def _add_card(self, card: Card) -> None:
         # Graphviz reads backslashes in a label as commands.
@@ -125,14 +133,15 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         Raises LayoutError where neither the WebAssembly build of Graphviz nor `dot` is found.
         """
         source = self.source
-        if source not in self._svg_of_source:
+        key = source, current_language()
+        if key not in self._svg_by_source:
             if self._sheet is not None and source == self._own_source:
                 svg = draw_sheet(self._sheet)
             else:
                 # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
                 svg = _apply_own_style(layout.render(source, "svg", self.engine))
-            self._svg_of_source[source] = svg
-        return self._svg_of_source[source]
+            self._svg_by_source[key] = svg
+        return self._svg_by_source[key]
 
     def _folded_parts(self) -> list[Folded]:
         # The sheet knows nothing of what somebody added.
@@ -228,7 +237,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
     def copy(self) -> GraphPicture:
         """Return an independent copy, as Digraph.copy."""
         other = super().copy()
-        other._sheet, other._own_source = self._sheet, self._own_source
+        other._describe, other._own_source = self._describe, self._own_source
         return other
 
 

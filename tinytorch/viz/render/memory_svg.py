@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..diagnose import Changes, compare_snapshots
@@ -23,7 +23,7 @@ from ..show import (
     describe_memory,
     select_storages,
 )
-from ..wording import columns_that_fit, gettext, text_width, wrap_text
+from ..wording import cache_in_language, columns_that_fit, gettext, text_width, wrap_text
 from .memory_rows import PAD, TOP, BandDrawing, Columns, Row, make_band, make_row, place_columns
 from .picture import Folded, Picture
 from .places import assign_places
@@ -69,8 +69,12 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
     """Make the memory pictures of the steps of a run, all of one size; what stays keeps its place."""
     # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
     selections = [(changed, select_storages(changed, find, fold)) for changed in run]
-    contents = [cache(partial(describe_memory, *selected)) for selected in selections]
-    place_run = cache(lambda: place_sheets([make_sheet(describe()) for describe in contents]))
+    contents = [cache_in_language()(partial(describe_memory, *each)) for each in selections]
+
+    @cache_in_language()
+    def place_run() -> PlacedRun:
+        return place_sheets([make_sheet(describe()) for describe in contents])
+
     for step, (changed, selection) in enumerate(selections):
         describe = contents[step]
         describe_unmarked = partial(describe_memory, Changes(changed.now), selection)

@@ -11,13 +11,12 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..wording import format_repr, gettext, gettext_noop
+from ..wording import cached_property_in_language, format_repr, gettext, gettext_noop
 from .layout import LayoutError
 from .style import THEMES, fix_theme
 
@@ -231,7 +230,10 @@ class Document(PictureBase):
 
 
 class Picture(Document):
-    """A picture with its text twin. `svg` and `text` say the same; both are made when first used."""
+    """A picture with its text twin: `svg` and `text` say the same.
+
+    Both are made when they are first used, and anew in another language.
+    """
 
     def __init__(
         self,
@@ -248,7 +250,7 @@ class Picture(Document):
         self._make_title = make_title
         self._render_unmarked = render_unmarked or render_text
 
-    @cached_property
+    @cached_property_in_language
     def svg(self) -> str:
         """The picture as a self-contained SVG document that follows the page's theme.
 
@@ -256,7 +258,7 @@ class Picture(Document):
         """
         return self._draw()
 
-    @cached_property
+    @cached_property_in_language
     def text(self) -> str:
         """Everything that the picture says, in words."""
         return self._render_text()

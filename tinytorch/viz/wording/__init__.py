@@ -29,9 +29,12 @@ from .labels import (
     text_width,
     wrap_text,
 )
+from .language_cache import cache_in_language, cached_property_in_language
 
 __all__ = [
     "add_catalogue",
+    "cache_in_language",
+    "cached_property_in_language",
     "catalogue",
     "columns_that_fit",
     "current_language",

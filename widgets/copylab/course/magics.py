@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
-from tinytorch.viz import Picture, collect_tensors, memory
+from tinytorch.viz import Picture, collect_tensors_by_name, memory
 
 from ..player import StepOptions, Steps, step_program
 from ..run import Limits
@@ -108,7 +108,7 @@ class CopylabMagics(Magics):
         names: dict[str, Any] = self.shell.user_ns
         expressions = [word.strip(",") for word in line.split()]
         if not expressions:
-            if not collect_tensors((names,), {}, None):
+            if not collect_tensors_by_name(names):
                 print("There is no tensor among the notebook's names.")
                 return None
             return memory(names)

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +26,7 @@ from ..run import (
     program_from_function,
     require_engine,
 )
-from ..wording import current_language, gettext, gettext_noop, ngettext
+from ..wording import cached_property_in_language, current_language, gettext, gettext_noop, ngettext
 from .frames import Frame, NameObserver, make_frames
 from .groups import FrameOrGroup, fold_frames
 from .live import StepsWidget
@@ -179,8 +178,9 @@ class Steps(Sequence[Frame]):
 
     def __init__(self, run: RecordedRun, caller: Mapping[str, Any]) -> None:
         self._run = run
-        self.end = " ".join(_describe_end(run, caller))
-        """How the run ended, in sentences; empty if it simply finished."""
+        missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
+        # Of the caller's names one is kept at most: his variables are not to live on here.
+        self._name_of_caller = missing[1] if missing and missing[1] in caller else ""
 
     @property
     def code(self) -> str:
@@ -188,16 +188,21 @@ class Steps(Sequence[Frame]):
         return "\n\n".join(text.code for text in self._run.texts)
 
     @property
+    def end(self) -> str:
+        """How the run ended, in sentences; empty if it simply finished."""
+        return " ".join(_describe_end(self._run, self._name_of_caller))
+
+    @property
     def ended(self) -> str:
         """How the run ended: finished, error, syntax, steps or time (the limits) or interrupted."""
         return self._run.ended
 
-    @cached_property
+    @cached_property_in_language
     def frames(self) -> tuple[Frame, ...]:
         """The frames; their pictures are drawn at the first use."""
         return make_frames(self._run)
 
-    @cached_property
+    @cached_property_in_language
     def parts(self) -> tuple[FrameOrGroup, ...]:
         """The frames as a tree: those of each loop, round and call together."""
         return fold_frames(self._run, self.frames)
@@ -248,12 +253,12 @@ class Steps(Sequence[Frame]):
             steps=ngettext("{number} step", "{number} steps", len(self)),
         )
 
-    @cached_property
+    @cached_property_in_language
     def text(self) -> str:
         """All in words: the code, each step, its changes, its output, its pictures."""
         return self._whole_form.full_text()
 
-    @cached_property
+    @cached_property_in_language
     def html(self) -> str:
         """The static form, which turns itself into the player where scripts run."""
         return wrap_in_language(self.static_form.render_page())
@@ -268,12 +273,12 @@ class Steps(Sequence[Frame]):
             self.ended in ("steps", "time", "interrupted"),
         )
 
-    @cached_property
+    @cached_property_in_language
     def last_shown(self) -> int:
         """The number of the last step that a notebook shows: of thousands not all are shown."""
         return self._whole_form.count_fitting_steps()
 
-    @cached_property
+    @cached_property_in_language
     def static_form(self) -> StaticForm:
         """What of the run a notebook shows."""
         first = self.last_shown
@@ -294,7 +299,7 @@ class Steps(Sequence[Frame]):
         end = " ".join(filter(None, [self.end, remark]))
         return StaticForm(self._run.texts, parts, summary, end, cut=True)
 
-    @cached_property
+    @cached_property_in_language
     def stored_text(self) -> str:
         """Each step in words with what it changed: the text that a notebook stores.
 
@@ -342,12 +347,12 @@ class Steps(Sequence[Frame]):
         return StepsWidget(self)
 
 
-def _describe_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
+def _describe_end(run: RecordedRun, name_of_caller: str) -> Iterator[str]:
     """Yield what there is to say at the end of a run; nothing if it simply finished.
 
-    `caller` are the names of the code that called `steps`, for the advice after a NameError.
+    name_of_caller: the name that was missing, if the code that called `steps` has it.
     """
-    yield from _describe_reason(run, caller)
+    yield from _describe_reason(run, name_of_caller)
     if run.before is not None and run.steps:
         written = list_written_names(run.before.snapshot, run.steps[-1].seen.snapshot)
         if written:
@@ -359,7 +364,7 @@ def _describe_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
     yield from run.effects
 
 
-def _describe_reason(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
+def _describe_reason(run: RecordedRun, name_of_caller: str) -> Iterator[str]:
     limits, count = run.limits, len(run.steps)
     match run.ended:
         case "steps":
@@ -391,20 +396,19 @@ def _describe_reason(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[st
             )
             yield gettext("The steps so far are kept.")
         case "error" if run.steps:
-            yield from _describe_error_at_end(run, caller)
+            yield from _describe_error_at_end(run, name_of_caller)
         case "finished" if not run.steps:
             yield gettext(
                 "There is no statement in this code, so there is nothing to step through."
             )
 
 
-def _describe_error_at_end(run: RecordedRun, caller: Mapping[str, Any]) -> Iterator[str]:
+def _describe_error_at_end(run: RecordedRun, name_of_caller: str) -> Iterator[str]:
     place = run.steps[-1].site.phrase_place(several=len(run.texts) > 1)
     yield gettext("The error {where} ended the run.", where=place)
-    missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
-    if missing and missing[1] in caller:
+    if name_of_caller:
         yield gettext(
             "{name} is a variable of yours: "
             "the code can use it with steps(..., namespace=globals()).",
-            name=missing[1],
+            name=name_of_caller,
         )

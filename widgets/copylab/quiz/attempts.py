@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from tinytorch.viz import collect_tensors, snapshot
+from tinytorch.viz import collect_tensors_by_name, snapshot
 
 from ..run import (
     Limits,
@@ -48,7 +48,7 @@ def state_of_variables(variables: Mapping[str, Any]) -> Any:
     Compared are tensors with all they share, values, and the code of functions.
     """
     try:
-        tensors = dict(collect_tensors((dict(variables),), {}, None))
+        tensors = dict(collect_tensors_by_name(variables))
         values = {
             name: tensor.tolist()
             for name, tensor in tensors.items()

@@ -1,23 +1,23 @@
-"""The facts of a run that decide a question, in sentences. Everything here is read off the run.
+"""The facts of a run that decide a question, in sentences.
 
-A declaration in `ready_questions.py` names one of these functions as its `because`. What can only
-be found by doing (does a write show, does a gradient arrive) is tried, each in a run of its own.
+A declaration in `ready_questions.py` names one of the functions that describe something, such as
+`describe_node`, as its `because`. Most read the facts off the run. What can only be found by doing
+(does a write show, does a gradient arrive) is tried in a run of its own, as `try_shared_write` does.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from tinytorch.viz import Snapshot, TensorRecord, collect_tensors, getattr_or_none, labels
+from tinytorch.viz import Snapshot, collect_tensors_by_name, getattr_or_none, labels
 
 from .. import tensor_facts
 from ..tensor_facts import TensorFact
-from ..wording import gettext, gettext_noop, ngettext
+from ..wording import cache_in_language, gettext, gettext_noop, ngettext
 from .answers import format_number
 from .runs import Moment, QuizRun
 
@@ -31,8 +31,8 @@ _MAX_NODES = 8
 _UNINITIALIZED = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
 
 
-def _sentence_of(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
-    """Return a function that says the sentence of a fact of `tensor_facts.py`."""
+def _describe(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
+    """Return a function that returns the sentence of a fact of `tensor_facts.py`."""
 
     def describe_fact(run: QuizRun, *names: str, at: int | None) -> str:
         return run.read_fact(find_fact, *names, at=at).sentence
@@ -40,11 +40,12 @@ def _sentence_of(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
     return describe_fact
 
 
-describe_identity = _sentence_of(tensor_facts.is_same_tensor)
-describe_storages = _sentence_of(tensor_facts.shares_storage)
-describe_counters = _sentence_of(tensor_facts.shares_counter)
-describe_node = _sentence_of(tensor_facts.has_node)
-describe_requires_grad = _sentence_of(tensor_facts.requires_grad)
+describe_identity = _describe(tensor_facts.is_same_tensor)
+describe_storages = _describe(tensor_facts.shares_storage)
+describe_counters = _describe(tensor_facts.shares_counter)
+describe_node = _describe(tensor_facts.has_node)
+describe_leaf = _describe(tensor_facts.is_leaf)
+describe_requires_grad = _describe(tensor_facts.requires_grad)
 
 
 def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
@@ -245,32 +246,43 @@ def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
 
 @dataclass(frozen=True)
 class TensorProperty:
-    """A property of tensors: the question, the test, and the function that describes it."""
+    """A property of tensors: how to ask for it, and who has it.
+
+    prompt: the question, with `{names}`.
+    holds_for: returns True if a tensor has the property, called as `holds_for(run, name, at=at)`.
+    describe: returns the sentence that says why, called in the same way.
+    """
 
     prompt: str
-    holds_for: Callable[[TensorRecord], bool]
+    holds_for: Callable[..., bool]
     describe: Callable[..., str]
 
 
+def _make_property(prompt: str, find_fact: Callable[..., TensorFact]) -> TensorProperty:
+    """Make a property of a fact of `tensor_facts.py`."""
+
+    def holds_for(run: QuizRun, name: str, *, at: int | None) -> bool:
+        return run.read_fact(find_fact, name, at=at).holds
+
+    return TensorProperty(prompt, holds_for, _describe(find_fact))
+
+
+def _has_gradient(run: QuizRun, name: str, *, at: int | None) -> bool:
+    return run.tensor(name, at).grad is not None
+
+
 PROPERTIES: Mapping[str, TensorProperty] = {
-    "is_leaf": TensorProperty(
-        gettext_noop("Which of {names} are leaves?"),
-        lambda tensor: bool(tensor.is_leaf),
-        describe_node,
+    "is_leaf": _make_property(gettext_noop("Which of {names} are leaves?"), tensor_facts.is_leaf),
+    "requires_grad": _make_property(
+        gettext_noop("Which of {names} require grad?"), tensor_facts.requires_grad
     ),
-    "requires_grad": TensorProperty(
-        gettext_noop("Which of {names} require grad?"),
-        lambda tensor: tensor.requires_grad,
-        describe_requires_grad,
+    "on_graph": _make_property(
+        gettext_noop("Which of {names} have a node (`grad_fn`)?"), tensor_facts.has_node
     ),
-    "on_graph": TensorProperty(
-        gettext_noop("Which of {names} have a node (`grad_fn`)?"),
-        lambda tensor: tensor.grad_fn_name is not None,
-        describe_node,
-    ),
+    # No fact of a moment: what decides it are the lines that changed `.grad`.
     "has_grad": TensorProperty(
         gettext_noop("Which of {names} have a `.grad` that is not None?"),
-        lambda tensor: tensor.grad is not None,
+        _has_gradient,
         describe_gradients,
     ),
 }
@@ -284,7 +296,7 @@ def find_names(run: QuizRun, test: NameTest, *names: str, at: int | None) -> fro
     if callable(test):
         return frozenset(name for name in names if test(run, name))
     holds_for = PROPERTIES[test].holds_for
-    return frozenset(name for name in names if holds_for(run.tensor(name, at)))
+    return frozenset(name for name in names if holds_for(run, name, at=at))
 
 
 def describe_each_name(run: QuizRun, test: NameTest, *names: str, at: int | None) -> str:
@@ -299,24 +311,23 @@ def describe_each_name(run: QuizRun, test: NameTest, *names: str, at: int | None
 # -- what is tried ----------------------------------------------------------------------
 
 
-class Trial(NamedTuple):
-    """The result of something that was tried in a run of its own, and a sentence about it."""
-
-    succeeded: bool
-    sentence: str
+def describe_shared_write(run: QuizRun, x: str, through: str, *, at: int | None) -> str:
+    """Say what was written into `through`, and what `x` showed then."""
+    return try_shared_write(run, x, through, at=at).sentence
 
 
-def _find_live_tensor(variables: Mapping[str, Any], name: str) -> Any:
-    tensors = dict(collect_tensors((dict(variables),), {}, None))
-    if name not in tensors:
-        raise ValueError(f"the code has no tensor called {name!r}")
-    return tensors[name]
+def describe_gradient_path(run: QuizRun, x: str, of: str, *, at: int | None) -> str:
+    """Say if `backward` from `of` gave `x` a gradient, and through which nodes it came."""
+    return try_gradient_path(run, x, of, at=at).sentence
 
 
-# The answer and its evidence are asked for one after the other.
-@functools.lru_cache(maxsize=64)
-def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
-    """Write a number into every element of `through`, and see if `x` shows it."""
+# A question asks for the answer, and `because` for its sentence: what is tried is tried once.
+@cache_in_language(maxsize=64)
+def try_shared_write(run: QuizRun, x: str, through: str, *, at: int | None) -> TensorFact:
+    """`x` shows what is written into `through`: tried with a number in every element.
+
+    ValueError if the code has no tensor of one of the names.
+    """
     variables = run.make_variables(at)
     source, target = _find_live_tensor(variables, x), _find_live_tensor(variables, through)
     before = list(flatten_lists(source.tolist()))
@@ -334,27 +345,29 @@ def try_write(run: QuizRun, x: str, through: str, at: int | None) -> Trial:
     elif is_seen:
         sentence = gettext_noop("Tried: `{code}`; `{name}` changes.")
     code, value = f"{through}.fill_({mark})", format_number(source.tolist())
-    return Trial(is_seen, gettext(sentence, code=code, name=x, value=value))
+    return TensorFact(is_seen, gettext(sentence, code=code, name=x, value=value))
 
 
-@functools.lru_cache(maxsize=64)  # as for `try_write`
-def try_backward(run: QuizRun, x: str, of: str, at: int | None) -> Trial:
-    """Call `of.sum().backward()`, and see if a gradient arrives at `x`."""
+@cache_in_language(maxsize=64)  # as above
+def try_gradient_path(run: QuizRun, x: str, of: str, *, at: int | None) -> TensorFact:
+    """A gradient arrives at `x`: tried with `of.sum().backward()`, unless one requires no grad.
+
+    ValueError if the code has no tensor of one of the names.
+    """
     variables = run.make_variables(at)
     source, result = _find_live_tensor(variables, x), _find_live_tensor(variables, of)
-    path = _describe_path(run.snapshot(at), x, of)
     if not source.requires_grad:
         sentence = gettext(
             "`{name}` does not require grad, so no gradient is computed for it.", name=x
         )
-        return Trial(False, sentence)
+        return TensorFact(False, sentence)
     if not result.requires_grad:
         sentence = gettext(
             "`{name}` does not require grad: "
             "there is no node to begin at, and `backward` raises an error.",
             name=of,
         )
-        return Trial(False, sentence)
+        return TensorFact(False, sentence)
     code = f"{of}.sum().backward()"
     with warnings.catch_warnings(action="ignore"):
         source.grad = None
@@ -368,13 +381,14 @@ def try_backward(run: QuizRun, x: str, of: str, at: int | None) -> Trial:
             sentence = gettext(
                 "Tried: `{code}` raises an error: {reason}.", code=code, reason=reason
             )
-            return Trial(False, sentence)
+            return TensorFact(False, sentence)
         gradient = getattr_or_none(source, "grad")
+    path = _describe_path(run.snapshot(at), x, of)
     if gradient is None:
         sentence = gettext(
             "Tried: `{code}`; `{name}.grad` stays None. {way}", code=code, name=x, way=path
         )
-        return Trial(False, sentence)
+        return TensorFact(False, sentence)
     sentence = gettext(
         "Tried: `{code}`; `{name}.grad` is then {value}. {way}",
         code=code,
@@ -382,7 +396,15 @@ def try_backward(run: QuizRun, x: str, of: str, at: int | None) -> Trial:
         value=format_number(gradient.tolist()),
         way=path,
     )
-    return Trial(True, sentence)
+    return TensorFact(True, sentence)
+
+
+def _find_live_tensor(variables: Mapping[str, Any], name: str) -> Any:
+    # A question may be about `pair[0]`, so `variables[name]` is not enough.
+    tensors = dict(collect_tensors_by_name(variables))
+    if name not in tensors:
+        raise ValueError(f"the code has no tensor called {name!r}")
+    return tensors[name]
 
 
 def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:

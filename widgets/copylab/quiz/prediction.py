@@ -31,7 +31,7 @@ from .answers import translate_choice
 from .progress import add_note, find_note, load_notes
 from .question import Question
 from .ready_questions import state_table
-from .reveal import Reveal, UnreadableAnswerError, judge_answers, render_result
+from .reveal import Reveal, UnreadableAnswerError, render_result
 from .runs import QuizRun
 from .standalone import render_standalone
 from .verify import Verification
@@ -178,8 +178,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """Compare the answers with the run, set `reveal` and then the traits; return the reveal."""
         run = self.run(engine)
         answers = [texts[question.name] for question in self.questions]
-        rows = judge_answers(self.questions, answers, run)
-        self.reveal = Reveal(rows, run)
+        self.reveal = Reveal(self.questions, answers, run)
         # Whoever observes one of the traits finds the other changed as well.
         with self.hold_trait_notifications():
             self.answers = texts
@@ -275,8 +274,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def verify(self, engine: ModuleType | None = None) -> Verification:
         """Test that every question has an answer, and every wrong answer a refutation.
 
-        Returns a Verification, which can be printed; its `.faults` are empty if all is well.
-        Nothing is raised or noted.
+        Returns a Verification, which can be printed; its `.faults` are empty if all is well. The
+        answers in `wrong` are counted; those behind which a question finds a misconception itself
+        are tried as well. Nothing is raised or noted.
         """
         run = QuizRun(self.code, choose_engine(engine, self._engine))
         faults = []
@@ -284,7 +284,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             faults += question.find_faults(run)
         listed = sum(len(question.wrong) for question in self.questions)
         questions = ngettext("{number} question", "{number} questions", len(self.questions))
-        answers = ngettext("{number} wrong answer listed", "{number} wrong answers listed", listed)
+        answers = ngettext("{number} answer in `wrong`", "{number} answers in `wrong`", listed)
         return Verification(f"{questions}, {answers}", tuple(faults))
 
     # -- showing
@@ -435,7 +435,7 @@ class PredictionView(TaskView):
     def __init__(self, prediction: Prediction) -> None:
         self._prediction = prediction
         # Another notebook on the same page may have forms with ids as well.
-        self._empty_form = prediction.form(f"cl-{uuid4().hex}")
+        self._id_prefix = f"cl-{uuid4().hex}"
         # With its state from the start: a view may open before anything is set.
         self.form = PredictionForm(content=self._render(), answers=dict(prediction.answers))
         super().__init__(prediction, [self.form])
@@ -453,11 +453,16 @@ class PredictionView(TaskView):
 
     def _render(self) -> str:
         """Return the HTML of the program, and of the empty form or the reveal below it."""
-        reveal, below = self._prediction.reveal, self._empty_form
-        if reveal is not None:
+        reveal = self._prediction.reveal
+        if reveal is None:
+            below = self._render_form()
+        else:
             buttons = {"steps": gettext("Step through the run"), "reset": gettext("Start again")}
             below = render_result(reveal.headline, reveal.content(live=True), **buttons)
         return self._prediction.program().html() + below
+
+    def _render_form(self) -> str:
+        return self._prediction.form(self._id_prefix)
 
     def _update_form(self, _: object) -> None:
         """Show the answers of the prediction and, once they are committed, the reveal."""

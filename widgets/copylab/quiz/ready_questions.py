@@ -2,9 +2,15 @@
 
 A question is one declaration, `@_question(...)` on the function that answers it. The function takes
 a QuizRun and what the question is about, and returns the right answer: True and False for yes and
-no, a number, a list, a text, or a set of names. It asks the run: `run.read_fact` where
-`tensor_facts.py` has the fact and the sentence that proves it, otherwise `run.tensor`, `run.value`
-and the like. The arguments of `_question`:
+no, a number, a list, a text, or a set of names. It has the answer from one of three places:
+
+- a fact of a moment, with the sentence that proves it, is in `tensor_facts.py`:
+  `run.read_fact(tensor_facts.has_node, y, at=at).holds`;
+- anything else that can be read off the run, the run is asked: `run.tensor`, `run.value` and so on;
+- what can only be found by doing, a function in `evidence.py` tries in a run of its own:
+  `evidence.try_shared_write(run, x, through, at=at).holds`.
+
+The arguments of `_question`:
 
 - `prompt` asks, with the function's arguments as `{x}`;
 - `because`, a function in `evidence.py`, says in sentences what decides it. It is called as the
@@ -15,7 +21,8 @@ and the like. The arguments of `_question`:
 - `hint` says how to write a free answer, such as "a number";
 - `pattern` is there for `node` alone, whose answers look like names of nodes.
 
-`choices`, `hint` and `pattern` are said in full in `Question`, of which a declaration makes one.
+The two are called without `at` where the answering function has none, as `outcome`. `choices`,
+`hint` and `pattern` are said in full in `Question`, of which a declaration makes one.
 Texts are marked for translators with `gettext_noop`, and translated when they are shown. In the
 names of parameters `y` is a result, `x` any tensor, `a` and `b` are two that are compared.
 """
@@ -73,12 +80,14 @@ class Declaration:
     def make_question(self, bound: inspect.BoundArguments) -> Question:
         """Return the question about some arguments, as `same_storage("x", "y", at=4)` has them."""
         name = self.find_answer.__name__
-        own_prompt = bound.arguments.pop("prompt", None)
-        wrong = bound.arguments.pop("wrong", None)
-        at = bound.arguments.pop("at", None)
-        # What remains is what the question is about; it also fills the prompt. `bound.args` never
-        # has keyword-only arguments, and the three above are such.
+        # What the question is about; `at` and what all questions take can only be keywords.
         subject = bound.args
+        keywords = bound.kwargs
+        own_prompt, at = keywords.get("prompt"), keywords.get("at")
+        # The same by the names of the parameters, for `{x}` in the prompt.
+        subject_by_name = {
+            name: value for name, value in bound.arguments.items() if name not in keywords
+        }
         # `outcome` and `printed` have no `at`, and their functions are called without one.
         at_keyword = {"at": at} if "at" in bound.signature.parameters else {}
         template = self.prompt(*subject) if callable(self.prompt) else self.prompt
@@ -89,10 +98,10 @@ class Declaration:
         finder = self.find_misconception
         return Question(
             # Formatted when it is shown: the language may change in between.
-            prompt=own_prompt or (lambda: _format_prompt(template, bound.arguments, at)),
+            prompt=own_prompt or (lambda: _format_prompt(template, subject_by_name, at)),
             choices=self.choices,
             answer=lambda run: self.find_answer(run, *subject, **at_keyword),
-            wrong=dict(wrong or {}),
+            wrong=dict(keywords.get("wrong") or {}),
             because=lambda run: self.because(run, *subject, **at_keyword),
             name=_name_question(name, subject, at),
             hint=self.hint,
@@ -149,9 +158,10 @@ def _signature_of_maker(find_answer: Callable[..., Any]) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation="Question")
 
 
-def _format_prompt(template: str, arguments: Mapping[str, Any], at: int | None) -> str:
-    """Return a prompt in the language in use, with its arguments and the line that it is about."""
-    values = dict(arguments)
+def _format_prompt(template: str, subject_by_name: Mapping[str, Any], at: int | None) -> str:
+    """Return a prompt in the language in use, with what it asks about and the line."""
+    values = dict(subject_by_name)
+    # The one parameter that is a tuple, `*names`.
     if "names" in values:
         values["names"] = ", ".join(f"`{name}`" for name in values["names"])
     text = gettext(template, **values)
@@ -221,7 +231,8 @@ def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
 )
 def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
     """Ask for the name of a tensor's node; `none` where it has none."""
-    return short_node_name(run.tensor(y, at).grad_fn_name or "none")
+    has_node = run.read_fact(tensor_facts.has_node, y, at=at).holds
+    return short_node_name(run.tensor(y, at).grad_fn_name or "") if has_node else "none"
 
 
 @_question(
@@ -238,13 +249,12 @@ def requires_grad(run: QuizRun, y: str, *, at: int | None = None) -> bool:
 
 @_question(
     gettext_noop("Is `{y}` a leaf?"),
-    # What it says of the node ends with "So it is a leaf" or "So it is no leaf".
-    because=evidence.describe_node,
+    because=evidence.describe_leaf,
     find_misconception=wrong_answers.find_leaf_misconception,
 )
 def is_leaf(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     """Ask whether a tensor is a leaf."""
-    return bool(run.tensor(y, at).is_leaf)
+    return run.read_fact(tensor_facts.is_leaf, y, at=at).holds
 
 
 @_question(
@@ -293,7 +303,7 @@ def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
 
 @_question(
     gettext_noop("If something were written into `{through}` in place, would `{x}` show it?"),
-    because=lambda run, x, through, at: evidence.try_write(run, x, through, at).sentence,
+    because=evidence.describe_shared_write,
     find_misconception=wrong_answers.find_memory_misconception,
 )
 def sees_write(run: QuizRun, x: str, through: str, *, at: int | None = None) -> bool:
@@ -301,12 +311,12 @@ def sees_write(run: QuizRun, x: str, through: str, *, at: int | None = None) -> 
 
     Tried in a run of its own, with `fill_`.
     """
-    return evidence.try_write(run, x, through, at).succeeded
+    return evidence.try_shared_write(run, x, through, at=at).holds
 
 
 @_question(
     gettext_noop("If `{of}.sum().backward()` were called, would a gradient reach `{x}`?"),
-    because=lambda run, x, of, at: evidence.try_backward(run, x, of, at).sentence,
+    because=evidence.describe_gradient_path,
     find_misconception=wrong_answers.find_path_misconception,
 )
 def gets_gradient(run: QuizRun, x: str, of: str, *, at: int | None = None) -> bool:
@@ -314,7 +324,7 @@ def gets_gradient(run: QuizRun, x: str, of: str, *, at: int | None = None) -> bo
 
     Tried in a run of its own, with `of.sum().backward()`.
     """
-    return evidence.try_backward(run, x, of, at).succeeded
+    return evidence.try_gradient_path(run, x, of, at=at).holds
 
 
 def _list_outcomes(code: str) -> list[str]:

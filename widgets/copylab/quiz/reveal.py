@@ -24,7 +24,7 @@ from ..doc import (
     plain_text,
 )
 from ..player import Steps
-from ..wording import gettext, ngettext
+from ..wording import cached_property_in_language, gettext, ngettext
 from .answers import format_answer, translate_choice
 from .evidence import describe_limit
 from .question import Question, Refutation
@@ -168,9 +168,11 @@ class Reveal(Presentation):
     (the player).
     """
 
-    def __init__(self, rows: Sequence[JudgedRow], run: QuizRun) -> None:
-        self.rows = tuple(rows)
-        self._run = run
+    def __init__(self, questions: Sequence[Question], answers: Sequence[str], run: QuizRun) -> None:
+        self._questions, self._answers, self._run = questions, answers, run
+        # Judged at once: raises UnreadableAnswerError for what cannot be read.
+        self.right = sum(row.is_right for row in self.rows)
+        """The number of rows that are right."""
 
     def __repr__(self) -> str:
         return f"Reveal({self.right} of {len(self.rows)} right)"
@@ -178,10 +180,10 @@ class Reveal(Presentation):
     def __str__(self) -> str:
         return self.text
 
-    @property
-    def right(self) -> int:
-        """The number of rows that are right."""
-        return sum(row.is_right for row in self.rows)
+    @cached_property_in_language
+    def rows(self) -> tuple[JudgedRow, ...]:
+        """The answers with what the run says to each, in the order of the questions."""
+        return judge_answers(self._questions, self._answers, self._run)
 
     @property
     def steps(self) -> Steps:

@@ -15,7 +15,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tinytorch.viz import collect_tensors, disable_overrides, getattr_or_none
+from tinytorch.viz import collect_tensors_by_name, disable_overrides, getattr_or_none
 
 from ..player import NameObserver, Observation, Steps
 from ..run import Limits, RecordedRun, dedent_code
@@ -66,7 +66,7 @@ class _MomentObserver(NameObserver):
         # No subclass or mode of torch may see that we look; PyTorch warns where `.grad` of a result
         # is read.
         with disable_overrides(), warnings.catch_warnings(action="ignore"):
-            for name, tensor in collect_tensors((names,), {}, None):
+            for name, tensor in collect_tensors_by_name(names):
                 if name not in tensor_names:
                     continue
                 values[name] = _values_of(tensor)

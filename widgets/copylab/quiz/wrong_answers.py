@@ -63,11 +63,14 @@ def choose_by_answer(*, behind_yes: str, behind_no: str) -> Callable[..., str]:
 def find_memory_misconception(
     run: QuizRun, answer: str, a: str, b: str, *, at: int | None
 ) -> str | None:
-    """Find the misconception behind a wrong answer about shared memory."""
+    """Find the misconception behind a wrong answer about shared memory.
+
+    For `same_storage(a, b)`, and for `sees_write(a, b)`: is a write through `b` seen in `a`?
+    """
     if answer == "no":
         return _find_misconception_of_sharing(run, a, b, at)
     # A clone is on the graph as well, but taking it for shared memory is an error about copies.
-    # Only `b` is asked: questions name the source first, as in `same_storage("x", "y")`.
+    # Only `b` can be the clone: both questions name the source first, and then the copy.
     is_on_graph = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
     if is_on_graph and not _was_cloned(run, b, at):
         return "the graph joins memories"
@@ -103,15 +106,28 @@ def find_counter_misconception(
 def find_node_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
     """Find the misconception behind a wrong answer about a node."""
     if answer == "yes":
-        return "a plain copy has a node"
+        return _find_misconception_of_plain_tensor(run, y)
     return "clone cuts the graph" if _was_cloned(run, y, at) else "grad is not inherited"
+
+
+def _find_misconception_of_plain_tensor(run: QuizRun, y: str) -> str | None:
+    """Find the misconception behind a node that a tensor does not have.
+
+    None where there was no other tensor before it: then it is no copy.
+    """
+    for step in run.trace.steps:
+        names = {name for name, _ in step.seen.snapshot.names}
+        if names:
+            return None if y in names else "a plain copy has a node"
+    return None
 
 
 def find_leaf_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
     """Find the misconception behind a wrong answer about a leaf."""
     if answer == "yes":
         return "a clone is a leaf" if _was_cloned(run, y, at) else "grad is not inherited"
-    return "a plain copy has a node"
+    # It was taken for the result of a recorded operation.
+    return _find_misconception_of_plain_tensor(run, y)
 
 
 def find_path_misconception(

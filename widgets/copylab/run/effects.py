@@ -20,7 +20,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -43,7 +43,7 @@ _RANDOM_NAME = re.compile(r"tmp[a-z0-9_]{8}(?![a-z0-9_])")
 
 
 class Effects:
-    """Notes what one run does, inside of a `with`; `sentences()` says it afterwards.
+    """Notes what one run does, inside of a `with`; `report()` returns it afterwards.
 
     busy: returns True while the program's thread is observed: what happens then is not the
         program's doing.
@@ -131,22 +131,39 @@ class Effects:
         here = threading.get_ident()
         return not self._busy() if here == self._thread else here not in self._threads
 
+    def report(self) -> EffectsReport:
+        """Return what was noted, as plain data."""
+        generators = []
+        for name, state in self._before.items():
+            if self._random and self._after.get(name) != state:
+                generators.append(name)
+        done = {kind: tuple(things) for kind, things in self._done.items()}
+        return EffectsReport(done, tuple(generators), tuple(self._changed))
+
+
+class EffectsReport(NamedTuple):
+    """What a program did that remains after it, and what stepping does not show."""
+
+    done: Mapping[str, tuple[str, ...]]
+    """Kind of deed, a key of _SENTENCES -> the things that it was done to."""
+    generators: tuple[str, ...] = ()
+    """The generators of random numbers that go on with other numbers."""
+    settings: tuple[str, ...] = ()
+    """The settings that it changed and that were put back, in English."""
+
     def sentences(self) -> Iterator[str]:
-        """Yield what the program did that remains after it, and what stepping does not show."""
+        """Yield it in sentences, in the language in use."""
         for kind, make_sentence in _SENTENCES.items():
-            if things := list(self._done.get(kind, ())):
-                yield make_sentence(things)
-        generators = [
-            name for name, state in self._before.items() if self._after.get(name) != state
-        ]
-        if self._random and generators:
+            if things := self.done.get(kind):
+                yield make_sentence(list(things))
+        if self.generators:
             yield gettext(
                 "The code changed the global random state of {generators} "
                 "(it drew numbers or set a seed): "
                 "what your session draws next differs.",
-                generators=join_few_names(generators),
+                generators=join_few_names(self.generators),
             )
-        if settings := [gettext(about) for about in self._changed]:
+        if settings := [gettext(about) for about in self.settings]:
             yield gettext(
                 "The code changed a setting of the session, which was put back: {settings}.",
                 settings=join_names(settings),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from .effects import Effects
+from .effects import Effects, EffectsReport
 from .functions import Steppable, add_stepped_functions
 from .program import (
     FunctionChoice,
@@ -102,9 +102,7 @@ class RecordedRun:
         self.steps: tuple[Step, ...] = ()
         self.before: Any = None
         """What was seen before the first step."""
-        self.effects: tuple[str, ...] = ()
-        """Sentences on what it did to files and the like; on random numbers only where they are not
-        put back."""
+        self._effects_report = EffectsReport({})
         self.texts: tuple[SourceText, ...] = ()
         """The code that ran: the program, or the function that was called, then each other that was
         stepped into."""
@@ -147,9 +145,17 @@ class RecordedRun:
         # A function of the program that lives on has this dictionary as its builtins.
         builtins.update(make_builtins_after_run())
         names.update(replaced)
-        self.steps, self.effects = tuple(recorder.steps), tuple(effects.sentences())
+        self.steps, self._effects_report = tuple(recorder.steps), effects.report()
         self.texts = tuple(dict.fromkeys([program.text, *(step.site.text for step in self.steps)]))
         self.hidden = tuple(sorted(_find_called(program.hidden, self.texts)))
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """Sentences on what it did to files and the like.
+
+        On random numbers only where they are not put back.
+        """
+        return tuple(self._effects_report.sentences())
 
     @property
     def error(self) -> str | None:
