@@ -194,6 +194,27 @@ def late_imports(path: Path) -> set[str]:
     return found
 
 
+def find_english_caches(path: Path) -> list[str]:
+    """Return the cached functions and properties that go on in the language of their first call.
+
+    Those that ask for a translation themselves; what they call is not followed.
+    """
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        decorators = {
+            re.sub(r"^functools\.|\(.*", "", ast.unparse(each)) for each in node.decorator_list
+        }
+        calls = {ast.unparse(each.func) for each in ast.walk(node) if isinstance(each, ast.Call)}
+        if decorators & {"cache", "lru_cache", "cached_property"} and calls & {
+            "gettext",
+            "ngettext",
+        }:
+            found.append(f"{path.name}: {node.name}")
+    return found
+
+
 def strangers(loaded: Iterable[str], allowed: set[str], standard: Iterable[str]) -> set[str]:
     """Return the top-level modules among the loaded ones that are neither allowed nor of the standard library."""
     return {name.partition(".")[0] for name in loaded} - allowed - set(standard)

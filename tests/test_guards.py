@@ -343,6 +343,10 @@ def test_functions_import_what_is_optional_and_nothing_else() -> None:
     assert {name: late - OPTIONAL for name, late in found.items() if late - OPTIONAL} == LATE
 
 
+def test_no_cache_keeps_a_translated_text() -> None:
+    assert [found for path in PACKAGE_FILES for found in guards.find_english_caches(path)] == []
+
+
 def test_fields_of_records_are_described() -> None:
     files = [path for path in PACKAGE_FILES if {"viz", "watching"} & set(path.parts)]
     assert len(files) > 50
@@ -360,6 +364,9 @@ def test_what_does_not_read_well_is_noticed(tmp_path: Path) -> None:
     record = 'class Run(NamedTuple):\n    """Of a step."""\n    step: int\n    what: str\n    why: int\n    """Why."""\n'
     file.write_text(record, encoding="utf-8")
     assert guards.undescribed_fields(file) == ["odd.py: Run.what"]
+    cached = "@functools.lru_cache(maxsize=9)\ndef f(x):\n    return {}(x)\n"
+    file.write_text(cached.format("gettext") + cached.format("str"), encoding="utf-8")
+    assert guards.find_english_caches(file) == ["odd.py: f"]
 
 
 # Files

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, Self, TypeVar, overload
+from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 from .catalogue import current_language
 
@@ -15,23 +15,31 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def cache_in_language(
-    maxsize: int | None = None,
-) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Cache what a function returns, as `functools.lru_cache` does, for each language."""
+class LanguageCache(Generic[P, T]):
+    """A function whose results are cached for each language."""
 
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+    def __init__(self, function: Callable[P, T], maxsize: int | None) -> None:
         @functools.lru_cache(maxsize)
-        def call_in(_language: str | None, *args: P.args, **keywords: P.kwargs) -> T:
+        def call_in(_language: str | None, *args: Any, **keywords: Any) -> T:
             return function(*args, **keywords)
 
-        @functools.wraps(function)
-        def call(*args: P.args, **keywords: P.kwargs) -> T:
-            return call_in(current_language(), *args, **keywords)
+        self._call_in = call_in
+        functools.update_wrapper(self, function)
 
-        return call
+    def __call__(self, *args: P.args, **keywords: P.kwargs) -> T:
+        """Return the result of the call in the language in use."""
+        return self._call_in(current_language(), *args, **keywords)
 
-    return decorate
+    def cache_clear(self) -> None:
+        """Forget all results, as that of `functools.lru_cache` does."""
+        self._call_in.cache_clear()
+
+
+def cache_in_language(
+    maxsize: int | None = None,
+) -> Callable[[Callable[P, T]], LanguageCache[P, T]]:
+    """Cache what a function returns, as `functools.lru_cache` does, for each language."""
+    return lambda function: LanguageCache(function, maxsize)
 
 
 class cached_property_in_language(functools.cached_property[T]):

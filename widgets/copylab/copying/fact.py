@@ -9,7 +9,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from types import ModuleType
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from ..run import (
     require_engine,
     stabilize_text,
 )
-from ..wording import current_language, gettext, gettext_noop, ngettext
+from ..wording import cache_in_language, gettext, gettext_noop, ngettext
 from .methods import Method, method
 from .sources import Source
 
@@ -134,18 +134,16 @@ def facts(
     copy itself raises is a fact, the one called "raises".
     """
     module = require_engine(engine) or engine_for(sys._getframe(1).f_globals)
-    answers = _ask_all(method(how), Source.of(source), module, tuple(then), current_language())
+    answers = _ask_all(method(how), Source.of(source), module, tuple(then))
     # A busy machine may have been to blame: the next time there may be more time.
     if any(fact.printed == _timeout_message() for fact in answers.values()):
         _ask_all.cache_clear()
     return answers
 
 
-@lru_cache(maxsize=256)
-def _ask_all(
-    how: Method, source: Source, engine: ModuleType, then: tuple[str, ...], _language: str | None
-) -> Facts:
-    """Ask every question of one copy. The language is part of the key: answers have words."""
+@cache_in_language(maxsize=256)
+def _ask_all(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...]) -> Facts:
+    """Ask every question of one copy."""
     setup = ("import torch\n", f"{source.code}\n")
     setup_and_copy = (*setup, f"{how.code}\n", *(f"{line}\n" for line in then))
     all_facts = []
@@ -155,7 +153,7 @@ def _ask_all(
             # A program that asks about the copying itself makes the copy where CODE is.
             before = setup if "CODE" in question.program else setup_and_copy
             program = (*before, question.make_lines(source, how))
-            reason = question.needs(source)
+            reason = question.find_obstacle(source)
             if not reason and failure:
                 reason = gettext("the copy was not made: {error}", error=failure)
             if reason:
@@ -209,7 +207,11 @@ def _run_program(
 
 
 def _as_error(result: _ProgramResult) -> _ProgramResult:
-    """Return what ended the program of "raises" as its answer: it catches every other Exception."""
+    """Return the result of the program of "raises" with what ended it as the answer.
+
+    That program prints every Exception itself. A limit of time, SystemExit and GeneratorExit end it
+    nevertheless.
+    """
     if result.printed.startswith((_timeout_message(), "SystemExit", "GeneratorExit")):
         return _ProgramResult(result.printed, result.printed, "")
     return result
@@ -243,7 +245,7 @@ class CopyQuestion:
     program: the last lines of its program, which come after the copy, or make it where CODE is; in
         them WRITE_X and WRITE_Y are a write through x and y.
     main: True if a table shows it at first.
-    needs: returns why the question makes no sense for a source; empty if it does.
+    find_obstacle: returns why the question makes no sense for a source; empty if it does.
     """
 
     key: str
@@ -251,7 +253,7 @@ class CopyQuestion:
     asks: str
     program: str
     main: bool = False
-    needs: Callable[[Source], str] = lambda _: ""
+    find_obstacle: Callable[[Source], str] = lambda _: ""
 
     @property
     def text(self) -> str:
@@ -360,7 +362,7 @@ QUESTIONS = (
         _("Does a gradient flow from y back to x?"),
         _GRADIENT,
         main=True,
-        needs=_explain_missing_grad,
+        find_obstacle=_explain_missing_grad,
     ),
     CopyQuestion(
         "after_write",
@@ -368,7 +370,7 @@ QUESTIONS = (
         _("After a write through y, what does backward through x give?"),
         _AFTER_WRITE,
         main=True,
-        needs=partial(_explain_missing_grad, is_real=True),
+        find_obstacle=partial(_explain_missing_grad, is_real=True),
     ),
     CopyQuestion("dtype", _("keeps dtype"), _("Is the dtype kept?"), "print(y.dtype == x.dtype)"),
     CopyQuestion(

@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -31,7 +30,7 @@ from tinytorch.viz import (
 )
 
 from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_text
-from ..wording import gettext, gettext_noop, ngettext
+from ..wording import cached_property_in_language, gettext, gettext_noop, ngettext
 from .changed_lines import find_changed_lines
 
 
@@ -177,7 +176,7 @@ class Frame:
         """The exception it raised, as `Type: message`."""
         return self.step.error
 
-    @cached_property
+    @cached_property_in_language
     def title(self) -> str:
         """The line that ran, and a note if it is not simply done."""
         note = _NOTES.get(self.step.kind)

@@ -1,7 +1,14 @@
 """Predictions, exercises, the misconceptions behind wrong answers, the learner's own progress.
 
-May import `run`, `player`, `ui`, `doc`, `tinytorch.viz`. The ready-made questions are public:
-`copylab.questions`.
+Below all of it is the run of a program, `runs.py`. A prediction (`prediction.py`) has questions
+(`question.py`), most of them ready-made (`ready_questions.py`, public as `copylab.questions`).
+Answers are read by `answers.py`. Against a wrong one speak the facts of the run (`evidence.py`) and
+the misconception behind it (`wrong_answers.py`, `misconceptions.py`); `reveal.py` shows both,
+`standalone.py` on a page without a kernel. An exercise (`exercises.py`) checks the variables of an
+attempt (`attempts.py`) by facts of its own (`checked_facts.py`). `verify.py` and `progress.py` are
+for both.
+
+May import `run`, `player`, `ui`, `doc`, `looks`, `tensor_facts`, `safe_files`, `tinytorch.viz`.
 """
 
 from .answers import format_number

@@ -34,6 +34,7 @@ class Step:
     kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a
     function has returned, and the line is done); "branch" (the line decides where to go on: if,
     while, for, match, except); "return"; "error"; "stopped" (limit or interrupt); "syntax".
+    seen: what the run's `look` made of the names; None in the step of a text that is no Python.
     calls: the functions of the program that run, the outermost first. round: which round of its
     loop begins at a line that is a loop's head, from 1. folded: how many rounds of a loop ran
     before it without a step of their own.
@@ -285,6 +286,8 @@ class Recorder:
         site, frame_id, calls = self._open_line
         frames = self._frames_of_program(frame, with_modules=True)
         home = next((outer for outer in frames if id(outer) == frame_id), None)
+        # Its frame is further out: the line has called the function of `frame`. Otherwise the
+        # program has gone on in the same frame, or left that of the line.
         kind = "branch" if home in (None, frame) else "call"
         self._record(kind, site, frame, calls=calls)
 
