@@ -85,8 +85,10 @@ class Declaration:
         keywords = bound.kwargs
         own_prompt, at = keywords.get("prompt"), keywords.get("at")
         # The same by the names of the parameters, for `{x}` in the prompt.
-        subject_by_name = {
-            name: value for name, value in bound.arguments.items() if name not in keywords
+        subject_by_parameter = {
+            parameter: value
+            for parameter, value in bound.arguments.items()
+            if parameter not in keywords
         }
         # `outcome` and `printed` have no `at`, and their functions are called without one.
         at_keyword = {"at": at} if "at" in bound.signature.parameters else {}
@@ -98,7 +100,7 @@ class Declaration:
         finder = self.find_misconception
         return Question(
             # Formatted when it is shown: the language may change in between.
-            prompt=own_prompt or (lambda: _format_prompt(template, subject_by_name, at)),
+            prompt=own_prompt or (lambda: _format_prompt(template, subject_by_parameter, at)),
             choices=self.choices,
             answer=lambda run: self.find_answer(run, *subject, **at_keyword),
             wrong=dict(keywords.get("wrong") or {}),
@@ -158,9 +160,9 @@ def _signature_of_maker(find_answer: Callable[..., Any]) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation="Question")
 
 
-def _format_prompt(template: str, subject_by_name: Mapping[str, Any], at: int | None) -> str:
+def _format_prompt(template: str, subject_by_parameter: Mapping[str, Any], at: int | None) -> str:
     """Return a prompt in the language in use, with what it asks about and the line."""
-    values = dict(subject_by_name)
+    values = dict(subject_by_parameter)
     # The one parameter that is a tuple, `*names`.
     if "names" in values:
         values["names"] = ", ".join(f"`{name}`" for name in values["names"])
