@@ -99,7 +99,8 @@ def test_a_graph_that_someone_adds_to_shows_what_was_added(engine: ModuleType) -
 
 def test_copy_render_pipe_and_save(tmp_path: Path, engine: ModuleType) -> None:
     picture = graph(run("gradient", engine))
-    assert picture.copy().svg == picture.svg
+    copied = picture.copy()
+    assert (copied.svg, copied.text, copied.title) == (picture.svg, picture.text, picture.title)
     assert picture.pipe(format="svg", encoding="utf-8") == picture.svg
     assert picture.pipe() == picture.svg.encode()
     written = picture.render(tmp_path / "graph.gv")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,8 @@ import graphviz
 
 from ..diagnose import compare_snapshots
 from ..read import Snapshot
-from ..show import GraphContents, describe_graph, select_nodes
-from ..wording import cached_property_in_language, current_language, gettext, gettext_noop
+from ..show import describe_graph, select_nodes
+from ..wording import cache_in_language, current_language, gettext, gettext_noop
 from . import layout
 from .graph_svg import Card, GraphSheet, draw_sheet, list_folds, make_sheet
 from .picture import FIXED, TYPST_MISSING, Folded, PictureBase, convert
@@ -63,12 +62,16 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         **options: Any,
     ) -> None:
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
-        self._describe: Callable[[], GraphContents] | None = None
+        self._make_sheet: Callable[[], GraphSheet] | None = None
         if snap is not None:
             changed = compare_snapshots(snap, since)
-            self._describe = partial(describe_graph, changed, select_nodes(changed, find, fold))
-        sheet = self._sheet
-        if sheet is not None:
+            selection = select_nodes(changed, find, fold)
+
+            @cache_in_language()
+            def make_own_sheet() -> GraphSheet:
+                return make_sheet(describe_graph(changed, selection))
+
+            self._make_sheet, sheet = make_own_sheet, make_own_sheet()
             # With "out", edges leave a node in the order in which they are added: that of its inputs.
             self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
             # Sizes are fixed: Graphviz would measure the fonts of the machine.
@@ -86,10 +89,10 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         self._own_source: str = self.source
         self._svg_by_source: dict[tuple[str, str | None], str] = {}
 
-    @cached_property_in_language
+    @property
     def _sheet(self) -> GraphSheet | None:
-        """The cards of the snapshot, as long as nobody adds to the graph; None without a snapshot."""
-        return None if self._describe is None else make_sheet(self._describe())
+        """The cards of the snapshot, in the language in use; None without a snapshot."""
+        return None if self._make_sheet is None else self._make_sheet()
 
     def _add_card(self, card: Card) -> None:
         # Graphviz reads backslashes in a label as commands.
@@ -237,7 +240,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
     def copy(self) -> GraphPicture:
         """Return an independent copy, as Digraph.copy."""
         other = super().copy()
-        other._describe, other._own_source = self._describe, self._own_source
+        other._make_sheet, other._own_source = self._make_sheet, self._own_source
         return other
 
 
