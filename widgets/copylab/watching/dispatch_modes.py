@@ -40,6 +40,16 @@ def push_mode(mode: Any) -> None:
     _dispatch_module()._push_mode(mode)
 
 
+def push_mode_below(mode: Any) -> None:
+    """Put a mode below the others of this thread's stack."""
+    dispatch = _dispatch_module()
+    modes_above = []
+    while dispatch._get_current_dispatch_mode_stack():
+        modes_above.append(dispatch._pop_mode())
+    for each in (mode, *reversed(modes_above)):
+        dispatch._push_mode(each)
+
+
 def remove_mode(mode: Any) -> None:
     """Take a mode off this thread's stack, below modes of the program that last longer."""
     dispatch = _dispatch_module()

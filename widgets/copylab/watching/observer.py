@@ -115,6 +115,9 @@ class _CountedFinding:
 class Watch(Presentation):
     """A watch, and what it found. Made by `watch`."""
 
+    has_node_hooks = False
+    """True once a node of a graph has got a hook, under this watch."""
+
     def __init__(self, silent: Literal["warn", "raise", "record"] = "warn") -> None:
         if silent not in ("warn", "raise", "record"):
             raise ValueError(f'silent must be "warn", "raise" or "record", not {silent!r}')

@@ -20,6 +20,7 @@ from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_te
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
 from .given_gradients import is_shared_gradient
 from .kept_attributes import AttributeKeeper, watch_attributes
+from .mode_pauses import ModePauses
 from .packed_saves import watch_packing
 from .places import Place
 from .scope import Replacement, run_in_unwatched_thread, watch_assignments
@@ -53,10 +54,6 @@ _SCALAR_TYPES_WITH_CLASS = ("Byte", "Char", "Double", "Float", "Int", "Long", "S
 """What errors call `torch.FloatTensor` and so on; later dtypes have no such class."""
 
 
-_ASKING = frozenset({"MaskedFillBackward", "ProdBackward"})
-"""Nodes whose formulas compute otherwise under a dispatch mode (`areAnyTensorSubclassLike`)."""
-
-
 class TorchHooks:
     """PyTorch under a watch, in one thread."""
 
@@ -72,8 +69,8 @@ class TorchHooks:
         self.has_hooks = False
         """True while the pair of hooks is on this thread's stack."""
         self.shortens_names, self.hint = _read_stale_error(torch)
-        self.asking_kinds: dict[type, bool] = {}
-        """Kinds of nodes, and whether their formulas ask if a mode is on."""
+        self.pauses = ModePauses(self)
+        """Takes the mode off where PyTorch's own code runs."""
         self.misses_list_writes = False
         """True if PyTorch, under a dispatch mode, does not count writes to lists of tensors."""
 
@@ -94,6 +91,7 @@ class TorchHooks:
         with ExitStack() as stack:
             push_mode(self.mode)
             stack.callback(remove_mode, self.mode)
+            self.pauses.attach(stack)
             with self.torch.inference_mode(False):
                 probe = self.torch.zeros(1)
                 self.torch._foreach_zero_([probe])
@@ -177,6 +175,7 @@ class TorchHooks:
             self._remove_hooks()
         if self.attributes.in_forward:
             self.attributes.settle()
+        self.pauses.resume()
         was_leaf = tensor.is_leaf
         new_nodes = self.get_sequence_nr() - self.next_nr
         is_output = not was_leaf and self._is_output(tensor, new_nodes)
@@ -252,27 +251,11 @@ class TorchHooks:
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
         if backward_nr >= 0:
             self.watch.check_read(record, self.find_node, backward_nr)
-            kind = type(self.find_node())
-            if self.asking_kinds.get(kind, True):  # asked here: this runs for each saved tensor
-                self._hide_mode_from_formula(kind)
+            self.pauses.pause_for_formula(sys._getframe().f_back)
         return record.tensor
 
     # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.
     unpack.is_of_watch = True  # type: ignore[attr-defined]
-
-    def _hide_mode_from_formula(self, kind: type) -> None:
-        """Switch modes off for the rest of this node, if its formula computes otherwise under one.
-
-        The engine puts back what a node has switched. With `create_graph`, the mode stays on: it
-        has to see what the formula saves.
-        """
-        if kind not in self.asking_kinds:
-            self.asking_kinds[kind] = kind.__name__.rstrip("0123456789") in _ASKING
-        if not self.asking_kinds[kind] or self.torch.is_grad_enabled():
-            return
-        # A mode of the program's own has the same effect without a watch.
-        if self.torch._C._len_torch_dispatch_stack() == 1:
-            self.torch._C._dispatch_tls_set_dispatch_key_excluded("Python", True)
 
     def find_node(self) -> Any:
         """Return the node that backward is at."""

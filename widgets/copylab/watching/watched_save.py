@@ -212,10 +212,7 @@ def compute_checksum(tensor: Any, span: Span) -> int | None:
         return None
     length = tensor.nbytes
     if stop - start <= length:
-        # Without gaps between the elements their order does not matter. Small tensors, which are
-        # most of them, take the shortest way: a checksum is made for every save and every read.
-        if length <= _PIECE_BYTES:
-            return zlib.crc32(ctypes.string_at(start, stop - start))
+        # Without gaps between the elements their order does not matter.
         return _checksum_memory(start, stop - start)
     if length > WHOLE_BYTES:
         return None

@@ -1,0 +1,174 @@
+"""PyTorch's own code that runs without the dispatch mode of a watch, because what it writes is known.
+
+Under a mode each operation takes some five microseconds longer, whatever the mode does: most of
+what a watch costs. Two passages need none: the formula of a node, which writes to new memory alone,
+and the step of an optimizer, which writes to its parameters and its state.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache, wraps
+from importlib import import_module
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from .dispatch_modes import push_mode_below
+from .scope import Replacement, find_watches_of_thread
+
+if TYPE_CHECKING:
+    from .observer import WriteInProgress
+    from .on_torch import TorchHooks
+
+_ASKING = frozenset({"MaskedFillBackward", "ProdBackward"})
+"""Nodes whose formulas compute otherwise under a dispatch mode (`areAnyTensorSubclassLike`)."""
+
+
+class ModePauses:
+    """The passages that the dispatch mode of one thread is taken off for."""
+
+    def __init__(self, hooks: TorchHooks) -> None:
+        self.hooks = hooks
+        self.watch = hooks.watch
+        self.torch = torch = hooks.torch
+        self.mode = hooks.mode
+        self.optim: Any = import_module("torch.optim.optimizer")
+        self.thread = threading.get_ident()
+        """The thread of the mode: hooks on optimizers are called in each."""
+        self.mode_at = torch._C._get_dispatch_stack_at
+        self.count_modes = torch._C._len_torch_dispatch_stack
+        run_backward = getattr(torch.autograd.graph, "_engine_run_backward", None)
+        self.engine_code = getattr(run_backward, "__code__", None)
+        """The code of the frame below which the engine runs formulas."""
+        self.are_formulas: dict[type, bool] = {}
+        """Kinds of nodes, and True for those whose formulas are PyTorch's own."""
+        self.stepping_optimizer: Any = None
+        """The optimizer whose step runs without the mode."""
+        self.writes_of_step: list[WriteInProgress] = []
+        """What that step writes to, as far as nodes have saved it."""
+
+    def attach(self, stack: ExitStack) -> None:
+        """Hear of hooks on nodes and of steps, until the stack is closed."""
+        node_hooks = _note_node_hooks(self.torch.autograd.Function)
+        node_hooks.install()
+        stack.callback(node_hooks.remove)
+        for register, hook in (
+            (self.optim.register_optimizer_step_pre_hook, self.begin_step),
+            (self.optim.register_optimizer_step_post_hook, self.end_step),
+        ):
+            stack.callback(register(hook).remove)
+        stack.callback(self.resume)
+
+    def _is_alone(self) -> bool:
+        """Return True if this thread has our mode and no other: others see what they see without us."""
+        return self.count_modes() == 1 and self.mode_at(0) is self.mode
+
+    # -- formulas ----------------------------------------------------------------------
+
+    def pause_for_formula(self, caller: FrameType | None) -> None:
+        """Take the mode off for the rest of the running node, if nothing but its formula runs there.
+
+        caller: the frame that reads what the node has saved. With `create_graph` the mode stays on:
+        it has to see what the formula saves. The engine puts the modes back that it had before the
+        node.
+        """
+        # A hook or a Function may read the same, and goes on with code of the program's own.
+        if caller is None or caller.f_code is not self.engine_code or not self._is_alone():
+            return
+        kind = type(self.torch._C._current_autograd_node())
+        is_formula = self.are_formulas.get(kind)
+        if is_formula is None:
+            # Nodes of C++ extensions and `CopySlices`, which may run a Function, have no number.
+            is_formula = self.are_formulas[kind] = kind.__name__[-1:].isdigit()
+        if not is_formula or self.torch.is_grad_enabled():
+            return
+        # Hooks of a node run after its formula, before the engine puts the mode back.
+        if self.watch.has_node_hooks and kind.__name__.rstrip("0123456789") not in _ASKING:
+            return
+        self.torch._C._pop_torch_dispatch_stack(None)
+
+    # -- optimizers --------------------------------------------------------------------
+
+    def begin_step(self, optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        """Note what an optimizer of PyTorch's is about to write to, and take the mode off."""
+        if threading.get_ident() != self.thread or self.watch.ended:
+            return
+        self.resume()
+        # A closure, which computes a loss, is code of the program's own.
+        has_closure = any(value is not None for value in (*args[1:], *kwargs.values()))
+        if has_closure or not self._is_alone() or not self._is_plain(optimizer):
+            return
+        tensors = list(_find_written(optimizer, self.torch.Tensor))
+        if any(type(t) not in (self.torch.Tensor, self.torch.nn.Parameter) for t in tensors):
+            return
+        if self.hooks.attributes.in_forward:
+            self.hooks.attributes.settle()
+        writes = [self.watch.record_write(tensor) for tensor in tensors]
+        self.writes_of_step = [write for write in writes if write is not None]
+        self.stepping_optimizer = optimizer
+        self.torch._C._pop_torch_dispatch_stack(None)
+
+    def _is_plain(self, optimizer: Any) -> bool:
+        """Return True if a step runs code of PyTorch's alone, and records nothing."""
+        hooks = [
+            *self.optim._global_optimizer_pre_hooks.values(),
+            *self.optim._global_optimizer_post_hooks.values(),
+        ]
+        return (
+            type(optimizer).__module__.startswith("torch.optim.")
+            and not optimizer.defaults.get("differentiable")
+            # These are few operations, and write to gradients, too.
+            and not any(group.get("fused") for group in optimizer.param_groups)
+            and not optimizer._optimizer_step_pre_hooks
+            and not optimizer._optimizer_step_post_hooks
+            and all(isinstance(getattr(hook, "__self__", None), ModePauses) for hook in hooks)
+        )
+
+    def end_step(self, optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> None:  # noqa: ARG002
+        """Put the mode back, and note what the step has written."""
+        if optimizer is self.stepping_optimizer and threading.get_ident() == self.thread:
+            self.resume()
+
+    # `torch.compile` of a step leaves these two alone.
+    begin_step._torchdynamo_disable = True  # type: ignore[attr-defined]
+    end_step._torchdynamo_disable = True  # type: ignore[attr-defined]
+
+    def resume(self) -> None:
+        """End a step. One that has raised ends with the next save or step: nothing tells of it."""
+        if self.stepping_optimizer is None:
+            return
+        self.stepping_optimizer = None
+        push_mode_below(self.mode)
+        writes, self.writes_of_step = self.writes_of_step, []
+        for write in writes:
+            write.end()
+
+
+def _find_written(optimizer: Any, tensor_class: type) -> Iterator[Any]:
+    """Yield the tensors that a step of an optimizer writes to."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.grad is None:
+                continue
+            yield parameter
+            for value in optimizer.state.get(parameter, {}).values():
+                if isinstance(value, tensor_class):
+                    yield value
+
+
+@cache
+def _note_node_hooks(function_class: Any) -> Replacement:
+    """Replace what PyTorch calls when a node gets a hook: the watches of the thread note it."""
+
+    def replace(register: Any) -> Any:
+        @wraps(register)
+        def register_noted(hooks: Any, hook: Any) -> Any:
+            for watch in find_watches_of_thread():
+                watch.has_node_hooks = True
+            return register(hooks, hook)
+
+        return staticmethod(register_noted)
+
+    return Replacement(function_class, "_register_hook", replace)
