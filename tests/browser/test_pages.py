@@ -317,11 +317,14 @@ def test_the_code_of_each_function_that_runs(
     page = watched.page
     page.goto((tmp_path / "page.html").as_uri())
     player = page.locator(".cl-player")
-    assert player.locator(".cl-of").all_inner_texts() == ["run", "Scale.forward"]
+    assert player.locator(".cl-of").all_inner_texts() == [
+        "run (two_functions.py)",
+        "Scale.forward (two_functions.py)",
+    ]
     player.focus()
     page.keyboard.press("ArrowRight")
     expect(player.locator(".cl-status")).to_contain_text(
-        "Step 2 of 5, Scale.forward, line 2: y = x * 2"
+        "Step 2 of 5, Scale.forward (two_functions.py), line 3: y = x * 2"
     )
     here = player.locator(".cl-here")
     expect(here).to_have_text("y = x * 2")

@@ -425,7 +425,9 @@ class TestFace:
             return u  # noqa: RET504
 
         made = steps(double, engine.ones(2), engine=engine)
-        assert [frame.line for frame in made] == [2, 3]
+        first = double.__code__.co_firstlineno
+        assert [frame.line for frame in made] == [first + 1, first + 2]
+        assert made[0].place == f"test_steps.py, line {first + 1}"
         assert made[1].output == "tensor([2., 2.])\n"
         assert "u is a new tensor with a storage of its own." in made[0].changes
 

@@ -43,5 +43,6 @@ def test_a_function_of_a_cell(kernel: tuple[KernelManager, BlockingKernelClient]
     list(messages(client, cell))
     found = list(messages(client, "steps(double, torch.ones(2))"))
     data = next(content for kind, content in found if kind == "execute_result")["data"]
-    assert "Step 2, line 3: return u" in data["text/plain"]
+    # As a traceback and a watch call it.
+    assert "Step 2, In[1], line 5: return u" in data["text/plain"]
     assert "u is a new tensor with a storage of its own." in data["text/plain"]

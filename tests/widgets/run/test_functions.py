@@ -209,7 +209,17 @@ def functions(module: ModuleType) -> list[FunctionType]:
 
 
 def places(made: Steps) -> list[str]:
-    return [frame.place for frame in made]
+    """Return of each step its function and its line there, counted from that of `def`."""
+    return [
+        f"{frame.step.site.text.name}, line {frame.line - frame.step.site.text.above}".lstrip(", ")
+        for frame in made
+    ]
+
+
+def line_of(source: str) -> int:
+    """Return the line of the user's file that begins with this source."""
+    lines = [line.strip() for line in MODEL.splitlines()]
+    return next(number for number, line in enumerate(lines, 1) if line.startswith(source))
 
 
 class TestTheSameFile:
@@ -234,9 +244,15 @@ class TestTheSameFile:
         assert "h in forward is a new tensor" in made[1].changes[0]
         assert made[2].step.calls == ("Net.forward",)
         assert repr(made) == "Steps(17 lines, 14 steps, ended='finished')"
-        assert "Call of Net.forward() in train_step, line 2, steps 1 to 6" in made.text
-        assert "  Net.forward:\n  1  def forward(self, x):\n  2      h = self.fc(x)" in made.text
-        assert "Step 2, Net.forward, line 2: h = self.fc(x)" in made.text
+        # Lines are those of the file, as a traceback and a watch have them.
+        call, forward = line_of("def train_step") + 1, line_of("h = self.fc(x)")
+        assert f"Call of Net.forward() in train_step (users_model.py), line {call}, " in made.text
+        assert f"  Net.forward (users_model.py):\n  {forward - 1}  def forward" in made.text
+        assert f"Step 2, Net.forward (users_model.py), line {forward}: h = self.fc(x)" in made.text
+        assert (made[1].line, made[1].place) == (
+            forward,
+            f"Net.forward (users_model.py), line {forward}",
+        )
         assert "self in" not in made.text
 
     def test_a_method(self, model: Any) -> None:
@@ -249,7 +265,8 @@ class TestTheSameFile:
 
     def test_one_function_alone_is_said_as_before(self, model: Any) -> None:
         made = steps(model.loss_of, model.torch.ones(2), engine=model.torch)
-        assert places(made) == ["line 3", "line 4"]
+        line = line_of("return total")
+        assert made[1].place == f"users_model.py, line {line}"
         assert "loss_of" not in made.text.partition("\n")[2].replace("def loss_of", "").replace(
             "loss_of() returns", ""
         )
@@ -298,18 +315,19 @@ class TestTheSameFile:
     def test_an_exception_inside(self, model: Any) -> None:
         made = steps(model.fails, engine=model.torch)
         assert made.ended == "error"
-        assert (made[-1].place, made[-1].error) == (
+        assert (places(made)[-1], made[-1].error) == (
             "inside, line 2",
             "ZeroDivisionError: division by zero",
         )
-        assert made.end == "The error in inside, line 2 ended the run."
+        where = f"inside (users_model.py), line {made[-1].line}"
+        assert made.end == f"The error in {where} ended the run."
         assert [frame.step.caught for frame in made if frame.error] == [True, False]
 
     def test_an_interrupt_inside(self, model: Any) -> None:
         interrupt_at(model.__file__, model.sleeps.__code__.co_firstlineno + 3)
         made = steps(model.waits, engine=model.torch)
         assert made.ended == "interrupted"
-        assert made[-1].place == "sleeps, line 4"
+        assert places(made)[-1] == "sleeps, line 4"
 
     @pytest.mark.parametrize("limits", [{"max_steps": 3}, {"seconds": 0.2}])
     def test_limits_inside(self, model: Any, limits: dict[str, Any]) -> None:
@@ -338,7 +356,7 @@ class TestTheSameFile:
             "def f(odd):\n    a = 1\n    b = 2\n    return b\n"
         )
         module = load(tmp_path, "users_odd", source, engine)
-        assert [frame.line for frame in steps(module.f, module.Odd(), engine=engine)] == [2, 3, 4]
+        assert [frame.line for frame in steps(module.f, module.Odd(), engine=engine)] == [6, 7, 8]
 
     def test_a_steps_within_steps(self, tmp_path: Path, engine: ModuleType) -> None:
         source = (
@@ -349,7 +367,7 @@ class TestTheSameFile:
         code = module.g.__code__
         made = steps(module.f, 1, engine=engine)
         assert made[-1].output == "3\n"
-        assert made[-2].place == "g, line 2"
+        assert places(made)[-2] == "g, line 2"
         assert module.g.__code__ is code
 
 
@@ -362,7 +380,7 @@ class TestOthers:
     def stepped(self, train: Any, model: Any, into: Any) -> set[str]:
         made = steps(train.run, model.Net(), model.torch.ones(1, 2), engine=model.torch, into=into)
         assert made.ended == "finished"
-        return {frame.place.partition(", line")[0] for frame in made if ", line" in frame.place} - {
+        return {place.partition(", line")[0] for place in places(made) if ", line" in place} - {
             "run"
         }
 
@@ -407,7 +425,10 @@ class TestOthers:
         names = {"json": json}
         code = "a = json.dumps([1])"
         assert len(steps(code, engine=model.torch, namespace=names)) == 1
-        assert "dumps, line" in steps(code, engine=model.torch, namespace=names, into=json).text
+        assert (
+            "dumps (json/__init__.py), line"
+            in steps(code, engine=model.torch, namespace=names, into=json).text
+        )
 
     @pytest.mark.parametrize("wrong", [print, len, [print], types.ModuleType("empty"), steps, int])
     def test_what_has_no_source(self, wrong: Any) -> None:
@@ -446,8 +467,10 @@ class TestShown:
     def test_the_form_has_all_that_ran_and_where_each_step_stands(self, model: Any) -> None:
         html = steps(model.down, 1, engine=model.torch).static_form.render_form()
         assert html.count('<pre class="cl-code"') == 2
-        assert '<pre class="cl-code" data-name="down">' in html
-        assert 'class="cl-step" data-code="1" data-line="2"' in html
+        above = line_of("def down(n):") - 1
+        listing = f'<pre class="cl-code" data-name="down (users_model.py)" data-above="{above}">'
+        assert listing in html
+        assert f'class="cl-step" data-code="1" data-line="{line_of("def up(n):") + 1}"' in html
         alone = steps("a = 1", engine=model.torch).static_form.render_form()
         assert "data-code" not in alone
         assert "data-name" not in alone
@@ -459,6 +482,6 @@ class TestShown:
         )
         module = load(tmp_path, "users_write", source, engine)
         made = steps(module.run, engine.ones(2, requires_grad=True), engine=engine)
-        assert "Loop in write, line 2: 2 rounds" in made.text
-        assert "Round 1 of the loop in write, line 2" in made.text
-        assert "write, line 3, c.mul_(2)" in made.text
+        assert "Loop in write (users_write.py), line 2: 2 rounds" in made.text
+        assert "Round 1 of the loop in write (users_write.py), line 2" in made.text
+        assert "write (users_write.py), line 3, c.mul_(2)" in made.text

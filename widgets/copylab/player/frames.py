@@ -128,14 +128,14 @@ class StepPicture(Document):
 
 @dataclass(frozen=True)
 class Frame:
-    """All that is shown of one step. Steps and lines are counted from 1."""
+    """All that is shown of one step. Steps are counted from 1."""
 
     number: int
     step: Step
     changes: tuple[str, ...]
     pictures: Mapping[str, StepPicture]
     place: str = ""
-    """`line 3`; if several functions are stepped, `Net.forward, line 3`."""
+    """`line 3`; of a function `model.py, line 3`, of several `Net.forward (model.py), line 3`."""
     code: int = 0
     """The index of the text of the run that has its line."""
     picture_changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class Frame:
 
     @property
     def line(self) -> int:
-        """The line of the code that ran."""
+        """The line that ran: of the code, or of the function's file."""
         return self.step.site.line
 
     @property
@@ -267,7 +267,7 @@ def _blame_steps(run: RecordedRun, differences: Mapping[int, Difference]) -> dic
         step = run.steps[number - 1]
         site, now = step.site, changes.now
         blames[number] = blame_lines(past, site.source, step.error, now)
-        function = site.text.name if len(run.texts) > 1 else ""
+        function = site.text.describe(several=len(run.texts) > 1)
         past.append(PastStep(site.line, site.source, now, function))
     return blames
 

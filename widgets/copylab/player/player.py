@@ -69,8 +69,9 @@ def steps(
     `code` is a string, run in a namespace of its own, or a function, called with `args` and
     `kwargs`. Its lines are stepped, loops and calls of its own functions included. From a function,
     the functions and methods of the same file (in a notebook: of all cells) are stepped into as
-    well. Everything else that is called runs in one go, unless `into` names it. The player folds
-    and unfolds loops and calls; `into` and `rounds` choose what becomes a step.
+    well, and lines are those of that file. Everything else that is called runs in one go, unless
+    `into` names it. The player folds and unfolds loops and calls; `into` and `rounds` choose what
+    becomes a step.
 
     engine: the module that the code knows as `torch`; by default the caller's global `torch`,
         otherwise tinytorch.

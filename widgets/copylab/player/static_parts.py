@@ -65,22 +65,24 @@ class RenderPlan:
 
 
 class CodeListing(Part):
-    """The numbered lines of a text, under its name if there are several texts.
+    """The lines of a text with their numbers in the file, under its name if there are several texts.
 
     limit: maximum number of lines; a last line then says how many more there are.
     """
 
     def __init__(self, text: SourceText, *, has_title: bool, limit: int) -> None:
-        self.name = text.name if has_title else ""
-        self.title = (text.name or gettext("The code")) if has_title else ""
+        self.name = text.describe(several=has_title)
+        self.title = (self.name or gettext("The code")) if has_title else ""
+        self.above = text.above
         lines = lines_of_listing(text)
-        width = len(str(len(lines)))
+        width = len(str(self.above + len(lines)))
         if missing := len(lines) - limit:
             more = ngettext(
                 "... {number} more line, not shown", "... {number} more lines, not shown", missing
             )
             lines = [*lines[:limit], more]
-        self.rows = [(f"{number:>{width}}  ", line) for number, line in enumerate(lines, 1)]
+        numbered = enumerate(lines, self.above + 1)
+        self.rows = [(f"{number:>{width}}  ", line) for number, line in numbered]
 
     def text(self) -> str:
         """The lines with their numbers."""
@@ -92,7 +94,13 @@ class CodeListing(Part):
         code = "\n".join(
             f"{number}<span class='cl-line'>{escape(line)}</span>" for number, line in self.rows
         )
-        listing = html_element("pre", code, class_="cl-code", data_name=self.name or None)
+        listing = html_element(
+            "pre",
+            code,
+            class_="cl-code",
+            data_name=self.name or None,
+            data_above=self.above or None,
+        )
         if not self.title:
             return listing
         return html_element("p", escape(self.title), class_="cl-of") + listing

@@ -6,6 +6,7 @@ May import `tinytorch.viz` and the catalogue of words; knows nothing of widgets,
 lessons.
 """
 
+from .cells import CELL_NUMBERS, name_of_file
 from .functions import Steppable, program_from_function
 from .program import FunctionChoice, Program, Site, SourceText, compile_program, dedent_code
 from .recorder import Step
@@ -28,6 +29,7 @@ from .surroundings import (
 )
 
 __all__ = [
+    "CELL_NUMBERS",
     "LIMITS",
     "FunctionChoice",
     "Limits",
@@ -48,6 +50,7 @@ __all__ = [
     "find_engine",
     "make_builtins",
     "make_printable",
+    "name_of_file",
     "notebook_names",
     "program_from_function",
     "repeatable_session",

@@ -19,6 +19,7 @@ from typing import Any
 
 import tinytorch
 
+from .cells import CELL_NUMBERS
 from .program import (
     FunctionChoice,
     FunctionKey,
@@ -58,6 +59,7 @@ def program_from_function(
 
     """
     function = _require_function(call)
+    CELL_NUMBERS.follow_shell()
     args = (call.__self__, *args) if isinstance(call, MethodType) else args
     _refuse_unsteppable(function)
     sites: list[Site] = []

@@ -21,6 +21,7 @@ from typing import Any
 from tinytorch.viz import join_few_names
 
 from ..wording import gettext
+from .cells import name_of_file
 from .scopes import Scopes, find_scopes
 
 FILENAME = "<steps>"
@@ -47,24 +48,30 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class SourceText:
-    """Code with lines of its own, from 1: a program, or one function of a file.
+    """Code whose lines are counted together: a program, or one function of a file.
 
     name: the function, such as `Net.forward`; empty for a program. file: its name for Python.
-    above: the number of lines of the file above it.
+    above: the number of lines of the file above it. file_name: what readers call the file, such as
+    `train.py`; empty for a program.
     """
 
     code: str
     name: str = ""
     file: str = FILENAME
     above: int = 0
+    file_name: str = ""
+
+    def describe(self, *, several: bool) -> str:
+        """Return `Net.forward (model.py)`, if it is the only text `model.py`; empty for a program."""
+        return f"{self.name} ({self.file_name})" if several and self.name else self.file_name
 
 
 @dataclass(frozen=True)
 class Site:
-    """A place in the program that can become a step: its lines (from 1), its code, its function.
+    """A place in the program that can become a step: its lines, its code, its function.
 
-    text: where the lines are counted. loop: "for" or "while" if it begins a loop. loops: the loops
-    of its function around it, the outermost first.
+    line, end_line: in the file, from 1. text: the code that it is part of. loop: "for" or "while"
+    if it begins a loop. loops: the loops of its function around it, the outermost first.
     """
 
     line: int
@@ -76,15 +83,17 @@ class Site:
     loops: tuple[Site, ...] = ()
 
     def describe_place(self, *, several: bool) -> str:
-        """Return `line 3`, or if there are `several` texts, `Net.forward, line 3`."""
-        if several and self.text.name:
-            return gettext("{function}, line {line}", function=self.text.name, line=self.line)
+        """Return `line 3`; of a function, as text `describe`s it, `model.py, line 3`."""
+        function = self.text.describe(several=several)
+        if function:
+            return gettext("{function}, line {line}", function=function, line=self.line)
         return gettext("line {line}", line=self.line)
 
     def phrase_place(self, *, several: bool) -> str:
-        """Return the same for a sentence: `on line 3`, `in Net.forward, line 3`."""
-        if several and self.text.name:
-            return gettext("in {function}, line {line}", function=self.text.name, line=self.line)
+        """Return the same for a sentence: `on line 3`, `in model.py, line 3`."""
+        function = self.text.describe(several=several)
+        if function:
+            return gettext("in {function}, line {line}", function=function, line=self.line)
         return gettext("on line {line}", line=self.line)
 
 
@@ -212,7 +221,7 @@ class Marker:
         return self.compile_tree()
 
     def mark_function(self, node: FunctionNode, *, whole: bool) -> SourceText:
-        """Mark a function, whose lines are counted from its first; `whole`: whatever `into` says.
+        """Mark a function; `whole`: whatever `into` says.
 
         Returns its text.
         """
@@ -220,7 +229,10 @@ class Marker:
             return self._text
         above, name = find_first_line(node) - 1, self._names[node]
         lines = "\n".join(self._lines[above : node.end_lineno])
-        self._text = SourceText(textwrap.dedent(lines) + "\n", name, self._text.file, above)
+        file = self._text.file
+        self._text = SourceText(
+            textwrap.dedent(lines) + "\n", name, file, above, name_of_file(file)
+        )
         self._loops = ()
         if whole:
             self._marked.add(node)
@@ -359,10 +371,7 @@ class Marker:
             loop = "for"
         elif isinstance(node, ast.While):
             loop = "while"
-        above = self._text.above
-        self._sites.append(
-            Site(line - above, end - above, source, function, self._text, loop, self._loops)
-        )
+        self._sites.append(Site(line, end, source, function, self._text, loop, self._loops))
         return len(self._sites) - 1
 
     @staticmethod

@@ -339,7 +339,7 @@ class Recorder:
         """Return the smallest site that contains a line of a file."""
         candidates = []
         for number, site in enumerate(self._sites):
-            if site.text.file == file and site.line <= line - site.text.above <= site.end_line:
+            if site.text.file == file and site.line <= line <= site.end_line:
                 candidates.append((site.end_line - site.line, number))
         return min(candidates)[1] if candidates else None
 

@@ -16,11 +16,11 @@ from tinytorch.graph import name_of_node
 from tinytorch.viz import THREADS_IN_DRY_RUN, format_repr, memory, snapshot
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
+from ..run import CELL_NUMBERS
 from ..ui import panel_style_sheet
 from ..wording import gettext, ngettext
 from . import scope
 from .aliases import find_aliases
-from .cells import CELL_NUMBERS
 from .findings import Finding, GradientWarning
 from .formulas import FormulaUse, find_use
 from .gaps import WatchGaps

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from tinytorch.viz import shorten_text
 
+from ..run import CELL_NUMBERS, name_of_file
 from ..wording import gettext
-from .cells import CELL_NUMBERS
 
 _OPTIMIZER_PATH = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
 
@@ -37,8 +37,7 @@ class Place(NamedTuple):
     @property
     def label(self) -> str:
         """What pictures call it: `train.py, line 12` or, of a cell, `In[3], line 12`."""
-        file = CELL_NUMBERS.name_of(self.file) or Path(self.file).name
-        return gettext("{file}, line {line}", file=file, line=self.line)
+        return gettext("{file}, line {line}", file=name_of_file(self.file), line=self.line)
 
     @property
     def file_for_warnings(self) -> str:

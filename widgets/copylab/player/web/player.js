@@ -33,6 +33,7 @@ function makeElement(tag, attributes = {}, ...children) {
 function readForm(root) {
   const codes = [...root.querySelectorAll(".cl-code")].map((code) => ({
     name: code.dataset.name ?? "",
+    above: Number(code.dataset.above ?? 0),
     lines: [...code.querySelectorAll(".cl-line")].map((line) => line.textContent),
   }));
   const steps = readSteps(root);
@@ -146,11 +147,11 @@ class Player {
 
   makeListing() {
     this.code = makeElement("ol", { class: "cl-listing", "aria-label": say("The code, the line of this step marked") });
-    this.rows = this.codes.map(({ name, lines }) => {
+    this.rows = this.codes.map(({ name, above, lines }) => {
       if (this.codes.length > 1) this.code.append(makeElement("li", { class: "cl-of" }, name || say("The code")));
       const rows = lines.map((line, at) => {
         const text = makeElement("span", { class: "cl-text" }, ...this.markNames(line));
-        return makeElement("li", { "data-line": at + 1 }, text);
+        return makeElement("li", { "data-line": above + at + 1 }, text);
       });
       this.code.append(...rows);
       return rows;
@@ -360,10 +361,11 @@ class Player {
       row.removeAttribute("aria-current");
     }
     const rows = this.rows[step.code];
-    this.here = rows.slice(step.line - 1, step.end);
+    const first = step.line - 1 - this.codes[step.code].above;
+    this.here = rows.slice(first, first + 1 + step.end - step.line);
     for (const row of this.here) row.className = WRONG_KINDS.includes(step.kind) ? "cl-here cl-wrong" : "cl-here";
     this.here[0]?.setAttribute("aria-current", "step");
-    this.scrollToRow(rows[step.line - 1]);
+    this.scrollToRow(rows[first]);
   }
 
   /** Give the names in the code the hues of the tensors that they are at a step. */

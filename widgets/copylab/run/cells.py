@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 from ..wording import gettext
@@ -57,6 +58,14 @@ class CellNumbers:
 
 
 CELL_NUMBERS = CellNumbers()
+
+
+def name_of_file(file: str) -> str:
+    """Return what readers call a file: `train.py`, or of a cell `In[3]`."""
+    cell, path = CELL_NUMBERS.name_of(file), Path(file)
+    # Every package has a file of that name.
+    name = f"{path.parent.name}/{path.name}" if path.name == "__init__.py" else path.name
+    return cell or name
 
 
 def _running_shell() -> Any:
