@@ -177,7 +177,7 @@ def test_the_guide_says_how_long_the_way_is() -> None:
 def test_what_is_nowhere_is_noticed() -> None:
     program, file = "../tests/programs/rules/r30_printing.out", "../tinytorch/tensor.py"
     (rule,) = rules(
-        f"| a rule | [r30]({program}) | `nowhere`, `_own_storage` in [tensor.py]({file}) |\n"
+        f"| a rule | [r30]({program}) | `nowhere`, `_materialize_storage` in [tensor.py]({file}) |\n"
     )
     assert [p.exists() for p in rule.programs] == [True]
     assert [name for name, path in rule.places if not defines(path, name)] == ["nowhere"]

@@ -132,7 +132,7 @@ _NAMES_OF_ENGINE = frozenset(
         "_as_number",
         "_item_of_dim",
         "_make_alias_of",
-        "_own_storage",
+        "_materialize_storage",
     ]
 )
 
@@ -194,7 +194,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     # making tensors from tensors ----------------------------------------------------------------
 
-    def _own_storage(self) -> UntypedStorage:
+    def _materialize_storage(self) -> UntypedStorage:
         """Return the storage, made now if nobody shared or looked at it before."""
         storage = self._storage
         if storage is None:
@@ -214,9 +214,9 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         t = _new(Tensor)
         t._data = self._data
         storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
+        t._storage = self._materialize_storage() if storage is None else storage
         t._counter = counter = self._counter
-        t._edge = t._meta = t._view = None
+        t._edge = t._meta = t._view_meta = None
         if counter.is_inference:
             t._counter = counter.counter_of_detached()
         return t
@@ -229,11 +229,11 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         t = _new(Tensor)
         t._data = data
         storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
+        t._storage = self._materialize_storage() if storage is None else storage
         if counter is None:
             counter = self._counter.counter_of_view()
         t._counter = counter
-        t._edge = t._meta = t._view = None
+        t._edge = t._meta = t._view_meta = None
         return t
 
     # shape and memory ---------------------------------------------------------------------------
@@ -275,7 +275,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         a = self._data
         if self._storage is None and a.base is None:
             return 0
-        return (address_of(a) - address_of(self._own_storage().buffer)) // a.itemsize
+        return (address_of(a) - address_of(self._materialize_storage().buffer)) // a.itemsize
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -314,7 +314,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     def untyped_storage(self) -> UntypedStorage:
         """Return the storage."""
-        return self._own_storage()
+        return self._materialize_storage()
 
     def data_ptr(self) -> int:
         """Return the address of the first element; 0 for an empty tensor."""
@@ -366,13 +366,13 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         return self._counter.version_shown()
 
     _base: readonly[Tensor | None] = readonly(
-        lambda self: None if self._view is None else self._view[0],
+        lambda self: None if self._view_meta is None else self._view_meta[0],
         doc="The base of a view; None for other tensors.",
     )
 
     def _is_view(self) -> bool:
         """Return True if this tensor is a view of another one."""
-        return self._view is not None
+        return self._view_meta is not None
 
     def _view_func(self, new_base: Tensor) -> Tensor:
         """Return a view of another base, over the cells that this one has of its own.
@@ -386,10 +386,11 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     @readonly
     def grad_fn(self) -> Node | None:
         """The node of which this tensor is an output; None for a leaf."""
-        if self._view is not None:
+        if self._view_meta is not None:
             regenerate_grad_fn(self)
         edge = self._edge
-        return None if edge is None or edge[0]._is_leaf else edge[0]
+        # An edge to a leaf is that of what an unpack hook gave back for a saved leaf.
+        return None if edge is None or edge[0]._ends_graph else edge[0]
 
     is_leaf: readonly[bool] = readonly(
         lambda self: self.grad_fn is None, doc="True if no recorded operation made this tensor."
@@ -495,9 +496,9 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         t = _new(Tensor)
         t._data = self._data
         storage = self._storage
-        t._storage = self._own_storage() if storage is None else storage
+        t._storage = self._materialize_storage() if storage is None else storage
         t._counter = VersionCounter()
-        t._edge = t._meta = t._view = None
+        t._edge = t._meta = t._view_meta = None
         return t
 
     @data.setter
@@ -510,7 +511,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
                 "complex dtype"
             )
         before = gradient_spec_of(self)
-        self._storage, self._data = value._own_storage(), value._data
+        self._storage, self._data = value._materialize_storage(), value._data
         note_data_assigned(self, before)
         if value.is_inference() != self.is_inference():
             self._counter = value._counter if value.is_inference() else VersionCounter()
@@ -526,7 +527,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """
         if MODES.here.inference:
             return self
-        if self._view is not None:
+        if self._view_meta is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using "
                 "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is "
@@ -580,10 +581,10 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """Return the elements as nested lists; a number for a 0-d tensor."""
         return self._data.tolist()
 
-    def _as_number(self, kind: type) -> Any:
+    def _as_number(self, number_type: type) -> Any:
         if self._data.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        if self.requires_grad and kind is not int:
+        if self.requires_grad and number_type is not int:
             warn_in_torch(
                 (
                     "Converting a tensor with requires_grad=True to a scalar may lead to "
@@ -592,7 +593,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
                 "torch/csrc/autograd/generated/python_variable_methods.cpp:822",
                 once=True,
             )
-        return kind(self._data.item())
+        return number_type(self._data.item())
 
     def __float__(self) -> float:
         """Return the only element as a float."""
@@ -651,8 +652,8 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
 
 
 def make_tensor(data: Any, device: device = CPU) -> Tensor:
-    """Return a leaf over the result of a kernel, which nothing else uses."""
-    return make_leaf_over(as_array_of_torch(data), device)
+    """Return a tensor without history over the result of a kernel, which nothing else uses."""
+    return make_tensor_over(as_array_of_torch(data), device)
 
 
 def as_array_of_torch(data: Any) -> np.ndarray:
@@ -666,14 +667,14 @@ def as_array_of_torch(data: Any) -> np.ndarray:
     return data
 
 
-def make_leaf_over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
-    """Return a leaf over an array as it is, whose memory no other tensor has."""
+def make_tensor_over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
+    """Return a tensor without history over an array as it is, whose memory no other tensor has."""
     t = _new(Tensor)
     t._data = data
     t._counter = InferenceCounter() if MODES.here.inference else VersionCounter(version)
-    t._storage = t._edge = t._meta = t._view = None
+    t._storage = t._edge = t._meta = t._view_meta = None
     if device is not CPU:
-        t._own_storage().device = device
+        t._materialize_storage().device = device
     return t
 
 
@@ -684,8 +685,8 @@ __all__ = [
     "Tensor",
     "TensorMeta",
     "device_of",
-    "make_leaf_over",
     "make_tensor",
+    "make_tensor_over",
     "strided",
     "type_name",
     "wrap_dim",

@@ -148,7 +148,7 @@ def type_of(param: Param, numbers: bool) -> str:
 
     numbers: True if the operation takes a number in place of a tensor.
     """
-    kind = TYPES[param.kind]
+    kind = TYPES[param.schema_type]
     if param.is_tensor and numbers:
         kind = "Tensor | _Scalar"
     if param.accepts_one_number:
@@ -165,7 +165,7 @@ def format_argument(param: Param, name: str, numbers: bool) -> str:
         return text
     # A default that is an object has no literal: a stub writes dots.
     is_literal = param.default is None or (
-        isinstance(param.default, (bool, float, int, str)) and param.kind != "ScalarType"
+        isinstance(param.default, (bool, float, int, str)) and param.schema_type != "ScalarType"
     )
     return f"{text} = {param.default!r}" if is_literal else f"{text} = ..."
 

@@ -37,7 +37,7 @@ def values(o: Op, place: int) -> tuple[str, ...]:
             WHOLE.get(name, usual * 2)[min(place, 1)],
             *(NUMBERS if o.numbers and place else ()),
         )
-    return VALUES.get(p.kind, ()) if p.kind != "int" or p.name == "dim" else ()
+    return VALUES.get(p.schema_type, ()) if p.schema_type != "int" or p.name == "dim" else ()
 
 
 def calls(called: str, o: Op) -> list[str]:

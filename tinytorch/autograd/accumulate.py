@@ -14,7 +14,7 @@ import numpy as np
 from ..base import contiguous_strides, empty_like_strides, is_dense, lay_out_result
 from ..graph import NEW_GRADIENT, GradientState, SeenBy, count_write, gradient_edge, hooks
 from ..ops import clone, contiguous_format, copy_, new_empty_strided
-from ..tensor import device_of, make_leaf_over
+from ..tensor import device_of, make_tensor_over
 from .gradient_tensors import is_any_tensor_remembered, tensor_over
 
 ndarray = np.ndarray
@@ -47,7 +47,7 @@ def accumulate_into_leaf(
     """
     meta = leaf._meta
     if gradient is not None:
-        if leaf._view is not None:
+        if leaf._view_meta is not None:
             # Brings its history up to date: a write to its base may have given it one.
             gradient_edge(leaf)
         if leaf._edge is not None:
@@ -83,9 +83,9 @@ def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
     """Return a tensor over the gradient itself; it is no view, even if memory is shared."""
     # Nearly always; it saves the look for a tensor that somebody holds over the same memory.
     if gradient.size and (state.seen_by is SeenBy.NOBODY or not is_any_tensor_remembered()):
-        return make_leaf_over(gradient, device, state.version)
+        return make_tensor_over(gradient, device, state.version)
     tensor = tensor_over(gradient, device, state)
-    return tensor if tensor._view is None else tensor.detach()
+    return tensor if tensor._view_meta is None else tensor.detach()
 
 
 def _copy_with_strides_of(gradient: ndarray, data: ndarray) -> ndarray:
@@ -152,6 +152,7 @@ def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:
     # `.data =` may have given the leaf another dtype or number of dimensions since the graph was
     # recorded. PyTorch compares in elements, and reads a stride of 1 after the end of a 0-d leaf's.
     ours, theirs = gradient.itemsize, data.itemsize
+    # 1 fills up what is shorter: as a size it fits any stride.
     dimensions = itertools.zip_longest(
         strides, data.strides or (theirs,), gradient.shape, fillvalue=1
     )

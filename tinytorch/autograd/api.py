@@ -106,12 +106,12 @@ def _is_plain_scalar(tensor: Tensor) -> bool:
     """Return True if backward can start at a tensor with an array that holds 1."""
     data, edge = tensor._data, tensor._edge
     # The history of a view may be out of date; the long way looks at that.
-    if edge is None or tensor._view is not None or data.ndim:
+    if edge is None or tensor._view_meta is not None or data.ndim:
         return False
     node = edge[0]
     return (
         not node._has_several_outputs
-        and not node._is_leaf
+        and not node._ends_graph
         and node._gradient_specs[0][:2] == ((), data.dtype)
     )
 

@@ -30,8 +30,8 @@ from ..graph import (
     GradientState,
     MultiNode,
     check_for_nan,
+    describe_failure,
     edge_for_user,
-    explain_failure,
     get_numpy_errors,
     hooks,
     set_numpy_errors,
@@ -136,14 +136,18 @@ class GraphTask:
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
         here = MODES.here
-        grad_before, node_before, backward_nr_before = here.grad, here.node, here.backward_nr
+        grad_before, node_before, backward_nr_before = (
+            here.is_recording,
+            here.node,
+            here.backward_nr,
+        )
         hooks_before, errors_before = here.saved_tensor_hooks, here.user_errors
         arrived = GradientList.empty(self.root._output_count)
         # in the state of an empty place, HELD_BY_OTHERS: the caller may hold the gradient
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
             here.backward_nr = next(_BACKWARD_NUMBERS)
-            here.grad = not self.on_arrays
+            here.is_recording = not self.on_arrays
             if self.on_arrays:
                 # Formulas call NumPy itself, which is silenced once for all of them; code of users
                 # runs by `call_user`, which gives it the user's settings back.
@@ -154,7 +158,7 @@ class GraphTask:
         finally:
             # read again, as what a hook set by `np.seterr` stays set (see `call_user`)
             user_errors = here.user_errors
-            here.user_errors, here.grad, here.node = errors_before, grad_before, node_before
+            here.user_errors, here.is_recording, here.node = errors_before, grad_before, node_before
             here.backward_nr = backward_nr_before
             if self.on_arrays and user_errors is not None:
                 set_numpy_errors(user_errors)
@@ -167,28 +171,28 @@ class GraphTask:
 
     def _walk(self, here: Any) -> None:
         """Run nodes until none is ready."""
-        ready, saving, node = self.ready, here.saved_tensor_hooks, self.root
-        stops_at_every_node = self.is_anomaly_mode or self.to_visit is not None
+        ready, hooks_at_start, node = self.ready, here.saved_tensor_hooks, self.root
+        looks_at_every_node = self.is_anomaly_mode or self.to_visit is not None
         try:
             while ready:
                 _, _, node, arrived = heappop(ready)
                 # Hooks of the node before may have switched modes.
-                here.node, here.grad = node, not self.on_arrays
-                if here.saved_tensor_hooks is not saving:
-                    set_saved_tensor_hooks(saving)
-                if node._is_leaf:
+                here.node, here.is_recording = node, not self.on_arrays
+                if here.saved_tensor_hooks is not hooks_at_start:
+                    set_saved_tensor_hooks(hooks_at_start)
+                if node._ends_graph:
                     self._settle_states(arrived)
                     self._finish_leaf(node, arrived)
                     continue
                 # Most nodes have no hooks, and nothing is captured at them.
-                if stops_at_every_node or node._hooks is not None or node._needs_tensors:
+                if looks_at_every_node or node._hooks is not None or node._needs_tensors:
                     self._settle_states(arrived)
                     devices = devices_of_outputs(node)
                     arrived = self._run_hooks_before(node, node._hooks, arrived, devices)
                     if arrived is None:
                         continue
                 outputs = self._call_backward(node, arrived)
-                here.grad = not self.on_arrays
+                here.is_recording = not self.on_arrays
                 self._route(here, node, arrived, outputs)
                 # The next node runs before `outputs` is set anew. Those that were summed to
                 # the shape of their edge are of no more use: with one large array more the peak of
@@ -196,7 +200,8 @@ class GraphTask:
                 del outputs
         except Exception:
             if self.is_anomaly_mode:
-                explain_failure(edge_for_user((node, 0))[0], self.warnings)
+                failed, _ = edge_for_user((node, 0))
+                self.warnings.append(TorchWarning(*describe_failure(failed)))
             raise
 
     def _run_hooks_before(
@@ -264,6 +269,7 @@ class GraphTask:
         posthooks = node._hooks and node._hooks.post
         if not (posthooks or node._needs_tensors):
             return outputs
+        # A copy, which is changed below: `outputs` may be a GradientList that a node keeps.
         fitted = GradientList(outputs, list(GradientList.of_new(outputs).states))
         devices = [CPU] * len(outputs)
         for index, edge in enumerate(node._edges):
@@ -300,19 +306,18 @@ class GraphTask:
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and target not in self.buffers:
                 inputs = GradientList((gradient,), [state])
-                if target._is_leaf and self._can_finish_leaf_now():
-                    # `_settle` looks in `outputs`, whose later ones are not yet added, for a second
-                    # place that holds the gradient.
+                if target._ends_graph and self._can_finish_leaf_now():
+                    # Out of its place, see `_settle_state`.
                     outputs[index] = None
                     self._settle_states(inputs, outputs)
                     self._finish_leaf(target, inputs)
                     # Hooks may have switched it.
-                    here.grad = not self.on_arrays
+                    here.is_recording = not self.on_arrays
                 else:
                     self._push(target, inputs)
                 continue
-            # From this one on, as a node may have two edges to the target and return one array for
-            # both, as `x + x` does.
+            # Not sent yet are this one and those after it. Two of them may be one array that goes
+            # to the same target, as those of `x + x` do.
             self._add_to_buffer(target, output_nr, gradient, state, outputs[index:])
             if not missing:
                 self._push(target, self.buffers.pop(target))
@@ -325,11 +330,11 @@ class GraphTask:
         return not self.is_anomaly_mode and (not self.ready or self.ready[0][0] != -HIGHEST_NUMBER)
 
     def _add_to_buffer(
-        self, target: Any, output_nr: int, gradient: Any, state: GradientState, not_yet_added: list
+        self, target: Any, output_nr: int, gradient: Any, state: GradientState, unsent: list
     ) -> None:
         """Put a gradient where it waits for the others of its node, or add it to one that waits.
 
-        `not_yet_added`: this gradient, and the node's outputs that come after it.
+        `unsent`: this gradient, and the outputs of the same node that come after it.
         """
         buffer = self.buffers.get(target)
         if buffer is None:
@@ -338,9 +343,9 @@ class GraphTask:
         if earlier is None:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
         elif gradient is not None:
-            # `_settle` looks in the buffers for a second place that holds the gradient.
+            # Out of its place, see `_settle_state`.
             buffer[output_nr] = None
-            earlier_state = self._settle(buffer.states[output_nr], earlier, not_yet_added)
+            earlier_state = self._settle_state(buffer.states[output_nr], earlier, unsent)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
 
@@ -349,26 +354,28 @@ class GraphTask:
         self.push_count += 1
         heappush(self.ready, (-node._sequence_number, self.push_count, node, arrived))
 
-    def _settle_states(self, gradients: GradientList, not_yet_added: list | tuple = ()) -> None:
+    def _settle_states(self, gradients: GradientList, unsent: list | tuple = ()) -> None:
         """Decide the states of gradients, where they leave open if the walk holds one twice."""
         states = gradients.states
         for index, state in enumerate(states):
             if state.maybe_held_twice:
-                states[index] = self._settle(state, gradients[index], not_yet_added)
+                states[index] = self._settle_state(state, gradients[index], unsent)
 
-    def _settle(
-        self, state: GradientState, gradient: Any, not_yet_added: list | tuple = ()
+    def _settle_state(
+        self, state: GradientState, gradient: Any, unsent: list | tuple = ()
     ) -> GradientState:
-        """Return the state of a gradient, once it is known if the walk holds it in another place.
+        """Return the state of a gradient, once it is known if the walk holds it in a second place.
 
         A formula may return one array for two inputs, as that of `x + y` does. In PyTorch both are
         one tensor: the first is added to in place only if the second is no longer on its way.
 
-        `not_yet_added`: gradients of the node that just ran, which are in no buffer yet.
+        A gradient on its way is in a buffer, with a node that is ready, or in `unsent`: the outputs
+        of the node that just ran. Its own place is not to be found here, so whoever asks takes it
+        out first: `_walk` by popping the node, `_route` and `_add_to_buffer` by writing None.
         """
         if not state.maybe_held_twice:
             return state
-        waiting = [*self.buffers.values(), *[entry[-1] for entry in self.ready], not_yet_added]
+        waiting = [*self.buffers.values(), *[entry[-1] for entry in self.ready], unsent]
         is_held_twice = any(_contains(gradients, gradient) for gradients in waiting)
         return state.settled(is_held_twice)
 
@@ -377,13 +384,13 @@ class GraphTask:
     def _finish_leaf(self, leaf: Any, arrived: GradientList) -> None:
         """Run the hooks of a leaf on its complete gradient, and add that to `.grad`."""
         meta = leaf._meta
-        if meta.accumulator is None and meta.grad_hooks is None and self.needed is None:
+        if meta.accumulator is None and meta.grad_hooks is None and not self.captures:
             accumulate_into_leaf(leaf, arrived[0], arrived.states[0], self.warnings)
             return
         accumulator = meta.accumulator and meta.accumulator()
         node_hooks = None if accumulator is None else accumulator._hooks
         if meta.grad_hooks:
-            node_hooks = hooks.NodeHooks(meta.grad_hooks, node_hooks)
+            node_hooks = hooks.NodeHooks(meta.grad_hooks, of_accumulator=node_hooks)
         devices = [leaf.device]
         gradients = self._run_hooks_before(leaf, node_hooks, arrived, devices)
         if gradients is not None:

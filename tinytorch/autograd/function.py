@@ -36,7 +36,7 @@ from ..graph import (
     save_tensor,
     show_saved,
 )
-from ..tensor import Tensor, as_array_of_torch, make_leaf_over
+from ..tensor import Tensor, as_array_of_torch, make_tensor_over
 from .gradient_tensors import call_with_tensors, devices_of_outputs
 
 
@@ -143,7 +143,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         if tensor._edge and tensor._edge[0] is self:
             return True
         is_dirty = any(tensor is dirty for dirty in self.dirty_tensors or ())
-        return tensor._view is not None and is_dirty
+        return tensor._view_meta is not None and is_dirty
 
     def _release(self) -> None:
         """Free the saved tensors; attributes that the user set on `ctx` stay."""
@@ -194,7 +194,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 shape, dtype, device = expected
                 # PyTorch zeroes in place, which counts as a write.
                 filled.append(
-                    make_leaf_over(as_array_of_torch(np.zeros(shape, dtype)), device, version=1)
+                    make_tensor_over(as_array_of_torch(np.zeros(shape, dtype)), device, version=1)
                 )
             else:
                 filled.append(gradient)
@@ -252,7 +252,7 @@ class Function(metaclass=FunctionMeta):
             bound = inspect.signature(cls.forward).bind(*inputs)
             bound.apply_defaults()
             inputs = bound.args
-        is_recorded = MODES.here.grad and any(
+        is_recorded = MODES.here.is_recording and any(
             isinstance(x, Tensor) and needs_grad(x) for x in inputs
         )
         ctx = cls._backward_cls(inputs, is_recorded)
@@ -298,10 +298,11 @@ def _record_outputs(
                 result = _view_of_all(output) if is_input else output
                 replace_history(result, ctx)
                 result._edge = (ctx, output_nr)
-            if result._view is not None and (has_several or not (is_input and is_dirty)):
+            if result._view_meta is not None and (has_several or not (is_input and is_dirty)):
                 # Writing to such a view would bypass the custom backward, so PyTorch forbids it.
                 creation = MULTI_OUTPUT if has_several else IN_FUNCTION
-                result._view = (*result._view[:2], creation)
+                base, version_of_edge, _ = result._view_meta
+                result._view_meta = (base, version_of_edge, creation)
         results.append(result)
     if not dirty_ids <= {id(output) for output in outputs}:
         raise RuntimeError(
@@ -337,7 +338,7 @@ def _without_history(output: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
         return _view_of_all(output) if is_input and not is_dirty else output
     if is_input:
         return output.detach()
-    return output if output._view is not None else output.detach_()
+    return output if output._view_meta is not None else output.detach_()
 
 
 def _collect_ids(tensors: tuple | None, complaint: str) -> set[int]:
@@ -362,10 +363,10 @@ def _rebase_dirty(
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
             "have been mutated should be passed to ctx.mark_dirty()."
         )
-        if tensor._view is not None:
+        if tensor._view_meta is not None:
             raise RuntimeError(complaint)
         warn_in_torch(complaint, "torch/csrc/autograd/custom_function.cpp:320")
-    if tensor._view is not None and output_count > 1:
+    if tensor._view_meta is not None and output_count > 1:
         raise RuntimeError(
             "If your Function modifies inplace an input that is a view of another Tensor, your "
             "Function cannot return more than one Tensor. This is not supported by the current "
@@ -377,10 +378,10 @@ def _rebase_dirty(
         )
     if tensor._meta is not None:
         tensor._meta.grad = None
-    if tensor._view is not None:
+    if tensor._view_meta is not None:
         check_inplace(tensor)
     rebase_history(tensor, ctx)
-    if tensor._view is None:
+    if tensor._view_meta is None:
         tensor._edge = (ctx, output_nr)
 
 
@@ -409,7 +410,9 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(ctx: Any, *args: Any) -> Any:
         with no_grad():
             outputs = fn(ctx, *args)
-        if not (MODES.here.grad and any(isinstance(a, Tensor) and a.requires_grad for a in args)):
+        if not (
+            MODES.here.is_recording and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+        ):
             return outputs
         if not isinstance(outputs, tuple):
             return _with_error_node(outputs)

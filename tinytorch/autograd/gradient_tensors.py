@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base import memory_owner
 from ..graph import NEW_GRADIENT, GradientList, GradientState, SeenBy, TensorBase, mark_as_view
-from ..tensor import as_array_of_torch, make_leaf_over
+from ..tensor import as_array_of_torch, make_tensor_over
 
 ndarray = np.ndarray
 
@@ -48,7 +48,7 @@ def tensor_over(gradient: Any, device: Any, state: GradientState = NEW_GRADIENT)
             return remembered
         if type(gradient.base) is ndarray:
             return _view_over(gradient, device, state)
-    return make_leaf_over(
+    return make_tensor_over(
         gradient if gradient.size else as_array_of_torch(gradient), device, state.version
     )
 
@@ -133,7 +133,7 @@ def _trace_returned(
             # A new tensor over memory that was given: those who held the given tensor hold another.
             # So `max`, which allows more: at worst the memory is shared, and not the tensor.
             seen_by = max(seen_by, SeenBy.SAME_MEMORY)
-        if tensor._view is not None:
+        if tensor._view_meta is not None:
             seen_by = min(seen_by, SeenBy.SAME_MEMORY)
         if _count_same_memory(arrays, memory) > 1:
             is_returned_twice = sum(tensor is other for other in returned) > 1

@@ -31,7 +31,7 @@ _NEW_VIEW = GradientState(0, SeenBy.SAME_MEMORY)
 def expected_on_edge(edge: Any, sequence_nr: int | None = None) -> tuple:
     """Return shape, dtype and device of gradients along an edge, from a node of this number."""
     node, output_nr = edge
-    if not node._is_leaf:
+    if not node._ends_graph:
         return node._gradient_specs[output_nr]
     # After `leaf.data = other`, nodes that are older go on expecting the gradient of the old array.
     if sequence_nr is not None:
@@ -50,7 +50,7 @@ def fit_output(
     """
     edge, gradient = node._edges[index], outputs[index]
     target, output_nr = edge
-    if not target._is_leaf:
+    if not target._ends_graph:
         shape, dtype, _ = target._gradient_specs[output_nr]
     elif target._meta.earlier_gradient_specs:
         shape, dtype, _ = expected_on_edge(edge, node._sequence_number)
@@ -58,7 +58,8 @@ def fit_output(
         shape, dtype = target._data.shape, target._data.dtype
     if type(gradient) is not ndarray or gradient.shape != shape or gradient.dtype is not dtype:
         # Other than its edge expects, or no array: a tensor, or the NumPy number that a product of
-        # 0-d arrays is. An array may be fitted as it is, if only its dtype is another object.
+        # 0-d arrays is. `fit_gradient` returns the same array if its dtype is an equal one, though
+        # another object.
         fitted = fit_gradient(node, index, gradient, shape, dtype)
         if fitted is not gradient or type(gradient) is not ndarray:
             return fitted, _state_of_fitted(gradient, fitted)
@@ -174,7 +175,7 @@ def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int
                 return state.of_view()
             return _state_of_passed_on(node, outputs, index, state)
     looks_at_saved = any(memory_owner(array) is memory for array in saved_arrays(node._saved or ()))
-    if looks_at_saved or _is_sum_without_leading_dimensions(output):
+    if looks_at_saved or _has_dropped_leading_dimensions(output):
         return _NEW_VIEW
     return node._new_gradient_state
 
@@ -196,6 +197,9 @@ def _state_of_passed_on(
     return state.over_shared_memory() if others else state
 
 
-def _is_sum_without_leading_dimensions(output: ndarray) -> bool:
-    """Return True for a view that removed the leading dimensions of a sum."""
+def _has_dropped_leading_dimensions(output: ndarray) -> bool:
+    """Return True for a view of an array with more dimensions.
+
+    A formula makes such a view of its result by `reshape`, after a sum that kept its dimensions.
+    """
     return type(output.base) is ndarray and output.base.ndim > output.ndim > 0

@@ -34,13 +34,13 @@ def address_of(a: np.ndarray) -> int:
 
 
 def make_array_over(
-    buffer: np.ndarray, shape: tuple, kind: np.dtype, strides: tuple, offset: int
+    buffer: np.ndarray, shape: tuple, dtype: np.dtype, strides: tuple, offset: int
 ) -> np.ndarray:
     """Return an array over a part of a buffer. `strides` and `offset` are in bytes."""
     if 0 in shape:
         # torch lets an empty tensor begin behind the end of its memory; NumPy does not.
         offset = min(offset, buffer.nbytes)
-    return np.ndarray(shape, kind, buffer, offset, strides)
+    return np.ndarray(shape, dtype, buffer, offset, strides)
 
 
 class UntypedStorage(metaclass=ShownAs):
@@ -83,9 +83,9 @@ class UntypedStorage(metaclass=ShownAs):
         """True if the storage is on the simulated cuda device."""
         return self.device is not CPU
 
-    def look(self, shape: tuple, kind: np.dtype, strides: tuple, offset: int) -> np.ndarray:
+    def look(self, shape: tuple, dtype: np.dtype, strides: tuple, offset: int) -> np.ndarray:
         """Return an array over a part of the memory. `strides` and `offset` are in bytes."""
-        return make_array_over(self.buffer, shape, kind, strides, offset)
+        return make_array_over(self.buffer, shape, dtype, strides, offset)
 
     # reading and writing bytes ------------------------------------------------------------------
 

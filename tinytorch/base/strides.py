@@ -175,11 +175,10 @@ def dense_strides(a: ndarray, itemsize: int = 0) -> tuple:
 
 
 def _shared_strides(shape: tuple, operands: tuple) -> tuple | None:
-    """Return the strides, in elements, of a result if torch need not compare dimensions.
+    """Return the strides, in elements, that a result has in common with all of its operands.
 
-    None if it must.
-
-    That is if all operands have the shape of the result and the same dense layout.
+    None unless all operands have the shape of the result and the same dense layout: then torch
+    compares dimensions one by one.
     """
     for a in operands:
         if a.shape != shape:
@@ -243,12 +242,15 @@ def lay_out_result(data: Any, *operands: ndarray) -> ndarray:
         return np.asarray(data)
     if data.ndim < 2 and data.size:
         return data
+    # Along a size of 1 any stride is as good, so that for such a shape NumPy calls an array
+    # contiguous whose strides are not those that torch gives.
+    if not data.size:
+        return copy_with_strides(data, strides_of_result(data.shape, data.itemsize, operands))
     for a in operands:
-        if not data.size or (
-            a.ndim and (a.ndim != data.ndim or 1 in a.shape or not a.flags.c_contiguous)
-        ):
+        # An operand without dimensions has no say.
+        if a.ndim and (a.ndim != data.ndim or 1 in a.shape or not a.flags.c_contiguous):
             return copy_with_strides(data, strides_of_result(data.shape, data.itemsize, operands))
-    if data.flags.c_contiguous and 1 not in data.shape and data.size:
+    if data.flags.c_contiguous and 1 not in data.shape:
         return data
     return copy_with_strides(data, contiguous_strides(data.shape, data.itemsize))
 
@@ -366,14 +368,14 @@ def check_broadcast_into(shape: tuple, *others: tuple) -> None:
         )
 
 
-def convert_values(data: Any, kind: np.dtype) -> ndarray:
+def convert_values(data: Any, dtype: np.dtype) -> ndarray:
     """Return values in another dtype, as torch converts them.
 
     Floats become unsigned integers by way of int64, and wrap.
     """
-    if data.dtype.kind == "f" and kind.kind == "u":
+    if data.dtype.kind == "f" and dtype.kind == "u":
         data = data.astype(np.int64)
-    return data.astype(kind)
+    return data.astype(dtype)
 
 
 def store_values(a: ndarray, data: Any) -> None:

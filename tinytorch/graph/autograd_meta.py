@@ -24,6 +24,13 @@ Backward runs what has the highest number first, so a leaf gets its gradient at 
 """
 
 
+ViewMeta = tuple[Any, int, int]
+"""The base of a view, the version for which the view's `_edge` is right, and its CreationMeta.
+
+A plain tuple: each view makes one, and a NamedTuple takes several times as long.
+"""
+
+
 class TensorBase:
     """The slots of a tensor.
 
@@ -42,27 +49,27 @@ class TensorBase:
         # would be False.
         "_padding",
         "_storage",
-        "_view",
+        "_view_meta",
     )
     # The VersionCounter, shared by views and by what `detach()` gives.
     _counter: Any
     # Shape, strides and dtype are those of this array.
     _data: np.ndarray
-    # None, or the node that made the tensor and the number of its output.
+    # None for a leaf; else the node that made the tensor, and the number of its output. (That of
+    # what an unpack hook gave back for a saved leaf leads to the leaf: see `_unpack_by_hook`.)
     _edge: Any
     # None, or what few tensors have.
     _meta: AutogradMeta | None
     # None until somebody shares the memory or asks for the storage: then the array alone owns its
     # memory.
     _storage: UntypedStorage | None
-    # None, or the base of this view, the version for which `_edge` is right, and how the view came
-    # about.
-    _view: Any
+    # None unless this is a view.
+    _view_meta: ViewMeta | None
 
-    # What the engine reads from a node that ends the graph.
+    # What the engine reads from the end of an edge that is a tensor, which only leaves are.
     _edges = ()
     _sequence_number = HIGHEST_NUMBER
-    _is_leaf = True
+    _ends_graph = True
     _has_several_outputs = False
     _output_count = 1
 
@@ -115,4 +122,7 @@ def needs_grad(t: TensorBase) -> bool:
     """
     if t._edge is not None or (t._meta is not None and t._meta.requires_grad):
         return True
-    return t._view is not None and needs_grad(t._view[0])
+    if t._view_meta is None:
+        return False
+    base, _, _ = t._view_meta
+    return needs_grad(base)

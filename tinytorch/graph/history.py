@@ -37,7 +37,7 @@ DEFAULT, IN_FUNCTION, MULTI_OUTPUT, NO_GRAD, INFERENCE = CreationMeta
 
 def gradient_edge(t: Any) -> Edge | None:
     """Return where the gradient of a tensor flows: to its `grad_fn`, to a leaf itself, or None."""
-    if t._view is not None:
+    if t._view_meta is not None:
         regenerate_grad_fn(t)
     edge = t._edge
     if edge is not None:
@@ -48,7 +48,7 @@ def gradient_edge(t: Any) -> Edge | None:
 
 def regenerate_grad_fn(view: Any) -> None:
     """Make the history of a view anew from its base if its memory was written to meanwhile."""
-    base, version_of_edge, creation = view._view
+    base, version_of_edge, creation = view._view_meta
     version = view._counter.version
     if version == version_of_edge or (view._edge is None and not needs_grad(base)):
         return
@@ -59,7 +59,7 @@ def regenerate_grad_fn(view: Any) -> None:
     geometry = view.shape, view.stride(), view.storage_offset()
     node = OPERATIONS.as_strided.make_node((base, *geometry))
     node._note_gradient_specs(view)
-    view._edge, view._view = (node, 0), (base, version, creation)
+    view._edge, view._view_meta = (node, 0), (base, version, creation)
     if view._meta is not None:
         move_retained_grad(view, old_edge, node)
 
@@ -72,33 +72,35 @@ def mark_as_view(view: Any, source: Any, creation: int | None = None) -> None:
     if creation is None:
         here = MODES.here
         creation = NO_GRAD
-        if here.grad:
+        if here.is_recording:
             creation = DEFAULT
         elif here.inference:
             creation = INFERENCE
-    if source._view is None:
-        view._view = (source, counter.version, creation)
+    if source._view_meta is None:
+        view._view_meta = (source, counter.version, creation)
         return
-    base, _, creation_of_source = source._view
+    base, _, creation_of_source = source._view_meta
     # torch's `propagate_creation_meta`: a restriction of the source is one of its views, too.
     if creation == DEFAULT or creation_of_source == INFERENCE:
         creation = creation_of_source
-    view._view = (base, counter.version, creation)
+    view._view_meta = (base, counter.version, creation)
 
 
 def get_creation_meta(view: Any) -> CreationMeta:
     """Return how a view came about. Source: `torch._C._autograd._get_creation_meta`."""
-    return CreationMeta(view._view[2])
+    _, _, creation = view._view_meta
+    return CreationMeta(creation)
 
 
 def set_creation_meta(view: Any, creation: int) -> None:
     """Set how a view came about. Source: `torch._C._autograd._set_creation_meta`."""
-    view._view = (*view._view[:2], creation)
+    base, version_of_edge, _ = view._view_meta
+    view._view_meta = (base, version_of_edge, creation)
 
 
 def check_view(view: Any, is_regenerated: bool = False) -> None:
     """Raise torch's error if this view may not be written to or regenerated."""
-    creation = view._view[2]
+    _, _, creation = view._view_meta
     if creation == DEFAULT:
         return
     event = "its base or another view of its base has been" if is_regenerated else "is being"
@@ -144,12 +146,12 @@ _WHY_FORBIDDEN = {
 
 def check_inplace(t: Any) -> None:
     """Raise torch's error if `t` may not be written to in place while grad mode is on."""
-    if not MODES.here.grad:
+    if not MODES.here.is_recording:
         return
-    view = t._view
-    if view is not None:
+    if t._view_meta is not None:
         check_view(t)
-        if view[0]._edge is None and needs_grad(t):
+        base, _, _ = t._view_meta
+        if base._edge is None and needs_grad(t):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an "
                 "in-place operation."
@@ -167,9 +169,9 @@ def replace_history(t: Any, node: Node) -> None:
     Its hooks, also that of `retain_grad`, stay with the earlier history.
     """
     t._edge = (node, 0)
-    if t._view is not None:
-        base, _, creation = t._view
-        t._view = (base, t._counter.version, creation)
+    if t._view_meta is not None:
+        base, _, creation = t._view_meta
+        t._view_meta = (base, t._counter.version, creation)
 
 
 def rebase_history(t: Any, node: Node) -> None:
@@ -178,10 +180,10 @@ def rebase_history(t: Any, node: Node) -> None:
     The base of a view becomes CopySlices.
     """
     base = t
-    is_view = t._view is not None
+    is_view = t._view_meta is not None
     if is_view:
         check_view(t)
-        base = t._view[0]
+        base, _, _ = t._view_meta
         node = CopySlices(base, t, node)
     old_edge, base._edge = base._edge, (node, 0)
     if base._meta is not None:

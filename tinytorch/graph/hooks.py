@@ -48,7 +48,7 @@ class RemovableHandle:
 
 
 class NodeHooks:
-    """The hooks of one node, or of a leaf and its AccumulateGrad.
+    """The hooks of one node, or of a leaf (`on_leaf`) and of its AccumulateGrad.
 
     `on_outputs`: pairs of an output number and the hooks of the tensor that is this output.
     `retaining`: the tensors with `retain_grad`, by output number. `pre` and `post`: hooks on the
@@ -58,14 +58,16 @@ class NodeHooks:
     __slots__ = ("on_outputs", "post", "pre", "retaining")
 
     def __init__(
-        self, on_leaf: OrderedDict | None = None, accumulator: NodeHooks | None = None
+        self, on_leaf: OrderedDict | None = None, of_accumulator: NodeHooks | None = None
     ) -> None:
         self.on_outputs: list[tuple[int, OrderedDict]] = []
         if on_leaf is not None:
             self.on_outputs.append((0, on_leaf))
         self.retaining: dict[int, weakref.ref] = {}
-        self.pre: OrderedDict[int, Callable] = accumulator.pre if accumulator else OrderedDict()
-        self.post: OrderedDict[int, Callable] = accumulator.post if accumulator else OrderedDict()
+        self.pre: OrderedDict[int, Callable] = OrderedDict()
+        self.post: OrderedDict[int, Callable] = OrderedDict()
+        if of_accumulator is not None:
+            self.pre, self.post = of_accumulator.pre, of_accumulator.post
 
 
 def hooks_of(node: Any) -> NodeHooks:

@@ -35,9 +35,9 @@ class ThreadState:
 
     __slots__ = (
         "backward_nr",
-        "grad",
         "grad_requested",
         "inference",
+        "is_recording",
         "node",
         "packing",
         "run_ufunc",
@@ -46,7 +46,7 @@ class ThreadState:
     )
 
     def __init__(self) -> None:
-        self.grad = True  # whether operations are recorded
+        self.is_recording = True  # grad mode is on: operations get nodes
         self.inference = False
         # Grad mode as it was set inside of inference mode, where nothing is recorded but
         # `is_grad_enabled()` shows it.
@@ -66,7 +66,10 @@ class ThreadState:
 
 
 class Modes(threading.local):
-    """The modes in effect. Reading `here` is slow, so functions read it once."""
+    """The modes in effect: `here` are those of the thread that reads it.
+
+    Reading `here` is slow, so functions read it once.
+    """
 
     # These two are set on the class: as in torch, anomaly mode is one for all threads.
     anomaly = False
@@ -133,17 +136,17 @@ class ModeSwitch(ContextDecorator):
 
     def __enter__(self) -> None:
         here = MODES.here
-        self._outer = here.grad, here.inference, here.grad_requested
+        self._outer = here.is_recording, here.inference, here.grad_requested
         self._switch_mode()
 
     def __exit__(self, *exc: object) -> None:
         here = MODES.here
-        here.grad, here.inference, here.grad_requested = self._outer
+        here.is_recording, here.inference, here.grad_requested = self._outer
 
     def _switch_mode(self) -> None:
         here = MODES.here
         here.grad_requested = self.mode
-        here.grad = self.mode and not here.inference
+        here.is_recording = self.mode and not here.inference
 
 
 class no_grad(ModeSwitch):
@@ -200,7 +203,7 @@ class inference_mode(ModeSwitch):
     def _switch_mode(self) -> None:
         here = MODES.here
         here.inference = self.mode
-        here.grad = here.grad_requested = not self.mode
+        here.is_recording = here.grad_requested = not self.mode
 
 
 for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -210,7 +213,7 @@ for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
 def is_grad_enabled() -> bool:
     """Return True if grad mode is on. Within inference mode nothing is recorded even so."""
     here = MODES.here
-    return here.grad_requested if here.inference else here.grad
+    return here.grad_requested if here.inference else here.is_recording
 
 
 def is_inference_mode_enabled() -> bool:
@@ -300,8 +303,11 @@ def check_for_nan(node: Any, gradients: list) -> None:
             )
 
 
-def explain_failure(node: Any, warnings: list) -> None:
-    """Add to `warnings` a message about where a node that failed was made, and its place."""
+def describe_failure(node: Any) -> tuple[str, str]:
+    """Return torch's warning about where a node that failed was made.
+
+    The message, and the place in torch's source from which torch gives it.
+    """
     frames, line = node.metadata.get("traceback_"), 100
     origin = (
         "No forward pass information available. Enable detect anomaly during forward pass "
@@ -310,4 +316,4 @@ def explain_failure(node: Any, warnings: list) -> None:
     if frames is not None:
         origin, line = f"Traceback of forward call that caused the error:\n{''.join(frames)}", 122
     place = f"torch/csrc/autograd/python_anomaly_mode.cpp:{line}"
-    warnings.append((f"Error detected in {name_of_node(node)}. {origin}", place))
+    return f"Error detected in {name_of_node(node)}. {origin}", place

@@ -76,8 +76,8 @@ class Node:
     _name = ""
     # A `MultiNode` sets it on each node.
     _output_count = 1
-    # True for tensors: an edge to a leaf holds the leaf itself.
-    _is_leaf = False
+    # True for tensors, as an edge to a leaf holds the leaf itself.
+    _ends_graph = False
     # Formulas are given a tuple of gradients.
     _has_several_outputs = False
     # State of the gradients that it computes. PyTorch's formulas may write to what they return.
@@ -107,7 +107,7 @@ class Node:
         functions = _NEXT_FUNCTIONS.get(self)
         if functions is None:
             functions = tuple([edge_for_user(edge) for edge in self._edges])
-            if any([edge is not None and edge[0]._is_leaf for edge in self._edges]):
+            if any([edge is not None and edge[0]._ends_graph for edge in self._edges]):
                 _NEXT_FUNCTIONS[self] = functions
         return functions
 
@@ -267,7 +267,7 @@ def edge_for_user(edge: Any) -> tuple[Any, int]:
 
     (None, 0) for None.
     """
-    if edge is None or not edge[0]._is_leaf:
+    if edge is None or not edge[0]._ends_graph:
         return edge or (None, 0)
     m = materialize_meta(edge[0])
     node = m.accumulator and m.accumulator()

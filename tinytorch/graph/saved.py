@@ -143,7 +143,7 @@ class SavedTensor(Saved):
             raise RuntimeError(FREED_MESSAGE)
         if tensor._counter.version != self.version:
             raise RuntimeError(describe_stale(node, tensor, self.version, self.output_nr))
-        if tensor._view is not None:
+        if tensor._view_meta is not None:
             # Raises for a view whose base was written to so that it has no history.
             tensor.grad_fn  # noqa: B018
         if is_called_by_user and node is not None and self._has_lost_history(node):
@@ -347,7 +347,7 @@ def save_result(result: TensorBase, output_nr: int = 0) -> SavedTensor:
     `result` must have its history, as pack hooks see that.
     """
     alias = result._alias()
-    if result._view is not None:
+    if result._view_meta is not None:
         # It was written to in place. Its `grad_fn` is that of a view, and not the node that saves
         # it.
         alias.source = weakref.ref(result._edge[0])  # type: ignore[attr-defined]

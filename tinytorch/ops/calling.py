@@ -91,7 +91,7 @@ class Overloads:
         # tried first: the short ways.
         quick = [op for op in ops if has_short_way(op)]
         others = [op for op in ops if not has_short_way(op)]
-        # what is wrapped around all the others, as the last one, is tried first
+        # From the innermost call to the outermost, which is tried first: that of `quick[0]`.
         for op in reversed(quick + others):
             call = make_plain_call(op, call, called_by, self.in_place)
         call.__name__ = self.name
@@ -272,9 +272,9 @@ def make_reader(
         return _make_reader_of_sizes(params[:-1], defaults[len(params) :])
     count = len(params)
     least = max(schema.required_count - first, 0)
-    kinds = [p.plain_types for p in params]
+    plain_types = [p.plain_types for p in params]
     if numbers and len(schema.params) > 1:
-        kinds[1 - first] = kinds[1 - first] | {float, int}
+        plain_types[1 - first] = plain_types[1 - first] | {float, int}
     # By combination of types, the positions of arguments whose type alone does not say that they
     # fit. Most programs call an operation in one or two ways.
     doubtful: dict[tuple, list[int]] = {}
@@ -285,7 +285,7 @@ def make_reader(
         if positions is None:
             if not least <= len(args) <= count:
                 return None
-            positions = [i for i, t in enumerate(types) if t not in kinds[i]]
+            positions = [i for i, t in enumerate(types) if t not in plain_types[i]]
         if not positions:
             doubtful[types] = positions
             return args + defaults[len(args) :]
@@ -342,7 +342,7 @@ def _read_plain(param: Param, value: Any) -> Any:
                 return REQUIRED
         return [*value]
     # by class, as a Parameter is a tensor, too
-    if (param.is_tensor and isinstance(value, Tensor)) or param.kind == "PyObject":
+    if (param.is_tensor and isinstance(value, Tensor)) or param.schema_type == "PyObject":
         return value
     return REQUIRED
 
@@ -363,7 +363,7 @@ def needs_general_way(x: Any) -> bool:
     storage = x._storage
     if storage is not None and storage.device is not CPU:
         return True
-    return x._view is not None and needs_grad(x)
+    return x._view_meta is not None and needs_grad(x)
 
 
 def record_failed_call(op: Any, *values: Any) -> None:
@@ -405,19 +405,23 @@ def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
     return record
 
 
-def saved_without_tensors(op: Any) -> tuple | None:
-    """Return what a node saves, if that is the same for all plain calls; else None.
+def find_constant_saved(op: Any) -> tuple | None:
+    """Return what the node of each plain call saves, if that is always the same; else None.
 
     So `add` always saves `alpha=1`, and `exp` nothing until its result is there.
     """
-    count = len(op.tensor_indices)
-    if op.node_class is None or op.schema.positional_count > count:
+    operand_count = len(op.tensor_indices)
+    if op.node_class is None or op.schema.positional_count > operand_count:
         return None
+    # A plain call leaves out all that is given by name alone, so that has its defaults.
+    names_by_default = op.schema.names[operand_count:]
     for saved in op.saves:
-        if saved.read is not None and saved.name not in op.schema.names[count:]:
+        is_read_later = saved.read is None  # a result
+        if not is_read_later and saved.name not in names_by_default:
             return None
-    # As for a call whose operands need no gradients, which saves no tensor anyway.
-    return op.save((None,) * count + op.defaults[count:], (None,) * count)
+    # No operand is read, so None stands for each of them, and for its edge.
+    nothing = (None,) * operand_count
+    return op.save(nothing + op.defaults[operand_count:], nothing)
 
 
 def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
@@ -451,14 +455,14 @@ def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
 def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation on one tensor, with memory of its own: `exp`, `clone`."""
     run, kernel, compute = op.run, op.kernel, op.run_on_arrays
-    function, copies = kernel.function, kernel.copies
+    function, is_copy = kernel.function, kernel.is_copy
     is_ufunc = isinstance(function, np.ufunc)
     is_pointwise = type(kernel) is pointwise and len(op.schema.params) == 1
-    dtypes = kernel.direct_dtypes if is_pointwise else ()
+    direct_numbers = kernel.direct_numbers if is_pointwise else ()
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
-    record, save, saved = make_recorder(op), make_saver(op), saved_without_tensors(op)
+    record, save, saved = make_recorder(op), make_saver(op), find_constant_saved(op)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
@@ -468,17 +472,17 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             rest = read(more)
             if rest is None:
                 return otherwise(x, *more)
-        if NODE_LISTENERS or (copies and x._counter.is_inference):
+        if NODE_LISTENERS or (is_copy and x._counter.is_inference):
             return run(x, *rest)
-        if (x._storage is not None or x._view is not None) and needs_general_way(x):
+        if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, *rest)
         here = MODES.here
         a = x._data
         try:
-            if copies:
+            if is_copy:
                 # without `run_silenced`: a copy computes nothing of which NumPy could warn
                 data = compute(a, *rest)
-            elif a.dtype.num in dtypes:
+            elif a.dtype.num in direct_numbers:
                 data = here.run_ufunc(function, a) if is_ufunc else run_silenced(function, a)
                 # in one dimension NumPy's strides are torch's
                 if data.ndim != 1 or not data.size:
@@ -490,13 +494,13 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             raise
         out = _new(Tensor)
         out._data = data
-        out._storage = out._view = out._edge = out._meta = None
+        out._storage = out._view_meta = out._edge = out._meta = None
         if here.inference:
             out._counter = InferenceCounter()
         else:
             out._counter = counter = _new(VersionCounter)
             counter.version = 0
-        if record is not None and here.grad:
+        if record is not None and here.is_recording:
             edge = x._edge
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
@@ -511,30 +515,30 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
 def binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run = op.run
-    record, save, saved = make_recorder(op), make_saver_of_two(op), saved_without_tensors(op)
-    ufunc, dtypes, takes_numbers = _ufunc_of(op), op.kernel.direct_dtypes, op.numbers
+    record, save, saved = make_recorder(op), make_saver_of_two(op), find_constant_saved(op)
+    ufunc, direct_numbers, takes_numbers = _ufunc_of(op), op.kernel.direct_numbers, op.numbers
     defaults = op.defaults[2:]
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
         a = x._data
-        kind = a.dtype
+        dtype = a.dtype
         is_pair = isinstance(y, Tensor)
         if is_pair:
             b = y._data
-            fits = b.dtype is kind
-            if (y._storage is not None or y._view is not None) and needs_general_way(y):
-                fits = False
+            is_usual = b.dtype is dtype
+            if (y._storage is not None or y._view_meta is not None) and needs_general_way(y):
+                is_usual = False
         elif takes_numbers and (type(y) is float or type(y) is int):
             b = y
             # NumPy gives the array's dtype for a number that float64 represents exactly
-            fits = kind.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
+            is_usual = dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
         else:
             return otherwise(x, y)
-        if not fits or kind.num not in dtypes or NODE_LISTENERS:
+        if not is_usual or dtype.num not in direct_numbers or NODE_LISTENERS:
             return run(x, y, *defaults)
-        if (x._storage is not None or x._view is not None) and needs_general_way(x):
+        if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
         here = MODES.here
         try:
@@ -542,18 +546,19 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         except ValueError:
             record_failed_call(op, x, y, *defaults)
             raise broadcast_error(a.shape, b.shape) from None
-        # in one dimension NumPy's strides are torch's
+        # In one dimension NumPy's strides are torch's. Of two 0-d arrays NumPy computes a number,
+        # which `lay_out_result` makes an array.
         if data.ndim != 1 or not data.size:
             data = lay_out_result(data, a, b if is_pair else _A_NUMBER)
         out = _new(Tensor)
         out._data = data
-        out._storage = out._view = out._edge = out._meta = None
+        out._storage = out._view_meta = out._edge = out._meta = None
         if here.inference:
             out._counter = InferenceCounter()
         else:
             out._counter = counter = _new(VersionCounter)
             counter.version = 0
-        if record is not None and here.grad:
+        if record is not None and here.is_recording:
             edge = x._edge
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
@@ -573,7 +578,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     run, compute = op.run, op.run_on_arrays
     # Not None: `has_short_way` takes only views that have a gradient.
     record: Any = make_recorder(op)
-    save, saved = make_saver(op), saved_without_tensors(op)
+    save, saved = make_saver(op), find_constant_saved(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
@@ -586,9 +591,9 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             rest = read(more)
             if rest is None:
                 return otherwise(x, *more)
-        source, counter = x._view, x._counter
+        view_meta, counter = x._view_meta, x._counter
         # Views of inference tensors have no base, and a counter of their own.
-        if NODE_LISTENERS or counter.is_inference or (source is not None and needs_grad(x)):
+        if NODE_LISTENERS or counter.is_inference or (view_meta is not None and needs_grad(x)):
             return run(x, *rest)
         here = MODES.here
         try:
@@ -598,16 +603,16 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             raise
         out = _new(Tensor)
         out._data = data
-        out._storage = x._own_storage() if x._storage is None else x._storage
+        out._storage = x._materialize_storage() if x._storage is None else x._storage
         out._counter = counter
         out._edge = out._meta = None
-        if source is not None:
+        if view_meta is not None:
             mark_as_view(out, x)
-        elif here.grad:
-            out._view = (x, counter.version, DEFAULT)
+        elif here.is_recording:
+            out._view_meta = (x, counter.version, DEFAULT)
         else:
-            out._view = (x, counter.version, INFERENCE if here.inference else NO_GRAD)
-        if here.grad:
+            out._view_meta = (x, counter.version, INFERENCE if here.inference else NO_GRAD)
+        if here.is_recording:
             edge = x._edge
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
@@ -626,7 +631,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
     no cell in common.
     """
     run, node_class, save = op.run_in_place, op.node_class, op.save
-    ufunc, dtypes, takes_numbers = _ufunc_of(op), op.kernel.direct_dtypes, op.numbers
+    ufunc, direct_numbers, takes_numbers = _ufunc_of(op), op.kernel.direct_numbers, op.numbers
     defaults = op.defaults[2:]
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
@@ -636,26 +641,31 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
         is_pair = isinstance(y, Tensor)
         if is_pair:
             b = y._data
-            fits = b.dtype is a.dtype and b.shape == a.shape and b is not a
+            is_usual = b.dtype is a.dtype and b.shape == a.shape and b is not a
             # two arrays that own their memory have no cell in common
             if (a.base is not None or b.base is not None) and memory_owner(a) is memory_owner(b):
-                fits = False
-            if (y._storage is not None or y._view is not None) and needs_general_way(y):
-                fits = False
+                is_usual = False
+            if (y._storage is not None or y._view_meta is not None) and needs_general_way(y):
+                is_usual = False
         elif takes_numbers and (type(y) is float or type(y) is int):
             b = y
-            fits = type(y) is float or -1 << 53 < y < 1 << 53
+            is_usual = type(y) is float or -1 << 53 < y < 1 << 53
         else:
             return otherwise(x, y)
-        if not fits or a.dtype.kind != "f" or a.dtype.num not in dtypes or not a.flags.forc:
+        if (
+            not is_usual
+            or a.dtype.kind != "f"
+            or a.dtype.num not in direct_numbers
+            or not a.flags.forc
+        ):
             return run(x, y, *defaults)
         if NODE_LISTENERS or (node_class is not None and node_class._results_saved):
             return run(x, y, *defaults)
-        if (x._storage is not None or x._view is not None) and needs_general_way(x):
+        if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
         here = MODES.here
         node = None
-        if node_class is not None and here.grad:
+        if node_class is not None and here.is_recording:
             edge = x._edge
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None

@@ -41,7 +41,7 @@ from ..graph import (
     run_silenced,
     warn_of_hooks,
 )
-from ..tensor import Tensor, device_of, make_leaf_over, make_tensor
+from ..tensor import Tensor, device_of, make_tensor, make_tensor_over
 from .define import op, python
 from .kernels import Kernel, composite, view
 
@@ -81,9 +81,9 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
 
 
 def copy_array(
-    a: np.ndarray, memory_format: Any = None, kind: np.dtype | None = None
+    a: np.ndarray, memory_format: Any = None, dtype: np.dtype | None = None
 ) -> np.ndarray:
-    """Copy an array, to another dtype if `kind` is given."""
+    """Copy an array, to another dtype if one is given."""
     strides = a.strides
     if len(strides) == 1:
         # NumPy would change the step of a single element, which torch keeps
@@ -92,9 +92,9 @@ def copy_array(
         plain = not strides or (a.size and a.flags.c_contiguous and 1 not in a.shape)
     # A bool's byte may be any, where other memory is read as bools; the copy below makes it 0 or 1.
     if plain and a.dtype.kind != "b":
-        return a.copy() if kind is None or kind == a.dtype else convert_values(a, kind)
-    kind = a.dtype if kind is None else kind
-    out = empty_like_strides(a.shape, kind, strides_of_copy(a, memory_format, kind.itemsize))
+        return a.copy() if dtype is None or dtype == a.dtype else convert_values(a, dtype)
+    dtype = a.dtype if dtype is None else dtype
+    out = empty_like_strides(a.shape, dtype, strides_of_copy(a, memory_format, dtype.itemsize))
     store_values(out, a)
     return out
 
@@ -114,7 +114,7 @@ def count_copy_of_inference(copy: Tensor, source: Tensor) -> Tensor:
 
 clone = op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None)",
-    Kernel(copy_array, copies=True),
+    Kernel(copy_array, is_copy=True),
     self=lambda grad: grad,
 )
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
@@ -164,7 +164,7 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if not isinstance(src, Tensor):
         src = make_tensor(np.asarray(src, dtypes.dtype_of_number(src).np), device_of(self))
     a, b, node = self._data, src._data, None
-    if a.dtype.kind == "f" and MODES.here.grad and (needs_grad(self) or needs_grad(src)):
+    if a.dtype.kind == "f" and MODES.here.is_recording and (needs_grad(self) or needs_grad(src)):
         check_inplace(self)
         node = CopyBackwards((gradient_edge(self), gradient_edge(src)))
         node._source = (src.dtype, device_of(src))
@@ -217,7 +217,7 @@ to_copy = op(
     "memory_format=None)",
     Kernel(
         lambda a, dtype, _, device, pin, block, form: copy_array(a, form, dtype and dtype.np),
-        copies=True,
+        is_copy=True,
     ),
     method=False,
     backward="ToCopyBackward0",
@@ -236,13 +236,13 @@ def convert_tensor(
     a, here = self._data, device_of(self)
     if not copy and (d is None or d.np == a.dtype) and (where is None or where is here):
         return self
-    out = make_leaf_over(
+    out = make_tensor_over(
         run_silenced(copy_array, a, memory_format, None if d is None else d.np),
         here if where is None else where,
     )
     if (
         not self._counter.is_inference
-        and MODES.here.grad
+        and MODES.here.is_recording
         and out._data.dtype.kind == "f"
         and needs_grad(self)
     ):
@@ -332,10 +332,10 @@ def _convert_by_type_name(self: Tensor, dtype: Any, non_blocking: bool, memory_f
         if found is None:
             raise ValueError(f"invalid type: '{dtype}'")
         return convert_tensor(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
-    kind = getattr(dtype, "dtype", dtype)
-    if not isinstance(kind, dtypes.dtype):
+    target = getattr(dtype, "dtype", dtype)
+    if not isinstance(target, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")
-    return convert_tensor(self, kind)
+    return convert_tensor(self, target)
 
 
 op(
@@ -356,7 +356,7 @@ def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
     """
     if force:
         self = convert_tensor(detach(self), None, CPU)
-    if MODES.here.grad and needs_grad(self):
+    if MODES.here.is_recording and needs_grad(self):
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
@@ -365,7 +365,7 @@ def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
             "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the "
             "tensor to host memory first."
         )
-    self._own_storage()._resizable = False
+    self._materialize_storage()._resizable = False
     a = self._data
     if not a.size:
         # with NumPy's strides for empty arrays
@@ -396,20 +396,20 @@ python("__array__", to_array, function=False)
 
 
 def tensor_over_storage(
-    storage: Any, like: tuple, requires_grad: bool, kind: Any = Tensor, state: Any = ()
+    storage: Any, like: tuple, requires_grad: bool, tensor_class: Any = Tensor, state: Any = ()
 ) -> Tensor:
     """Make a leaf over a storage; `like`: dtype, shape, strides and offset in bytes."""
     d, shape, strides, offset = like
     # not one that pickle made
-    out = make_leaf_over(storage.look(shape, np.dtype(d.char), strides, offset))
+    out = make_tensor_over(storage.look(shape, np.dtype(d.char), strides, offset))
     out._storage = storage
     if not out._counter.is_inference:
         # torch makes an empty tensor and then sets its storage
         out._counter = VersionCounter(1)
     if requires_grad:
         materialize_meta(out).requires_grad = True
-    if kind is not Tensor:
-        out.__class__ = kind
+    if tensor_class is not Tensor:
+        out.__class__ = tensor_class
     out.__dict__.update(state)
     return out
 
@@ -435,7 +435,9 @@ def deepcopy_tensor(self: Tensor, memo: dict) -> Tensor:
         return memo[id(self)]
     with no_grad():
         out = tensor_over_storage(
-            _copy.deepcopy(self._own_storage(), memo), _geometry_in_bytes(self), self.requires_grad
+            _copy.deepcopy(self._materialize_storage(), memo),
+            _geometry_in_bytes(self),
+            self.requires_grad,
         )
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._meta is not None and self._meta.grad is not None:
@@ -448,7 +450,7 @@ def copy_tensor(self: Tensor) -> Tensor:
     """Make the `copy.copy` of a tensor: a leaf over its memory with a counter of its own."""
     warn_of_hooks(self)
     return tensor_over_storage(
-        self._own_storage(),
+        self._materialize_storage(),
         _geometry_in_bytes(self),
         self.requires_grad,
         _type(self),
@@ -467,7 +469,7 @@ def reduce_tensor(self: Tensor, protocol: Any) -> tuple:
     Each tensor has a storage of its own, so that what two of them share is lost, as in PyTorch.
     """
     warn_of_hooks(self)
-    storage, state = self._own_storage(), dict(self.__dict__)
+    storage, state = self._materialize_storage(), dict(self.__dict__)
     data = storage._as_bytes().tobytes()
     return rebuild_tensor, (
         data,

@@ -49,7 +49,7 @@ class factory(composite):
     def bind_schema(self, schema: Any) -> factory:
         """Return a copy that knows where the options are: dtype, layout, device, pinned memory."""
         bound = copy.copy(self)
-        bound.at = schema.names.index("dtype") - schema.has_self
+        bound.options_at = schema.names.index("dtype") - schema.has_self
         bound.name = schema.name
         return bound
 
@@ -58,7 +58,7 @@ class factory(composite):
 
         RuntimeError if pinned memory is asked for.
         """
-        at = self.at
+        at = self.options_at
         dtype, _, device, pin = args[at : at + 4]
         if pin:
             raise RuntimeError(PINNED)
@@ -74,7 +74,7 @@ class factory(composite):
 
     def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
         """Write the numbers into `out`, which is resized if need be."""
-        if MODES.here.grad and needs_grad(out):
+        if MODES.here.is_recording and needs_grad(out):
             raise RuntimeError(
                 f"{self.name}(): functions with out=... arguments don't support automatic "
                 "differentiation, but one of the arguments requires grad."
@@ -93,12 +93,10 @@ class factory_new(factory):
         """Make the tensor, or for an array an array."""
         given, dtype, device = self.split_options(args)
         a = like if type(like) is np.ndarray else like._data
-        make_array = self.make_array(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
-        return (
-            make_array
-            if a is like
-            else make_leaf(make_array, device_of(like) if device is None else as_device(device))
-        )
+        array = self.make_array(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
+        if a is like:
+            return array
+        return make_leaf(array, device_of(like) if device is None else as_device(device))
 
     def make_array(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
         """Make the array."""
@@ -113,9 +111,9 @@ class factory_like(factory_new):
 
     def make_array(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
         """Make the array."""
-        make_array = empty_like_strides(a.shape, d.np, strides_of_copy(a, given[-1], d.itemsize))
-        self.function(make_array, *given[:-1])
-        return make_array
+        array = empty_like_strides(a.shape, d.np, strides_of_copy(a, given[-1], d.itemsize))
+        self.function(array, *given[:-1])
+        return array
 
 
 # one value ----------------------------------------------------------------------------------------

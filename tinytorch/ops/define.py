@@ -189,8 +189,8 @@ class Op:
 
         Arguments that are left out take their defaults.
         """
-        # What is no array need not be a tensor: NumPy computes a number of its own from 0-d arrays,
-        # and a Python number may come first. `_complete_and_run` looks at the other arguments.
+        # A call on arrays may also begin with a number: of NumPy's, which is what it computes from
+        # 0-d arrays, or of Python's. For these `_complete_and_run` looks at the other arguments.
         if type(values[0]) is not ndarray or self.is_write:
             return self.run_on_tensors(*values)
         if len(values) == len(self.defaults):
@@ -219,7 +219,7 @@ class Op:
 
         `is_write`: the first argument is written to.
         """
-        if self.node_class is None or not MODES.here.grad:
+        if self.node_class is None or not MODES.here.is_recording:
             return None
         for t in tensors:
             if needs_grad(t):
@@ -254,6 +254,8 @@ class Op:
             if not may_be_left_out or x is None:
                 saved.append(x)
             elif needed_by is not None and edges[needed_by] is None and type(x) is not list:
+                # No formula that reads it will run. (A list has an edge for each of its tensors,
+                # and `edges[needed_by]` is that of one alone: a list is saved in any case.)
                 saved.append(None)
             elif self.numbers and not isinstance(x, TensorBase):
                 saved.append(SavedNumber(x))
@@ -302,7 +304,7 @@ class Op:
         operands = [values[i] for i in self.tensor_indices if isinstance(values[i], TensorBase)]
         for i in self.list_indices:
             # `Tensor?[]` are indices, which may be on the CPU
-            if self.schema.params[i].kind == "Tensor[]":
+            if self.schema.params[i].schema_type == "Tensor[]":
                 operands += values[i]
         common = next((d for t in operands if (d := device_of(t)) is not CPU), CPU)
         for t in operands:
@@ -323,8 +325,8 @@ class Op:
             result = make_tensor(data, where)
         if node is not None:
             self.end_recording(node, result)
-        elif self.kernel.copies and values[0].is_inference() and not MODES.here.inference:
-            # PyTorch counts that it was written to
+        elif self.kernel.is_copy and values[0].is_inference() and not MODES.here.inference:
+            # PyTorch makes the copy of an inference tensor empty and writes to it, which counts.
             result._counter = VersionCounter(1)
         return result
 
@@ -334,7 +336,7 @@ class Op:
         node = self.begin_recording(values, [source])
         data = self.run_on_arrays(*arrays_of(values))
         views = [source._make_alias_of(a) for a in (data if self.has_several_results else (data,))]
-        creation = MULTI_OUTPUT if self.has_several_results and MODES.here.grad else None
+        creation = MULTI_OUTPUT if self.has_several_results and MODES.here.is_recording else None
         # Without a node autograd does not know that it looks at the same memory.
         if self.node_class is not None:
             for t in views:
@@ -351,7 +353,8 @@ class Op:
         if not target._counter.is_inference:
             node = self.begin_recording(values, [target], is_write=True)
         data, before = self.run_on_arrays(*arrays_of(values)), gradient_spec_of(target)
-        target._own_storage()
+        # Before the array changes: the new one may look at a part of the memory alone.
+        target._materialize_storage()
         target._data = data
         note_data_assigned(target, before)
         count_write(target)
@@ -434,7 +437,11 @@ class Op:
         """Raise PyTorch's RuntimeError if the operation would have to be recorded."""
         has_formulas = self.node_class is not None and bool(self.node_class._formulas)
         is_recorded = has_formulas or self.kernel.kind == "composite"
-        if is_recorded and MODES.here.grad and any([needs_grad(t) for t in (*outs, *inputs)]):
+        if (
+            is_recorded
+            and MODES.here.is_recording
+            and any([needs_grad(t) for t in (*outs, *inputs)])
+        ):
             raise RuntimeError(_OUT_RECORDED.format(self.name))
 
     def _with_dtype_of_out(self, values: tuple, d: dtype) -> tuple:

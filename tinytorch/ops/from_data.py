@@ -26,7 +26,7 @@ from ..base import (
     warn_user,
 )
 from ..graph import materialize_meta, needs_grad, run_silenced
-from ..tensor import Size, Tensor, device_of, make_leaf_over, make_tensor
+from ..tensor import Size, Tensor, device_of, make_tensor, make_tensor_over
 from .copies import alias, clone, convert_tensor, copy_array, count_copy_of_inference, detach
 from .define import op, python
 from .kernels import composite
@@ -196,7 +196,7 @@ def check_size(shape: tuple[int, ...]) -> None:
 def make_leaf(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
     """Make a leaf over an array of its own."""
     # an empty one may have been given strides
-    t = make_leaf_over(a, where) if a.size or a.base is not None else make_tensor(a, where)
+    t = make_tensor_over(a, where) if a.size or a.base is not None else make_tensor(a, where)
     if requires_grad:
         if a.dtype.kind != "f":
             raise RuntimeError(

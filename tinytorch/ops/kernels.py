@@ -18,9 +18,9 @@ from ..base import strides as layout
 
 ndarray = np.ndarray
 HALF = np.dtype(np.float16)
-# The kinds of dtypes that torch has a kernel for: b for bool, i for integers, f for floats.
+# All letters of `takes`: b for bool, i for integers, f for floats.
 EVERY = "bif"
-# By NumPy's number of a dtype, the letter of its kind.
+# By NumPy's number of a dtype (`dtype.num`), its letter of `takes`.
 LETTER = {n: d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
 
 
@@ -85,11 +85,11 @@ def cannot_cast(d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False) -> Ru
     )
 
 
-def check_kernel(kind: np.dtype, takes: str, stub: str) -> None:
+def check_kernel(dtype: np.dtype, takes: str, stub: str) -> None:
     """Raise torch's NotImplementedError if it has no such kernel for this dtype."""
-    if LETTER[kind.num] not in takes:
+    if LETTER[dtype.num] not in takes:
         raise NotImplementedError(
-            f"\"{stub}\" not implemented for '{dtypes.BY_NUM[kind.num].scalar_name}'"
+            f"\"{stub}\" not implemented for '{dtypes.BY_NUM[dtype.num].scalar_name}'"
         )
 
 
@@ -99,14 +99,15 @@ def check_kernel(kind: np.dtype, takes: str, stub: str) -> None:
 class Kernel:
     """A kernel that says what its results are."""
 
+    # What it does with memory: "fresh", "view", "write" or "composite".
     kind = "fresh"
     # True if it computes in the dtype of `out=`, if no other is asked for
     in_dtype_of_out = False
 
-    def __init__(self, function: Callable, copies: bool = False) -> None:
+    def __init__(self, function: Callable, is_copy: bool = False) -> None:
         self.function = function
-        # True if the result is no more than a copy
-        self.copies = copies
+        # True if the result is no more than a copy, as that of `clone`
+        self.is_copy = is_copy
 
     def bind_schema(self, schema: Any) -> Kernel:
         """Return the kernel of the operation that has this schema."""
@@ -170,11 +171,11 @@ class pointwise(Kernel):
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
         self.function_by_default = function_by_default
-        # The dtypes, by NumPy's numbers, for which the function is all that there is to do. Bools,
+        # NumPy's numbers of the dtypes for which the function is all that there is to do. Bools,
         # and integers of which floats are made, are converted first; float16 is computed in
         # float32.
         quick = {*takes} - ({"b", "i"} if to == "float" else {"b"})
-        self.direct_dtypes = {
+        self.direct_numbers = {
             n for n, d in dtypes.BY_NUM.items() if LETTER[n] in quick and d.np != HALF
         }
 
@@ -204,22 +205,22 @@ class pointwise(Kernel):
 
         They are of one dtype, or numbers beside floats.
         """
-        kind = given[0].dtype if type(given[0]) is ndarray else None
-        if kind is None or kind.num not in self.direct_dtypes:
+        dtype = given[0].dtype if type(given[0]) is ndarray else None
+        if dtype is None or dtype.num not in self.direct_numbers:
             return None
         for x in given[1:]:
             if x is None:
                 continue
             if type(x) is ndarray:
-                fits = x.dtype is kind
+                fits = x.dtype is dtype
             elif type(x) is int:
                 # float32, float64 and int64: a narrower integer would have to be checked
-                fits = kind.char in "fdl" and abs(x) < 1 << 63
+                fits = dtype.char in "fdl" and abs(x) < 1 << 63
             else:
-                fits = type(x) is float and kind.kind == "f"
+                fits = type(x) is float and dtype.kind == "f"
             if not fits:
                 return None
-        return [x if x is None or type(x) is ndarray else np.array(x, kind) for x in given]
+        return [x if x is None or type(x) is ndarray else np.array(x, dtype) for x in given]
 
     def convert_operands(self, values: tuple, target: ndarray | None = None) -> list:
         """Convert operands to the dtype they meet in.

@@ -62,7 +62,7 @@ def _set(
             f"{cpp_name(self.dtype)}"
         )
     node = None
-    if MODES.here.grad and (needs_grad(self) or (tensor and needs_grad(source))):
+    if MODES.here.is_recording and (needs_grad(self) or (tensor and needs_grad(source))):
         check_inplace(self)
         node = _NoBackward(())
         node._edges = tuple([gradient_edge(t) for t in (self, source) if isinstance(t, Tensor)])
@@ -70,11 +70,11 @@ def _set(
         source = make_tensor(np.empty(0, self._data.dtype), device_of(self)).untyped_storage()
     before = gradient_spec_of(self)
     if tensor and size is None:
-        storage = source._own_storage()
+        storage = source._materialize_storage()
         self._storage, self._data = storage, source._data
     else:
         _set_storage(
-            self, source._own_storage() if tensor else source, storage_offset, size, stride
+            self, source._materialize_storage() if tensor else source, storage_offset, size, stride
         )
     # Gradients of what is recorded from now on flow to another node, even if the shape is the same.
     note_data_assigned(self, before, True)
@@ -134,7 +134,7 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Return True if two tensors look at the same cells in the same way."""
     a, b = self._data, tensor._data
     same = (
-        self._own_storage() is tensor._own_storage()
+        self._materialize_storage() is tensor._materialize_storage()
         and self.storage_offset() == tensor.storage_offset()
     )
     return same and (a.shape, a.strides) == (b.shape, b.strides)

@@ -25,7 +25,7 @@ def resize_tensor(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     if shape == a.shape:
         return self
     strides = contiguous_strides(shape, a.itemsize)
-    storage, offset = self._own_storage(), self.storage_offset() * a.itemsize
+    storage, offset = self._materialize_storage(), self.storage_offset() * a.itemsize
     needed_bytes = 0 if 0 in shape else offset + math.prod(shape) * a.itemsize
     if needed_bytes > storage.nbytes():
         storage.resize_(needed_bytes)

@@ -143,24 +143,24 @@ class Param:
 
     def __init__(self, text: str, is_keyword_only: bool) -> None:
         groups = [g or "" for g in _PARAM.fullmatch(text).groups()]  # type: ignore[union-attr]
-        kind, mark, brackets, count, question_mark, self.name, self.default_text = groups
+        word, mark, brackets, count, question_mark, self.name, self.default_text = groups
         self.is_keyword_only = is_keyword_only
         self.accepts_none = bool(question_mark)
         # `Tensor(a!)`
         self.is_written = mark.endswith("!")
         # `int[1]`
         self.accepts_one_number = bool(count)
-        self.kind = kind + brackets.replace(count, "")
-        self.type = _TYPES[self.kind]
-        self.is_tensor = self.kind == "Tensor"
-        self.is_list = self.kind in ("Tensor[]", "Tensor?[]")
+        self.schema_type = word + brackets.replace(count, "")
+        self.type = _TYPES[self.schema_type]
+        self.is_tensor = self.schema_type == "Tensor"
+        self.is_list = self.schema_type in ("Tensor[]", "Tensor?[]")
         # sizes may be given one by one, as in `x.view(2, 3)`
         self.is_sizes = self.type.is_row and not self.accepts_one_number
         if self.default_text in _DEFAULTS:
             self.default = _DEFAULTS[self.default_text]
         else:
             self.default = ast.literal_eval(self.default_text)
-        if self.kind == "int[]" and type(self.default) is int:
+        if self.schema_type == "int[]" and type(self.default) is int:
             self.default = (self.default,)
         self.plain_types = self.type.plain_types
         if self.accepts_none:
@@ -209,7 +209,11 @@ class Param:
         text = f"{self.type.shown} {name}"
         if not self.default_text:
             return text
-        default = self.default_text.removesuffix(".") if self.kind == "float" else self.default_text
+        default = (
+            self.default_text.removesuffix(".")
+            if self.schema_type == "float"
+            else self.default_text
+        )
         # PyTorch's errors show some defaults otherwise than its schemas write them.
         if default == "contiguous_format":
             default = "torch.contiguous_format"
@@ -217,7 +221,7 @@ class Param:
             default = "None"
         if self.name == "pin_memory":
             default = "False"
-        elif self.kind == "ScalarType":
+        elif self.schema_type == "ScalarType":
             default = "None"
         return f"{text} = {default}"
 
@@ -385,10 +389,10 @@ class Signature:
 def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -> TypeError:
     """Make PyTorch's TypeError for a call that fits none of these signatures."""
     n, first = len(args) + len(named), signatures[0]
-    kinds = [p.kind for p in first.params]
-    if len(signatures) == 1 and (not kinds or (kinds == ["PyObject"] and (n != 1 or named))):
+    types = [p.schema_type for p in first.params]
+    if len(signatures) == 1 and (not types or (types == ["PyObject"] and (n != 1 or named))):
         place = "TensorBase" if first.is_method else "torch._VariableFunctionsClass"
-        takes = "exactly one argument" if kinds else "no arguments"
+        takes = "exactly one argument" if types else "no arguments"
         return TypeError(
             f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}"
         )
@@ -436,12 +440,12 @@ _SIMPLE = {"float": ("float", "int", "long"), "int": ("int", "long")}
 def _described(params: list, args: tuple, named: dict) -> str:
     """List the types of the arguments, those that do not fit in exclamation marks."""
     out = []
-    for i, (kind, name) in enumerate(params):
+    for i, (type_shown, name) in enumerate(params):
         if i >= len(args) and name not in named:
             continue
         x = named[name] if i >= len(args) else args[i]
         shown = type_name(x)
-        fits = shown in _SIMPLE.get(kind, (kind,))
+        fits = shown in _SIMPLE.get(type_shown, (type_shown,))
         if isinstance(x, (tuple, list)):
             inner = ", ".join(type_name(e) for e in x)
             shown += (

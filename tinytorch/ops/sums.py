@@ -45,10 +45,14 @@ def numpy_axes(a: Any, dims: tuple | None) -> tuple | None:
 
 def sum_array(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
     """Return sums along dimensions, of all elements for None. float16 is added up in float32."""
-    kind = dtype.np if dtype is not None else a.dtype if a.dtype.kind == "f" else np.dtype(np.int64)
-    wide = np.dtype(np.float32) if kind.char == "e" else kind
+    result = np.dtype(np.int64)
+    if dtype is not None:
+        result = dtype.np
+    elif a.dtype.kind == "f":
+        result = a.dtype
+    wide = np.dtype(np.float32) if result.char == "e" else result
     found = np.add.reduce(a, numpy_axes(a, dims), wide, None, keepdim)
-    return found if wide is kind else found.astype(kind)
+    return found if wide is result else found.astype(result)
 
 
 sum_all = op(

@@ -32,7 +32,7 @@ SAY_THE_WORD = {"steps", "live", "boxed", "magic", "CopyLab", "compare"}
 WORD = "CloneBackward0"  # which the engine makes of the operation's name
 ROW = """clone = op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None)",
-    Kernel(copy_array, copies=True),"""
+    Kernel(copy_array, is_copy=True),"""
 
 
 def nbval(book: Path, first_on_path: Path | None = None) -> dict[str, bool]:
