@@ -16,6 +16,7 @@ import pytest
 
 import tinytorch
 from tinytorch import Tensor
+from tinytorch.graph import gradient_state
 from tinytorch.ops import define, kernels, pointwise
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -198,6 +199,29 @@ def test_a_formula_with_a_number_makes_torchs_nodes() -> None:
     import torch
 
     assert nodes_of_gradient(torch, torch.logaddexp) == WITH_A_NUMBERS_NODES
+
+
+WRITES_FOR_ONE_INPUT = """op(
+    "masked_sum(Tensor self, Tensor other, Tensor third)",
+    Kernel(lambda a, b, c: a + b + c),
+    self=lambda grad: zeros_like(grad),
+    other=lambda grad: masked_fill_(masked_fill_(where(grad == 0, 0, grad), grad > 1, 2), grad < 1, 3),
+    third=lambda grad, other: where(grad == 0, 0, masked_fill_(where(other > 0, grad, 0), grad > 1, 2)),
+)"""
+
+
+def test_the_writes_of_a_formula_are_counted_for_its_own_gradient() -> None:
+    with declared(WRITES_FOR_ONE_INPUT) as masked_sum:
+        for create_graph in (False, True):
+            versions = {}
+            inputs = [tinytorch.ones(3, requires_grad=True) for _ in range(3)]
+            for i, x in enumerate(inputs):
+                x.register_hook(lambda grad, i=i: versions.update({i: grad._version}))
+            out = masked_sum(*inputs).sum()
+            tinytorch.autograd.grad(out, inputs, create_graph=create_graph)
+            # What is written to a factor of the third one is none to the gradient itself.
+            assert versions == {0: 0, 1: 2, 2: 0}
+    assert not gradient_state._FORMULA_WRITES
 
 
 def test_what_the_tables_name_is_there() -> None:

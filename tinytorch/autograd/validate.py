@@ -18,6 +18,7 @@ from ..graph import (
     gradient_spec_of,
     name_of_node,
     saved_arrays,
+    state_of_new,
 )
 from ..ops import copy_array
 
@@ -70,7 +71,7 @@ def fit_output(
     # with several outputs any of several arrays may be the one that arrived.)
     if node._has_several_outputs or gradient.base is not None or gradient is arrived[0]:
         return gradient, _state_of_output(node, arrived, outputs, index)
-    return gradient, node._new_gradient_state
+    return gradient, state_of_new(gradient)
 
 
 def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any) -> Any:
@@ -177,7 +178,7 @@ def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int
     looks_at_saved = any(memory_owner(array) is memory for array in saved_arrays(node._saved or ()))
     if looks_at_saved or _has_dropped_leading_dimensions(output):
         return _NEW_VIEW
-    return node._new_gradient_state
+    return state_of_new(output)
 
 
 def _state_of_passed_on(

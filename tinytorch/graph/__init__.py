@@ -5,7 +5,15 @@ This room knows no operation.
 
 from . import hooks, modes
 from .autograd_meta import HIGHEST_NUMBER, AutogradMeta, TensorBase, materialize_meta, needs_grad
-from .gradient_state import HELD_BY_OTHERS, NEW_GRADIENT, GradientList, GradientState, SeenBy
+from .gradient_state import (
+    HELD_BY_OTHERS,
+    NEW_GRADIENT,
+    GradientList,
+    GradientState,
+    SeenBy,
+    note_formula_write,
+    state_of_new,
+)
 from .history import (
     DEFAULT,
     IN_FUNCTION,
@@ -141,6 +149,7 @@ __all__ = [
     "next_number",
     "no_grad",
     "note_data_assigned",
+    "note_formula_write",
     "provide_operations",
     "rebase_history",
     "regenerate_grad_fn",
@@ -161,5 +170,6 @@ __all__ = [
     "short_name",
     "show_saved",
     "stale_text",
+    "state_of_new",
     "warn_of_hooks",
 ]

@@ -7,9 +7,14 @@ has to remember what a reference count says there. Source: PyTorch's `InputBuffe
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base import memory_owner
 
 
 class SeenBy(IntEnum):
@@ -71,6 +76,52 @@ class GradientState:
 
 NEW_GRADIENT = GradientState(0, SeenBy.NOBODY)
 HELD_BY_OTHERS = GradientState(0, SeenBy.SAME_TENSOR)
+
+# the writes of formulas ---------------------------------------------------------------------------
+
+
+class FormulaWrites(NamedTuple):
+    """How often formulas wrote in place to one memory, on its way to become a gradient."""
+
+    count: int
+    first_target: weakref.ref  # to the array through which it was written to first
+    memory: weakref.ref  # to the array that owns it, kept for its callback
+
+
+_FORMULA_WRITES: dict[int, FormulaWrites] = {}
+"""By `id` of the array that owns the memory, until that is gone or its state is asked for."""
+
+
+def note_formula_write(target: np.ndarray) -> None:
+    """Note that a formula wrote to an array in place.
+
+    A tensor in its place would have a version for hooks and `.grad` to show. The array has none, so
+    its writes are counted here until it is sent along an edge.
+    """
+    owner = memory_owner(target)
+    key = id(owner)
+    writes = _FORMULA_WRITES.get(key)
+    if writes is None:
+        # An id is used again once its array is gone: what was a factor of the gradient alone.
+        memory = weakref.ref(owner, lambda _: _FORMULA_WRITES.pop(key, None))
+        _FORMULA_WRITES[key] = FormulaWrites(1, weakref.ref(target), memory)
+    else:
+        _FORMULA_WRITES[key] = writes._replace(count=writes.count + 1)
+
+
+def state_of_new(gradient: np.ndarray) -> GradientState:
+    """Return the state of an array that a formula made: its version are the formula's writes."""
+    if not _FORMULA_WRITES:
+        return NEW_GRADIENT
+    writes = _FORMULA_WRITES.pop(id(memory_owner(gradient)), None)
+    if writes is None:
+        return NEW_GRADIENT
+    state = GradientState(writes.count, SeenBy.NOBODY)
+    # Another array over that memory is a view of it in PyTorch, too.
+    return state if writes.first_target() is gradient else state.of_view()
+
+
+# several gradients --------------------------------------------------------------------------------
 
 
 class GradientList(list):

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from .autograd_meta import needs_grad
-from .gradient_state import GradientList, GradientState, SeenBy
+from .gradient_state import NEW_GRADIENT, GradientList, state_of_new
 from .hooks import move_retained_grad
 from .modes import MODES
 from .node import Edge, Node
@@ -247,10 +247,12 @@ class CopySlices(Node):
             OPERATIONS.zero_(part)
         else:
             OPERATIONS.copy_(part, gradients[0])
-        result = GradientList.of_new([whole, *gradients[1:]])
-        # PyTorch writes to the gradient of the base twice: all of it, then the written cells.
-        result.states[0] = GradientState(2, SeenBy.NOBODY)
-        return result
+        results = [whole, *gradients[1:]]
+        if not on_arrays:
+            return results
+        # With the writes above, as in PyTorch: to all of the base's gradient, then to a part.
+        states = [NEW_GRADIENT if g is None else state_of_new(g) for g in results]
+        return GradientList(results, states)
 
     def _release(self) -> None:
         """Drop the node of the write. If the user holds it, what it saved stays."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from .autograd_meta import HIGHEST_NUMBER, materialize_meta
-from .gradient_state import NEW_GRADIENT, GradientState, SeenBy
 from .hooks import RemovableHandle, hooks_of
 from .modes import NODE_LISTENERS
 from .saved import Saved, save_result, show_saved
@@ -80,8 +79,6 @@ class Node:
     _ends_graph = False
     # Formulas are given a tuple of gradients.
     _has_several_outputs = False
-    # State of the gradients that it computes. PyTorch's formulas may write to what they return.
-    _new_gradient_state = NEW_GRADIENT
     # Gradients get the strides that torch's TensorIterator gives.
     _is_pointwise = False
     # Runs on tensors even where gradients are arrays, as custom Functions do.
@@ -396,7 +393,6 @@ def make_node_class(
     base: type = Node,
     has_one_formula: bool = False,
     results: tuple[str, ...] = ("result",),
-    gradient_writes: int = 0,
     is_pointwise: bool = False,
 ) -> Any:
     """Return a class of nodes.
@@ -406,8 +402,7 @@ def make_node_class(
     underscore. `also_saved`: names of values that torch saves although no formula that runs reads
     them. `has_one_formula`: the one formula returns the gradients of all inputs (of `cat`, which
     has as many as it is given). `results`: names of the outputs, as formulas read them.
-    `gradient_writes`: how often torch's formulas write to what they return. `is_pointwise`: the
-    gradients get the strides that TensorIterator gives.
+    `is_pointwise`: the gradients get the strides that TensorIterator gives.
     """
     functions = list(formulas.values())
     reads = [_parameters_of(function) for function in functions]
@@ -432,7 +427,6 @@ def make_node_class(
         "_formula_order": tuple(order),
         "_apply": _apply_formulas,
         "_has_one_formula": has_one_formula,
-        "_new_gradient_state": GradientState(gradient_writes, SeenBy.NOBODY),
         "_is_pointwise": is_pointwise,
         "_results_saved": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }

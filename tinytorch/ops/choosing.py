@@ -192,7 +192,6 @@ def _gather_elements(
 gather = op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)",
     _gather_elements,
-    gradient_writes=1,
     self=lambda grad, self, dim, index, sparse_grad: scatter_add_(
         new_zeros(grad, self.shape), dim, index, grad
     ),

@@ -37,6 +37,7 @@ from ..graph import (
     materialize_meta,
     needs_grad,
     no_grad,
+    note_formula_write,
     rebase_history,
     run_silenced,
     warn_of_hooks,
@@ -160,6 +161,7 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if type(self) is np.ndarray:
         check_overlap(self, src)
         store_values(self, src)
+        note_formula_write(self)
         return self
     if not isinstance(src, Tensor):
         src = make_tensor(np.asarray(src, dtypes.dtype_of_number(src).np), device_of(self))

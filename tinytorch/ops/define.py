@@ -58,6 +58,7 @@ from ..graph import (
     mark_as_view,
     needs_grad,
     note_data_assigned,
+    note_formula_write,
     rebase_history,
     replace_history,
     run_silenced,
@@ -396,6 +397,7 @@ class Op:
         data = self.kernel.values_to_write(target, *rest)
         if data is not None:
             store_values(target, data)
+        note_formula_write(target)
         return target
 
     def _write_values(self, target: ndarray, data: ndarray, arrays: list) -> None:
@@ -585,7 +587,6 @@ def op(
     also: tuple[str, ...] = (),
     readers: dict[str, Callable] | None = None,
     node_class: Any = None,
-    gradient_writes: int = 0,
     has_hidden_form: bool = False,
     **formulas: Callable | None,
 ) -> Op:
@@ -602,9 +603,6 @@ def op(
     `readers`: by the name of a saved value that is neither an argument nor a fact of one as
     `self_sym_sizes`: a function that reads it off a call's arguments.
     `node_class`: the class of its nodes, where that is not made of formulas.
-    `gradient_writes`: how many writes in place PyTorch's formulas make into the very tensor that
-    they return: the `_version` with which a hook or `.grad` sees it. Writes into a factor of it do
-    not count.
     `has_hidden_form`: PyTorch's parser has a deprecated form, too, as `add(Number alpha, Tensor
     other)`. tinytorch has it not; but a call that does not fit gets the error for several forms.
     `formulas`: by the name of an input, its gradient; None for an input that has an edge and no
@@ -614,7 +612,7 @@ def op(
     kernel = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).bind_schema(parsed)
     inputs = [parsed.names.index(n) for n in formulas]
     if formulas and node_class is None:
-        node_class = _make_node_class(backward, formulas, also, parsed, kernel, gradient_writes)
+        node_class = _make_node_class(backward, formulas, also, parsed, kernel)
     if node_class is not None:
         inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
         _nodes_declared[parsed.name] = _nodes_declared.get(parsed.name, 0) + 1
@@ -641,7 +639,6 @@ def _make_node_class(
     also: tuple[str, ...],
     schema: Schema,
     kernel: Kernel,
-    gradient_writes: int,
 ) -> Any:
     """Make the class of an operation's nodes. Without a name it has the operation's, numbered."""
     if not name:
@@ -653,9 +650,7 @@ def _make_node_class(
     takes_list = any(p.is_list for p in schema.params if p.name in formulas)
     base = MultiNode if schema.has_several_results else Node
     is_pointwise = isinstance(kernel, pointwise)
-    return make_node_class(
-        name, formulas, also, base, takes_list, results, gradient_writes, is_pointwise
-    )
+    return make_node_class(name, formulas, also, base, takes_list, results, is_pointwise)
 
 
 def result_type_of(schema: Schema, suffix: str = "") -> Any:

@@ -21,6 +21,7 @@ from .creation import (
     empty_like,
     factory,
     factory_like,
+    new_zeros,
     zeros_like,
 )
 from .define import op
@@ -71,6 +72,16 @@ zero_ = op(
     backward="ZeroBackward0",
     self=zero_gradient,
 )
+
+
+def written_zeros(grad: Any, sizes: tuple) -> Any:
+    """Return zeros that PyTorch makes empty and fills by `zero_`, so that they have version 1.
+
+    So it does for `zeros_like(self)` in its table, of an input, whose sizes alone it saves, and for
+    `at::zeros` in a function of its own. What `zeros_like(grad)` and `new_zeros` give has version 0.
+    """
+    return zero_(new_zeros(grad, sizes))
+
 
 # random numbers in place --------------------------------------------------------------------------
 

@@ -231,7 +231,6 @@ index = op(
     method=False,
     function=False,
     out=False,
-    gradient_writes=1,
     self=lambda grad, self_sym_sizes, indices: _index_put_impl(
         new_zeros(grad, self_sym_sizes), list(indices), grad, True, True
     ),

@@ -21,6 +21,7 @@ from ..base import (
 from ..tensor import Tensor
 from .creation import new_zeros
 from .define import op, python
+from .filling import written_zeros
 from .kernels import as_array, composite, result_dtype
 from .kernels import view as view_kernel
 from .sums import sum_dims
@@ -366,7 +367,7 @@ def _cat_backward(grad: Any, dim: int, _tensors_sizes: list) -> list:
     at, parts = 0, []
     for shape in _tensors_sizes:
         if shape == (0,):
-            parts.append(new_zeros(grad, shape))
+            parts.append(written_zeros(grad, shape))
         else:
             d = wrap_dim(dim, len(shape))
             parts.append(narrow(grad, d, at, shape[d]))
@@ -400,7 +401,6 @@ cat = op(
     _concatenate_arrays,
     method=False,
     aka=("concat", "concatenate"),
-    gradient_writes=1,
     tensors=_cat_backward,
 )
 stack = op(

@@ -697,7 +697,6 @@ maximum = op(
     "maximum(Tensor self, Tensor other)",
     _largest,
     in_place=False,
-    gradient_writes=1,
     self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
     other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
 )
@@ -705,7 +704,6 @@ minimum = op(
     "minimum(Tensor self, Tensor other)",
     _smallest,
     in_place=False,
-    gradient_writes=1,
     self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
     other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
 )

@@ -16,7 +16,7 @@ from .choosing import masked_fill_, masked_fill_with_, scatter_from_
 from .copies import convert_tensor
 from .creation import new_zeros
 from .define import elsewhere, op, python
-from .filling import zero_
+from .filling import written_zeros
 from .kernels import check_kernel, composite, row_major
 from .pointwise import divide, exp, isnan, maximum, minimum, mul
 from .sums import (
@@ -102,7 +102,7 @@ def _grad_to_chosen(
     grad = grads[0]
     if not keepdim and self_sym_sizes:
         grad, indices = unsqueeze(grad, dim), unsqueeze(indices, dim)
-    return scatter_from_(zero_(new_zeros(grad, self_sym_sizes)), dim, indices, grad)
+    return scatter_from_(written_zeros(grad, self_sym_sizes), dim, indices, grad)
 
 
 def _grad_shared_by_equals(grad: Any, self: Any, result: Any) -> Any:
@@ -132,7 +132,6 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         f"{name}(Tensor self)",
         lambda a: np.asarray(ufunc.reduce(a, None)),
         out=True,
-        gradient_writes=1,
         backward=f"{name.title()}Backward1",
         self=_grad_shared_by_equals,
     )
@@ -140,7 +139,6 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     op(
         f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         row_major(find_along_dim),
-        gradient_writes=2,
         backward=f"{name.title()}Backward0",
         self=_grad_to_chosen,
     )

@@ -12,7 +12,8 @@ from ..tensor import make_tensor
 from .choosing import index_add_
 from .copies import copy_
 from .creation import new_ones, new_zeros
-from .filling import zero_
+from .filling import written_zeros
+from .pointwise import div
 from .sums import expand, sum_dims
 from .views import declare_view_with_in_place, reshape, squeeze_dim
 
@@ -68,7 +69,7 @@ def as_strided_backward(
     """
     source = _geometry
     if 0 in source.shape or 0 in size:
-        return zero_(new_zeros(grad, source.shape))
+        return written_zeros(grad, source.shape)
     for i in range(len(size) - 1, -1, -1):
         if size[i] == 1:
             grad = squeeze_dim(grad, i)
@@ -97,7 +98,7 @@ def as_strided_backward(
         times = index_add_(
             new_zeros(grad, (room,)), 0, places(of), expand(new_ones(grad, (1,)), (of.size,))
         )
-        memory /= times
+        div.run_in_place(memory, times)
     return as_strided(memory, source.shape, source.stride, source.offset - start)
 
 
@@ -106,8 +107,5 @@ as_strided = declare_view_with_in_place(
     stride_array,
     (0, 1),
     as_strided_backward,
-    gradient_writes=1,
     readers={"_geometry": lambda values: Geometry.of(values[0])},
 )
-# PyTorch's formula returns a view of the tensor that it wrote to.
-as_strided.node_class._new_gradient_state = as_strided.node_class._new_gradient_state.of_view()
