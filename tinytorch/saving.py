@@ -43,10 +43,10 @@ def rebuild_tensor(
     typed: TypedStorage, offset: int, size: tuple, stride: tuple, requires_grad: bool, *_: Any
 ) -> Tensor:
     """Make a tensor over a storage. `offset` and `stride` are in elements."""
-    kind = typed.element_type.np
-    strides = tuple([step * kind.itemsize for step in stride])
+    dtype = typed.element_type.np
+    strides = tuple([step * dtype.itemsize for step in stride])
     return tensor_over_storage(
-        typed.storage, (kind, size, strides, offset * kind.itemsize), requires_grad
+        typed.storage, (dtype, size, strides, offset * dtype.itemsize), requires_grad
     )
 
 

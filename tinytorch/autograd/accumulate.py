@@ -151,9 +151,12 @@ def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:
         return gradient.flags.c_contiguous
     # `.data =` may have given the leaf another dtype or number of dimensions since the graph was
     # recorded. PyTorch compares in elements, and reads a stride of 1 after the end of a 0-d leaf's.
-    ours, theirs = gradient.itemsize, data.itemsize
+    itemsize, leaf_itemsize = gradient.itemsize, data.itemsize
     # 1 fills up what is shorter: as a size it fits any stride.
     dimensions = itertools.zip_longest(
-        strides, data.strides or (theirs,), gradient.shape, fillvalue=1
+        strides, data.strides or (leaf_itemsize,), gradient.shape, fillvalue=1
     )
-    return all(stride * theirs == wanted * ours or size == 1 for stride, wanted, size in dimensions)
+    return all(
+        stride * leaf_itemsize == leaf_stride * itemsize or size == 1
+        for stride, leaf_stride, size in dimensions
+    )

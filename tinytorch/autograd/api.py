@@ -247,7 +247,7 @@ def _run_engine(
     # Hooks are handed these very tensors, if the user still holds them.
     remember_tensors(starts)
     # `grad` may return one of them, so it must be alive when the walk looks for it.
-    held = () if accumulate else tuple(starts)
+    start_tensors = () if accumulate else tuple(starts)
     if not create_graph:
         starts = [start if start is None else start._data for start in starts]
     if len(edges) == 1:
@@ -260,7 +260,7 @@ def _run_engine(
             TorchWarning(_CYCLE_MESSAGE, "torch/csrc/autograd/engine.cpp:1307", is_once=True)
         )
     task.run(output_nr, gradient)
-    del held
+    del start_tensors
     return task.captured_gradients
 
 

@@ -108,9 +108,9 @@ def _check_shape(node: Any, index: int, gradient: Any, shape: tuple) -> None:
         pairs = zip(shape, sizes[leading:], strict=True)
         if all(wanted in (1, size) for wanted, size in pairs):
             return
-    who = "" if node is None else f"Function {name_of_node(node)} returned an "
+    source = "" if node is None else f"Function {name_of_node(node)} returned an "
     raise RuntimeError(
-        f"{who}invalid gradient at index {index} - got {list(sizes)} but expected shape "
+        f"{source}invalid gradient at index {index} - got {list(sizes)} but expected shape "
         f"compatible with {list(shape)}"
     )
 

@@ -63,13 +63,13 @@ def type_name(x: Any) -> str:
 
     With the module if it is written in C.
     """
-    kind = type(x)
+    cls = type(x)
     if is_pytorch_tensor(x):
-        return f"PyTorch {kind.__name__} (this is tinytorch)"
-    name = _name_of.__get__(kind)
-    is_written_in_c = not kind.__flags__ & _HEAP_TYPE
-    if is_written_in_c and kind.__module__ != "builtins":
-        return f"{kind.__module__}.{name}"
+        return f"PyTorch {cls.__name__} (this is tinytorch)"
+    name = _name_of.__get__(cls)
+    is_written_in_c = not cls.__flags__ & _HEAP_TYPE
+    if is_written_in_c and cls.__module__ != "builtins":
+        return f"{cls.__module__}.{name}"
     return name
 
 

@@ -441,6 +441,8 @@ def make_node_class(
 
 # running formulas ------------------------------------------------------------------------------
 
+# A class of nodes gets one of these functions as its `_apply`: `self` is the node.
+
 
 def _read_saved(node: Any, on_arrays: bool) -> list:
     """Return what formulas read of what a node saved: arrays if `on_arrays`, else tensors."""

@@ -410,15 +410,15 @@ def describe_stale(node: Any, tensor: Any, version: int | None, output_nr: int |
         ):
             # For a tensor that was detached in place torch names the node that saved it.
             grad_fn = node
-    kind = f"torch.{'cuda.' if tensor.is_cuda else ''}{tensor.dtype.tensor_type}"
+    tensor_type = f"torch.{'cuda.' if tensor.is_cuda else ''}{tensor.dtype.tensor_type}"
     if tensor.dtype.called == "bool":  # torch has no legacy type for bool, and prints the scalar's
-        kind = f"{tensor.device.type.upper()}{tensor.dtype.scalar_name}Type"
+        tensor_type = f"{tensor.device.type.upper()}{tensor.dtype.scalar_name}Type"
     current = tensor._version
-    return stale_text(kind, tensor.shape, grad_fn, number, current, version, MODES.anomaly)
+    return stale_text(tensor_type, tensor.shape, grad_fn, number, current, version, MODES.anomaly)
 
 
 def stale_text(
-    kind: str,
+    tensor_type: str,
     shape: Any,
     node: Any,
     output_nr: int,
@@ -445,7 +445,7 @@ def stale_text(
         )
     return (
         "one of the variables needed for gradient computation has been modified by an "
-        f"inplace operation: [{kind} {list(shape)}]{origin} is at version {current}; "
+        f"inplace operation: [{tensor_type} {list(shape)}]{origin} is at version {current}; "
         f"expected version {version} instead. Hint: {hint}"
     )
 

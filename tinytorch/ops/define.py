@@ -318,12 +318,12 @@ class Op:
         """Run an operation whose results have memory of their own."""
         tensors = self.tensors_of(values)
         node = self.begin_recording(values, tensors)
-        where = self.common_device(values, tensors)
+        place = self.common_device(values, tensors)
         data = run_silenced(self.run_on_arrays, *arrays_of(values))
         if type(data) in (tuple, list):
-            result = self.result_type([make_tensor(d, where) for d in data])
+            result = self.result_type([make_tensor(d, place) for d in data])
         else:
-            result = make_tensor(data, where)
+            result = make_tensor(data, place)
         if node is not None:
             self.end_recording(node, result)
         elif self.kernel.is_copy and values[0].is_inference() and not MODES.here.inference:

@@ -118,10 +118,9 @@ def _number_of(v: Any, d: dtypes.dtype) -> Any:
 
 def _read_data(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any, dtypes.dtype]:
     """Return the shape of data, its elements in one row, and the dtype: `d`, else theirs."""
-    kind = type(data)
-    if kind in _NUMBER_TYPES:
+    if type(data) in _NUMBER_TYPES:
         shape, values = (), [data]
-    elif kind is list and {*map(type, data)} <= _NUMBER_TYPES:
+    elif type(data) is list and {*map(type, data)} <= _NUMBER_TYPES:
         shape, values = (len(data),), data
     else:
         shape, values = _shape_of_data(data), []
@@ -130,13 +129,13 @@ def _read_data(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any,
         ):
             _infer_dtype([data])
         _flatten_data(data, shape, 0, values)
-    kinds = {*map(type, values)}
-    if kinds <= _NUMBER_TYPES:
-        own = dtypes.int64 if int in kinds else dtypes.bool_
+    number_types = {*map(type, values)}
+    if number_types <= _NUMBER_TYPES:
+        own = dtypes.int64 if int in number_types else dtypes.bool_
         return (
             shape,
             values,
-            d or (dtypes.get_default_dtype() if float in kinds or not kinds else own),
+            d or (dtypes.get_default_dtype() if float in number_types or not number_types else own),
         )
     found = d or _infer_dtype(values)
     values = [_number_of(v, found) for v in values]
@@ -194,7 +193,7 @@ def check_size(shape: tuple[int, ...]) -> None:
 
 
 def make_leaf(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:
-    """Make a leaf over an array of its own."""
+    """Return a leaf over an array that no other tensor has, as users get it of data and numbers."""
     # an empty one may have been given strides
     t = make_tensor_over(a, where) if a.size or a.base is not None else make_tensor(a, where)
     if requires_grad:

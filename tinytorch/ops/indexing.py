@@ -282,14 +282,14 @@ def _check_index_device(self: Tensor, indices: list) -> None:
 
 def _getitem(self: Tensor, item: Any) -> Tensor:
     """Return `self[item]`: a view for ints, slices, None and Ellipsis, a copy for index tensors."""
-    kind = type(item)
-    if kind is int:
+    item_type = type(item)
+    if item_type is int:
         shape = self._data.shape
         if shape and -shape[0] <= item < shape[0]:
             return _select_on_tensors(self, 0, item)
         # PyTorch checks the index before it selects: it makes no node, and has an error of its own.
         return _select_index(self, 0, item, 0)
-    if kind is slice:
+    if item_type is slice:
         return _slice_dim(self, 0, item, keep=False)
     if item is None or item is Ellipsis:
         return unsqueeze(self, 0) if item is None else alias(self)

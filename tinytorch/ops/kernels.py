@@ -142,8 +142,9 @@ class pointwise(Kernel):
     """`function(a, b, ...)` element by element, of operands that broadcast.
 
     `to`: the dtype of the result: that of the operands ("keep"), "float" if that is no floating
-    one, or "bool". `takes`: the kinds of dtypes that torch has a kernel for, of the letters b, i
-    and f; `stub`: the name of the kernel in torch's error for others. `check(a, b, ...)` looks at
+    one, or "bool". `takes`: the dtypes of the operands, before they are made floats, for which
+    torch has no error, of the letters b, i and f; `stub`: the name of the kernel in that error.
+    `check(a, b, ...)` looks at
     the operands as they were given. `function_by_default`: what `function` is where the arguments
     after the operands have their defaults. `in_c`: the error "can't be cast" names the dtype as
     C++ does (`int`), not as torch (`Int`).
@@ -232,7 +233,7 @@ class pointwise(Kernel):
         given = values[: self.operand_count]
         arrays = self.operands_as_given(given)
         if arrays is None:
-            asked = self.common_dtype(given)
+            common = self.common_dtype(given)
         elif self.check is not None:
             self.check(*given)
         if target is not None:
@@ -240,17 +241,18 @@ class pointwise(Kernel):
             check_broadcast_into(target.shape, *[x.shape for x in given if isinstance(x, ndarray)])
         if arrays is not None:
             return arrays
-        d = asked
-        if self.to == "float" and not asked.is_floating_point:
+        # The dtype to compute in.
+        d = common
+        if self.to == "float" and not common.is_floating_point:
             d = dtypes.get_default_dtype()
         if target is not None and self.to != "bool":
             into = dtypes.BY_NUM[target.dtype.num]
             if not dtypes.can_cast(d, into):
                 raise cannot_cast(d, into, self.in_c)
-        if LETTER[asked.np.num] not in self.takes:
+        if LETTER[common.np.num] not in self.takes:
             # of two errors torch raises that of the shapes
             shape_of_all(*[x for x in given if isinstance(x, ndarray)])
-            check_kernel(asked.np, self.takes, self.stub)
+            check_kernel(common.np, self.takes, self.stub)
         return [x if x is None else as_array(x, d) for x in given]
 
     def compute_in_one_dtype(self, arrays: list[ndarray], rest: tuple) -> Any:

@@ -38,10 +38,10 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     """Return the mean over dimensions. RuntimeError for integers, unless a dtype is asked for."""
     d = BY_NUM[a.dtype.num] if dtype is None else dtype
     if not d.is_floating_point:
-        whose = "Input" if dtype is None else "Optional"
+        dtype_shown = "Input" if dtype is None else "Optional"
         needs = "dtype must be either a floating point or complex dtype"
         raise RuntimeError(
-            f"mean(): could not infer output dtype. {whose} {needs}. Got: {d.scalar_name}"
+            f"mean(): could not infer output dtype. {dtype_shown} {needs}. Got: {d.scalar_name}"
         )
     # float16 has too few digits for a sum
     wide = dtypes.float32 if d is dtypes.float16 else d
@@ -77,8 +77,8 @@ def _make_truth_kernel(ufunc: Any) -> Any:
     def reduce(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
         # Here an empty tuple of dimensions means none of them; in a sum it means all.
         dims = dim if dim == () else wrap_dims(dim, a.ndim)
-        found = np.asarray(ufunc.reduce(a, numpy_axes(a, dims), np.bool_, None, keepdim))
-        return found.astype(np.uint8) if a.dtype.char == "B" else found
+        truth = np.asarray(ufunc.reduce(a, numpy_axes(a, dims), np.bool_, None, keepdim))
+        return truth.astype(np.uint8) if a.dtype.char == "B" else truth
 
     return row_major(reduce)
 
@@ -219,15 +219,15 @@ def _make_softmax_kernel(log: bool) -> Any:
     def kernel(a: Any, dim: int, half_to_float: bool) -> Any:
         d = wrap_dim(dim, a.ndim)
         if a.dtype.kind != "f" and a.size:
-            which = (
+            stub = (
                 "softmax_lastdim_kernel_impl" if d == max(a.ndim, 1) - 1 else "softmax_kernel_impl"
             )
-            check_kernel(a.dtype, "f", f"log_{which}" if log else which)
-        x, find_along_dim = a.astype(np.float32) if a.dtype.char == "e" else a, numpy_axes(a, (d,))
+            check_kernel(a.dtype, "f", f"log_{stub}" if log else stub)
+        x, axes = a.astype(np.float32) if a.dtype.char == "e" else a, numpy_axes(a, (d,))
         if a.size:
-            x = x - np.maximum.reduce(x, find_along_dim, keepdims=True)
+            x = x - np.maximum.reduce(x, axes, keepdims=True)
             e = np.exp(x)
-            total = np.add.reduce(e, find_along_dim, keepdims=True)
+            total = np.add.reduce(e, axes, keepdims=True)
             x = x - np.log(total) if log else e / total
         return np.asarray(x).astype(a.dtype, copy=x is a)
 

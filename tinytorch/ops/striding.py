@@ -55,8 +55,8 @@ def stride_array(
 
 def _drop_trivial_dims(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple, tuple]:
     """Drop dimensions of size 1 and, unless `repeats`, of stride 0."""
-    kept = [(n, s) for n, s in zip(shape, stride, strict=True) if n != 1 and (s or repeats)]
-    return tuple([n for n, _ in kept]), tuple([s for _, s in kept])
+    pairs = [(n, s) for n, s in zip(shape, stride, strict=True) if n != 1 and (s or repeats)]
+    return tuple([n for n, _ in pairs]), tuple([s for _, s in pairs])
 
 
 def as_strided_backward(
@@ -75,30 +75,32 @@ def as_strided_backward(
             grad = squeeze_dim(grad, i)
         elif stride[i] == 0:
             grad = sum_dims(grad, (i,))
-    seen = Geometry(
+    # Without what changes nothing: the view that `as_strided` gave, and what it was given.
+    view = Geometry(
         *_drop_trivial_dims(size, stride),
         source.offset if storage_offset is None else storage_offset,
     )
     whole = Geometry(*_drop_trivial_dims(source.shape, source.stride, repeats=True), source.offset)
-    start = min(whole.offset, seen.offset)
-    room = max([g.offset + byte_extent(g.shape, g.stride, 1) for g in (whole, seen)]) - start
+    start = min(whole.offset, view.offset)
+    room = max([g.offset + byte_extent(g.shape, g.stride, 1) for g in (whole, view)]) - start
     memory = new_zeros(grad, (room,))
-    into, of = [
-        stride_array(np.arange(room), g.shape, g.stride, g.offset - start) for g in (seen, whole)
+    # For each element, the number of its cell in `memory`.
+    cells_of_view, cells_of_whole = [
+        stride_array(np.arange(room), g.shape, g.stride, g.offset - start) for g in (view, whole)
     ]
 
-    def places(cells: np.ndarray) -> Any:
+    def as_index(cells: np.ndarray) -> Any:
         return cells.reshape(-1) if isinstance(grad, np.ndarray) else make_tensor(cells.reshape(-1))
 
-    if has_overlap(into):
-        index_add_(memory, 0, places(into), reshape(grad, (-1,)))
+    if has_overlap(cells_of_view):
+        index_add_(memory, 0, as_index(cells_of_view), reshape(grad, (-1,)))
     else:
-        copy_(as_strided(memory, seen.shape, seen.stride, seen.offset - start), grad)
-    if has_overlap(of):
-        times = index_add_(
-            new_zeros(grad, (room,)), 0, places(of), expand(new_ones(grad, (1,)), (of.size,))
-        )
-        div.run_in_place(memory, times)
+        copy_(as_strided(memory, view.shape, view.stride, view.offset - start), grad)
+    if has_overlap(cells_of_whole):
+        # A cell's gradient is shared by its elements.
+        ones = expand(new_ones(grad, (1,)), (cells_of_whole.size,))
+        counts = index_add_(new_zeros(grad, (room,)), 0, as_index(cells_of_whole), ones)
+        div.run_in_place(memory, counts)
     return as_strided(memory, source.shape, source.stride, source.offset - start)
 
 

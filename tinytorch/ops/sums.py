@@ -51,8 +51,8 @@ def sum_array(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
     elif a.dtype.kind == "f":
         result = a.dtype
     wide = np.dtype(np.float32) if result.char == "e" else result
-    found = np.add.reduce(a, numpy_axes(a, dims), wide, None, keepdim)
-    return found if wide is result else found.astype(result)
+    total = np.add.reduce(a, numpy_axes(a, dims), wide, None, keepdim)
+    return total if wide is result else total.astype(result)
 
 
 sum_all = op(
