@@ -227,7 +227,7 @@ def test_the_writes_of_a_formula_are_counted_for_its_own_gradient() -> None:
             tinytorch.autograd.grad(out, inputs, create_graph=create_graph)
             # What is written to a factor of the third one is none to the gradient itself.
             assert versions == [0, 2, 0]
-    assert not gradient_state._FORMULA_WRITES
+    assert not gradient_state.FORMULA_WRITES
 
 
 def test_what_the_tables_name_is_there() -> None:

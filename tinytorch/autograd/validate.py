@@ -11,6 +11,7 @@ import numpy as np
 
 from ..base import BY_NUM, lay_out_result, memory_owner
 from ..graph import (
+    FORMULA_WRITES,
     NEW_GRADIENT,
     GradientList,
     GradientState,
@@ -71,7 +72,8 @@ def fit_output(
     # with several outputs any of several arrays may be the one that arrived.)
     if node._has_several_outputs or gradient.base is not None or gradient is arrived[0]:
         return gradient, _state_of_output(node, arrived, outputs, index)
-    return gradient, state_of_new(gradient)
+    # Asked here, too, as most formulas write nowhere and a call takes longer than the question.
+    return gradient, state_of_new(gradient) if FORMULA_WRITES else NEW_GRADIENT
 
 
 def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any) -> Any:

@@ -6,6 +6,7 @@ This room knows no operation.
 from . import hooks, modes
 from .autograd_meta import HIGHEST_NUMBER, AutogradMeta, TensorBase, materialize_meta, needs_grad
 from .gradient_state import (
+    FORMULA_WRITES,
     HELD_BY_OTHERS,
     NEW_GRADIENT,
     GradientList,
@@ -89,6 +90,7 @@ from .version_counter import WRITE_LISTENERS, InferenceCounter, VersionCounter, 
 __all__ = [
     "DEFAULT",
     "DETACHED_MESSAGE",
+    "FORMULA_WRITES",
     "FREED_MESSAGE",
     "HELD_BY_OTHERS",
     "HIGHEST_NUMBER",

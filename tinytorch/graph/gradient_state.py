@@ -88,7 +88,7 @@ class FormulaWrites(NamedTuple):
     memory: weakref.ref  # to the array that owns it, kept for its callback
 
 
-_FORMULA_WRITES: dict[int, FormulaWrites] = {}
+FORMULA_WRITES: dict[int, FormulaWrites] = {}
 """By `id` of the array that owns the memory, until that is gone or its state is asked for."""
 
 
@@ -100,20 +100,20 @@ def note_formula_write(target: np.ndarray) -> None:
     """
     owner = memory_owner(target)
     key = id(owner)
-    writes = _FORMULA_WRITES.get(key)
+    writes = FORMULA_WRITES.get(key)
     if writes is None:
         # An id is used again once its array is gone: what was a factor of the gradient alone.
-        memory = weakref.ref(owner, lambda _: _FORMULA_WRITES.pop(key, None))
-        _FORMULA_WRITES[key] = FormulaWrites(1, weakref.ref(target), memory)
+        memory = weakref.ref(owner, lambda _: FORMULA_WRITES.pop(key, None))
+        FORMULA_WRITES[key] = FormulaWrites(1, weakref.ref(target), memory)
     else:
-        _FORMULA_WRITES[key] = writes._replace(count=writes.count + 1)
+        FORMULA_WRITES[key] = writes._replace(count=writes.count + 1)
 
 
 def state_of_new(gradient: np.ndarray) -> GradientState:
     """Return the state of an array that a formula made: its version are the formula's writes."""
-    if not _FORMULA_WRITES:
+    if not FORMULA_WRITES:
         return NEW_GRADIENT
-    writes = _FORMULA_WRITES.pop(id(memory_owner(gradient)), None)
+    writes = FORMULA_WRITES.pop(id(memory_owner(gradient)), None)
     if writes is None:
         return NEW_GRADIENT
     state = GradientState(writes.count, SeenBy.NOBODY)
