@@ -46,11 +46,14 @@ class Moment(Observation):
 
 
 class Change(NamedTuple):
-    """A line after which something had a new value: its number, its text, and the value."""
+    """A line after which something had a new value."""
 
     line: int
+    """Its number, from 1."""
     source: str
+    """Its text; of a statement of several lines the first one."""
     value: Any
+    """The new value."""
 
 
 class _MomentObserver(NameObserver):
@@ -200,10 +203,10 @@ class QuizRun:
         return text.rstrip("\n")
 
     def history(self, ask: Callable[[Moment], Any], at: int | None = None) -> list[Change]:
-        """Return the steps, up to line `at`, at which what `ask` returns changed.
+        """Return each new value of what `ask` returns for the moments up to line `at`, in time.
 
-        Moments at which `ask` raises a KeyError, because there is no such name yet, are passed
-        over.
+        `run.history(lambda moment: moment.values["x"])` has the values of `x`. Moments at which
+        `ask` raises a KeyError, because there is no such name yet, are passed over.
         """
         steps = self.trace.steps
         end = 0
