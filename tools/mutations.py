@@ -64,7 +64,7 @@ MUTATIONS = (
     Mutation(
         "a saved tensor is compared with the version that was saved",
         "tinytorch/graph/saved.py",
-        "        if tensor._counter.version != self.version:",
+        "        if tensor._counter.version != self.saved_version:",
         "        if False:",
         _PROGRAM.format("rules/r09_names_in_the_error"),
     ),

@@ -89,15 +89,27 @@ def test_a_stale_tensor_that_is_not_known_is_not_said_to_have_no_name(engine: Mo
     text = memory(replace(snap, nodes=nodes)).text
     line = "SigmoidBackward0 saved it at version 0, now at 1: backward will raise."
     assert text.count("saved it") == text.count(f"A saved tensor: {line}") == 1
-    del y
-    assert f"A tensor without a name: {line}" in memory(x=x, out=_hide_stale(x)).text
 
 
-def _hide_stale(x: Any) -> Any:
+def test_a_stale_tensor_without_a_row_is_called_what_the_graph_calls_it(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    line = "at version 0, now at 1: backward will raise"
     hidden = x.sigmoid()
     out = hidden.sum()
     hidden.zero_()
-    return out
+    del hidden
+    assert f"\nSigmoidBackward0 saved T3 (no name) {line}." in memory(x=x, out=out).text
+    hidden, second = x.sigmoid(), x.sigmoid()
+    out = (hidden + second).sum()
+    hidden.zero_(), second.zero_()
+    del hidden, second
+    text = memory(x=x, out=out).text
+    assert f"\nSigmoidBackward0 saved T3 (no name) and T4 (no name) {line}." in text
+    y = x.exp()
+    out = (y[0] * 2).exp() + y[0].sin()
+    y.mul_(1)
+    assert f"\nSinBackward0 saved y[0] {line}." in memory(y=y, out=out).text
+    assert "saved self: y[0], STALE" in graph(out=out, y=y).text
 
 
 def test_a_write_before_the_save_through_the_same_counter_is_no_fault(engine: ModuleType) -> None:

@@ -117,7 +117,7 @@ def test_the_programs_have_remarks_of_every_kind() -> None:
         "grad", "changed", "hazard",
     }  # fmt: skip
     assert graph_kinds >= {
-        "heading", "gradient", "edge", "unchanged", "live", "stale", "freed", "written unseen",
+        "heading", "gradient", "edge", "unchanged", "live", "raises", "freed", "written unseen",
         "maybe written", "changed", "node kind", "count",
     }  # fmt: skip
 
@@ -154,7 +154,7 @@ SAID_OF_TENSORS = {
 }  # fmt: skip
 SAID_OF_NODES = {
     "turns stale": {
-        ("N3", "stale", ("saved result: d = again, STALE: saved at version 0, now at 1; "
+        ("N3", "raises", ("saved result: d = again, STALE: saved at version 0, now at 1; "
          "backward will raise (was live at version 0)")),
         ("N2", "edge", "next_functions[1]: None (needs no gradient)"),
         ("N5", "gradient", "adds to x.grad"),

@@ -86,15 +86,15 @@ class SavedTensor(Saved):
     """A tensor saved for backward, as `grad_fn._raw_saved_*` shows it.
 
     Reading it checks that the tensor was not written to. `tensor` is None once it is freed, or
-    packed by a hook; `version` is None if there was nothing to save; `output_nr` is None unless
+    packed by a hook; `saved_version` is None if there was nothing to save; `output_nr` is None unless
     the tensor is a result of the node.
     """
 
-    __slots__ = ("node", "output_nr", "packed", "tensor", "version")
+    __slots__ = ("node", "output_nr", "packed", "saved_version", "tensor")
     __module__ = "torch._C._autograd"
 
     tensor: Any
-    version: int | None
+    saved_version: int | None
     output_nr: int | None
     packed: PackedTensor | None
     # Of the node; set when the user gets hold of this object.
@@ -106,7 +106,7 @@ class SavedTensor(Saved):
         if tensor is _NOT_GIVEN:
             raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self.tensor = tensor
-        self.version = None if tensor is None else tensor._counter.version
+        self.saved_version = None if tensor is None else tensor._counter.version
         self.output_nr = self.packed = self.node = None
 
     def read_for_formula(self, node: Any, on_arrays: bool) -> Any:
@@ -118,7 +118,7 @@ class SavedTensor(Saved):
         if tensor is not None:
             detached = 0 if tensor._meta is None else tensor._meta.detached_at
             # The usual case. It is worth a branch, as it takes a third of the time of `unpack`.
-            if on_arrays and not detached and self.version == tensor._counter.version:
+            if on_arrays and not detached and self.saved_version == tensor._counter.version:
                 return tensor._data
             if self.output_nr is None and node._sequence_number < detached:
                 raise RuntimeError(DETACHED_MESSAGE)
@@ -138,11 +138,11 @@ class SavedTensor(Saved):
             return self._unpack_by_hook(node)
         tensor = self.tensor
         if tensor is None:
-            if self.version is None:
+            if self.saved_version is None:
                 return None
             raise RuntimeError(FREED_MESSAGE)
-        if tensor._counter.version != self.version:
-            raise RuntimeError(describe_stale(node, tensor, self.version, self.output_nr))
+        if tensor._counter.version != self.saved_version:
+            raise RuntimeError(describe_stale(node, tensor, self.saved_version, self.output_nr))
         if tensor._view_meta is not None:
             # Raises for a view whose base was written to so that it has no history.
             tensor.grad_fn  # noqa: B018
@@ -177,7 +177,7 @@ class SavedTensor(Saved):
 
         RuntimeError if there are hooks, if the tensor was freed, or if the pack hook writes to it.
         """
-        if self.version is None:
+        if self.saved_version is None:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor with value None is forbidden"
             )
@@ -325,7 +325,7 @@ def save_tensor(tensor: TensorBase) -> SavedTensor:
     # `SavedTensor(tensor)`, at half of its cost: each node makes one or two
     saved = _new(SavedTensor)
     saved.tensor = tensor
-    saved.version = tensor._counter.version
+    saved.saved_version = tensor._counter.version
     saved.output_nr = saved.packed = saved.node = None
     if THREADS_WITH_HOOKS and (pairs := MODES.here.saved_tensor_hooks):
         saved.pack(pairs[-1], tensor)
@@ -394,7 +394,7 @@ def source_shown(node: Any, tensor: Any) -> Any:
     return (tensor.__dict__ and tensor.source()) or node
 
 
-def describe_stale(node: Any, tensor: Any, version: int | None, output_nr: int | None) -> str:
+def describe_stale(node: Any, tensor: Any, saved_version: int | None, output_nr: int | None) -> str:
     """Return torch's error for a saved tensor that was written to since it was saved."""
     if output_nr is not None:
         grad_fn, number = source_shown(node, tensor), output_nr
@@ -413,22 +413,25 @@ def describe_stale(node: Any, tensor: Any, version: int | None, output_nr: int |
     tensor_type = f"torch.{'cuda.' if tensor.is_cuda else ''}{tensor.dtype.tensor_type}"
     if tensor.dtype.called == "bool":  # torch has no legacy type for bool, and prints the scalar's
         tensor_type = f"{tensor.device.type.upper()}{tensor.dtype.scalar_name}Type"
-    current = tensor._version
-    return stale_text(tensor_type, tensor.shape, grad_fn, number, current, version, MODES.anomaly)
+    version = tensor._version
+    sizes = str(list(tensor.shape))
+    return stale_text(tensor_type, sizes, grad_fn, number, version, saved_version, MODES.anomaly)
 
 
 def stale_text(
     tensor_type: str,
-    shape: Any,
+    sizes: str,
     node: Any,
     output_nr: int,
-    current: int,
-    version: int | None,
+    version: int,
+    saved_version: int | None,
     anomaly: bool,
 ) -> str:
     """Return torch's message.
 
     `node`: that of which the tensor is output `output_nr`, in either engine; None for a leaf.
+    `sizes`: the tensor's shape as torch prints it. `version`: that of now. `saved_version`: that at
+    which it was saved.
     """
     origin = ""
     if node is not None:
@@ -445,8 +448,8 @@ def stale_text(
         )
     return (
         "one of the variables needed for gradient computation has been modified by an "
-        f"inplace operation: [{tensor_type} {list(shape)}]{origin} is at version {current}; "
-        f"expected version {version} instead. Hint: {hint}"
+        f"inplace operation: [{tensor_type} {sizes}]{origin} is at version {version}; "
+        f"expected version {saved_version} instead. Hint: {hint}"
     )
 
 

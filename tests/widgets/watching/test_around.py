@@ -118,13 +118,13 @@ def test_it_keeps_no_tensor(engine: Any, name: str) -> None:
 @pytest.mark.torch
 def test_what_the_program_has_set_neither_sees_nor_changes_the_words_asked_for() -> None:
     import torch
-    from copylab.watching.on_torch import _read_stale_error
+    from copylab.watching.on_torch import _learn_stale_wording
 
     seen: list[Any] = []
-    words = _read_stale_error(torch)
-    _read_stale_error.cache_clear()
+    words = _learn_stale_wording(torch)
+    _learn_stale_wording.cache_clear()
     with torch.inference_mode(), torch.autograd.graph.saved_tensors_hooks(seen.append, lambda t: t):
-        assert _read_stale_error(torch) == words
+        assert _learn_stale_wording(torch) == words
     assert not seen
     assert words[1].startswith("Hint: enable anomaly detection")
 

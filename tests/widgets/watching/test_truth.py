@@ -9,6 +9,8 @@ import copylab
 import pytest
 from copylab.watching.formulas import FormulaUse, find_use
 
+from tinytorch.viz import graph
+
 Line = str | None
 
 
@@ -253,11 +255,73 @@ def test_a_formula_that_reads_values_is_not_excused() -> None:
         x = torch.randn(1, 1, 5, 5, requires_grad=True)
         conv = nn.Conv2d(1, 2, 3)
         y = conv(x)
-        record = y.grad_fn._raw_saved_weight.data
-        assert find_use(y.grad_fn, record) is FormulaUse.VALUES
-        assert find_use(conv(x.detach()).grad_fn, record) is FormulaUse.VALUES, "of another node"
+        save = y.grad_fn._raw_saved_weight.data
+        assert find_use(y.grad_fn, save) is FormulaUse.VALUES
+        assert find_use(conv(x.detach()).grad_fn, save) is FormulaUse.VALUES, "of another node"
         conv.weight.data.mul_(2)
         y.sum().backward()
     assert [finding.names[0] for finding in watch.findings] == ["conv.weight"]
-    del record
+    del save
     gc.collect()
+
+
+# -- what backward does is what it does without a watch ----------------------------
+
+
+def try_backward(engine: Any, run: Callable[[Any], Any]) -> str:
+    """Return the gradient of a leaf after a program, or the error that it raised."""
+    leaf = engine.ones(2, requires_grad=True)
+    try:
+        run(leaf)
+    except RuntimeError as error:
+        return str(error)
+    return str(leaf.grad)
+
+
+def test_a_function_is_given_a_tensor_that_was_detached_in_place(engine: Any) -> None:
+    class Square(engine.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2 * grad * x
+
+    def detach_input(leaf: Any, square: Callable[[Any], Any]) -> None:
+        h = leaf * 3
+        y = square(h)
+        h.detach_()
+        assert y.grad_fn.next_functions
+        assert ("DETACHED" in graph(y=y).text) == (square != Square.apply)
+        y.sum().backward()
+
+    for square, answer in ((Square.apply, "18"), (lambda h: h * h, "detached in-place")):
+        answers = []
+        for block in (nullcontext(), copylab.watch(silent="record")):
+            with block:
+                answers.append(try_backward(engine, lambda leaf: detach_input(leaf, square)))  # noqa: B023
+        assert answers[0] == answers[1]
+        assert answer in answers[0]
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_stale_nested_tensor_raises_the_error_of_pytorch() -> None:
+    def write_nested(leaf: Any) -> None:
+        rows = [leaf * 2, leaf[:1] * 3]
+        h = torch.nested.as_nested_tensor(rows, layout=torch.strided) * 2.0
+        y = (h * h).to_padded_tensor(0.0)
+        h.mul_(2.0)
+        looks.append("saved other: " in (text := graph(y=y).text) and text.count("STALE") == 2)
+        y.sum().backward()
+
+    answers: list[str] = []
+    looks: list[bool] = []
+    for block in (nullcontext(), copylab.watch(silent="record")):
+        with block:
+            answers.append(try_backward(torch, write_nested))
+    assert answers[0] == answers[1]
+    assert "is at version 1; expected version 0" in answers[0]
+    assert looks == [True, True]

@@ -4,7 +4,14 @@ from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
 from .dry_run import THREADS_IN_DRY_RUN
 from .explanation import Explanation, explain
-from .finding import add_writing_lines, all_saved, phrase_writes
+from .finding import (
+    SavedBy,
+    add_writing_lines,
+    all_saved,
+    phrase_consequence,
+    phrase_saved_versions,
+    phrase_writes,
+)
 from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
 from .refusals import find_refusals
 
@@ -14,6 +21,7 @@ __all__ = [
     "Changes",
     "Explanation",
     "PastStep",
+    "SavedBy",
     "add_writing_lines",
     "all_saved",
     "blame_lines",
@@ -24,5 +32,7 @@ __all__ = [
     "find_refusals",
     "find_stale_saved",
     "list_written_names",
+    "phrase_consequence",
+    "phrase_saved_versions",
     "phrase_writes",
 ]

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..read import NodeRecord, Snapshot, TensorRecord
 from ..wording import format_shape, gettext, join_few_names, ngettext, short_node_name
-from .finding import BackwardFinding, SavedBy, all_saved, name_first_saved, phrase_others
+from .finding import BackwardFinding, SavedBy, all_saved, phrase_others, values_of_first_saved
+from .hazards import select_stale
 from .refusals import (
     describe_wrong_start,
     find_nodes_behind_functions,
     find_refusals,
     find_reshaped,
 )
-from .write_findings import find_stale, find_unseen
+from .write_findings import describe_stale_saves, describe_unseen_writes
 
 HIDDEN = ("packed", "once", "unreadable")
 """States of what could not be looked at."""
@@ -48,7 +49,7 @@ def find_findings(
         if short_node_name(node.name) in _NODES_WITHOUT_DERIVATIVE:
             yield _describe_no_derivative(node)
     read_by_backward = [pair for pair in pairs if pair.saved.used]
-    yield from find_unseen(snap, read_by_backward)
+    yield from describe_unseen_writes(snap, read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
     for refusal in refusals:
         if refusal.node.id in behind:
@@ -69,8 +70,9 @@ def _find_refused_saves(
     snap: Snapshot, root: TensorRecord, pairs: Sequence[SavedBy], used: Mapping[str, str]
 ) -> Iterator[BackwardFinding]:
     """Yield the findings on what backward opens, and must not."""
+    # Of what backward opens or not as it likes, `_find_not_known` says so.
     certain = [pair for pair in pairs if pair.saved.raises]
-    yield from find_stale(snap, [pair for pair in certain if pair.saved.state == "stale"])
+    yield from describe_stale_saves(snap, select_stale(certain))
     yield from _describe_detached([pair for pair in certain if pair.saved.state == "detached"])
     freed = [pair for pair in certain if pair.saved.state == "freed"]
     if freed:
@@ -233,7 +235,7 @@ def _find_not_known(
             sentence = gettext(
                 "{node} saved {saved}, which was written or given back since: its backward "
                 "raises if it opens that",
-                **name_first_saved(snap, [pair]),
+                **values_of_first_saved(snap, [pair]),
             )
             # Where it ran, another tensor was read, or the error was caught.
             yield BackwardFinding("not known", sentence, "", [pair], after_run="not compared")
@@ -290,7 +292,7 @@ def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Bac
 def _name_saved(snap: Snapshot, pair: SavedBy) -> str:
     if pair.saved.tensor:
         return snap.label(pair.saved.tensor)
-    return str(name_first_saved(snap, [pair])["saved"])
+    return str(values_of_first_saved(snap, [pair])["saved"])
 
 
 def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> BackwardFinding:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..read import NodeRecord, SavedRecord, Snapshot, StaleVersions, read_stale_error
+from ..read import NodeRecord, SavedRecord, Snapshot, StaleVersions, parse_stale_versions
 from ..wording import escape_unseen, gettext, join_few_names, short_node_name, shorten_text
 from .finding import BackwardFinding, SavedBy
 from .write_findings import find_write_findings
@@ -59,7 +59,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     if snap is None or not snap.nodes:
         return Blame()
     # PyTorch's error says which versions differ, and of no tensor by name.
-    raised = read_stale_error(error or "")
+    raised = parse_stale_versions(error or "")
     # An error of another kind is none that a write can explain.
     if error is not None and raised is None:
         return Blame()

@@ -81,11 +81,11 @@ def all_saved(nodes: Iterable[NodeRecord]) -> list[SavedBy]:
     return found
 
 
-def name_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
+def values_of_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
     """Return what sentences say of the first of several saved tensors, by placeholder.
 
     node: the kind of the node that saved it. saved: what the node calls it, and its label if it
-    has one, as "its result (y)". then, now: its version when it was saved, and its version now.
+    has one, as "its result (y)". versions: as `phrase_saved_versions` has them.
     """
     node, saved = pairs[0]
     label = gettext("its {saved}", saved=saved.name)
@@ -94,9 +94,25 @@ def name_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]
     return {
         "node": short_node_name(node.name),
         "saved": label,
-        "then": saved.saved_version,
-        "now": saved.version,
+        "versions": phrase_saved_versions(saved),
     }
+
+
+def phrase_saved_versions(saved: SavedRecord) -> str:
+    """Return `at version 0, now at 1`: in all sentences on something stale, behind "saved".
+
+    A further fact on what was saved, and is not so any more, belongs in here.
+    """
+    return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)
+
+
+def phrase_consequence(saved: SavedRecord) -> str:
+    """Return what backward does about something stale: `backward will raise`."""
+    if saved.raises is None:
+        return gettext("backward raises if it opens it")
+    if not saved.raises:
+        return gettext("its backward does not open it")
+    return gettext("backward will raise")
 
 
 def phrase_others(pairs: Sequence[SavedBy]) -> str:

@@ -27,13 +27,17 @@ class MaybeUnseenWrite(NamedTuple):
     to the same cells have the same list."""
 
 
+def select_stale(pairs: Iterable[SavedBy]) -> list[SavedBy]:
+    """Return what was written, and counted, after it was saved, and makes backward raise.
+
+    Among it is what backward may open or not: there `raises` is None.
+    """
+    return [pair for pair in pairs if pair.saved.state == "stale" and pair.saved.may_raise]
+
+
 def find_stale_saved(snap: Snapshot) -> list[SavedBy]:
-    """Return all that was written, and counted, after it was saved, and that backward may open."""
-    return [
-        pair
-        for pair in all_saved(snap.nodes)
-        if pair.saved.state == "stale" and pair.saved.raises is not False
-    ]
+    """Return all that `select_stale` selects in a snapshot."""
+    return select_stale(all_saved(snap.nodes))
 
 
 def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:

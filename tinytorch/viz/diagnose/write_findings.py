@@ -15,26 +15,25 @@ from .finding import (
     advise_copy,
     all_saved,
     name_counter_sharers,
-    name_first_saved,
     name_in_python,
     phrase_others,
     phrase_writes,
+    values_of_first_saved,
 )
-from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes
+from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes, select_stale
 
 
 def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator[BackwardFinding]:
     """Yield the findings on writes, counted or not, to all that some nodes saved."""
     pairs = all_saved(nodes)
-    stale = [pair for pair in pairs if pair.saved.state == "stale"]
-    yield from find_stale(snap, [pair for pair in stale if pair.saved.raises is not False])
-    yield from find_unseen(snap, pairs)
+    yield from describe_stale_saves(snap, select_stale(pairs))
+    yield from describe_unseen_writes(snap, pairs)
 
 
 # -- counted writes: backward raises -------------------------------------------------------
 
 
-def find_stale(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
+def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
     """Yield one finding for all leaves together, and one for each other version counter.
 
     A step of an optimizer writes all leaves: hundreds of findings with one cause.
@@ -65,9 +64,7 @@ def find_stale(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[BackwardFin
 def _describe_written_leaves(
     snap: Snapshot, pairs: Sequence[SavedBy], leaves: dict[str, str]
 ) -> BackwardFinding:
-    sentence = gettext(
-        "{node} saved {saved} at version {then}, now at {now}", **name_first_saved(snap, pairs)
-    )
+    sentence = gettext("{node} saved {saved} {versions}", **values_of_first_saved(snap, pairs))
     reason = ngettext(
         "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
         "{names}, leaves that require grad, were written since, as by a step of an optimizer",
@@ -88,10 +85,10 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
     saved = pairs[0].saved
     sharing = () if saved.tensor is None else name_counter_sharers(snap, saved.tensor)
     sentence = ngettext(
-        "{node} saved {saved} at version {then}, now at {now}: it was written {number} time since",
-        "{node} saved {saved} at version {then}, now at {now}: it was written {number} times since",
+        "{node} saved {saved} {versions}: it was written {number} time since",
+        "{node} saved {saved} {versions}: it was written {number} times since",
         (saved.version or 0) - (saved.saved_version or 0),
-        **name_first_saved(snap, pairs),
+        **values_of_first_saved(snap, pairs),
     )
     sentence = add_writing_lines(sentence, saved) + phrase_others(pairs)
     if len(sharing) > 1:
@@ -110,7 +107,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
 # -- writes that the counter of the saved tensor did not see: its gradient may be wrong --------
 
 
-def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
+def describe_unseen_writes(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
     """Yield the findings on changed bytes, then on writes that the counters of others counted."""
     changed: dict[object, list[SavedBy]] = {}
     for pair in pairs:
@@ -142,7 +139,7 @@ def find_unseen(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFi
             reported = [pair for _, pairs_of_entry in entries for pair in pairs_of_entry]
         # The first of the list may be behind another root.
         write = write._replace(tensor=snap.tensor(reported[0].saved.tensor or ""))
-        yield _describe_unseen_write(snap, reported, write)
+        yield _describe_maybe_unseen_write(snap, reported, write)
 
 
 def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> object:
@@ -161,7 +158,7 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
 def _describe_changed_bytes(
     snap: Snapshot, pairs: Sequence[SavedBy], cause: object
 ) -> BackwardFinding:
-    values = name_first_saved(snap, pairs)
+    values = values_of_first_saved(snap, pairs)
     values["saved"] += phrase_others(pairs)
     sentence = gettext(
         "{node} saved {saved}. It does not hold the bytes of the earlier look, and its "
@@ -199,7 +196,7 @@ def _describe_changed_bytes(
     return BackwardFinding(kind, sentence, way_out, pairs, (label,))
 
 
-def _describe_unseen_write(
+def _describe_maybe_unseen_write(
     snap: Snapshot, pairs: Sequence[SavedBy], write: MaybeUnseenWrite
 ) -> BackwardFinding:
     writer, tensor = snap.label(write.writer.id), snap.label(write.tensor.id)
@@ -209,7 +206,7 @@ def _describe_unseen_write(
         "counter {counter} of {here}, which backward checks, has not seen them. If they came "
         "after the save, the "
         "gradient is wrong without an error",
-        **name_first_saved(snap, pairs),
+        **values_of_first_saved(snap, pairs),
         there=writer,
         other=write.writer.counter,
         writes=phrase_writes(write.writer),

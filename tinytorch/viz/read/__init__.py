@@ -17,7 +17,7 @@ from .probe import (
     engine_name,
     getattr_or_none,
     is_tensor,
-    read_stale_error,
+    parse_stale_versions,
     version_of,
 )
 from .random_states import RandomStates
@@ -55,8 +55,8 @@ __all__ = [
     "is_tensor",
     "list_tensors_behind",
     "modules",
+    "parse_stale_versions",
     "read_snapshot",
-    "read_stale_error",
     "snapshot",
     "things_in",
     "version_of",

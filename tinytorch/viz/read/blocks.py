@@ -104,7 +104,7 @@ class _Block:
     """S1, S2, once it is known in which order blocks are seen."""
 
 
-def address_of(tensor: Any) -> tuple[Any, ...]:
+def view_key_of(tensor: Any) -> tuple[Any, ...]:
     """Return address and geometry: equal for tensors that are the same view of the same bytes."""
     try:
         storage = tensor.untyped_storage()
@@ -119,15 +119,15 @@ def address_of(tensor: Any) -> tuple[Any, ...]:
         return (identity_key(tensor),)
 
 
-def lasting_address(tensor: Any) -> tuple[Any, ...]:
-    """Return `address_of` with the storage's identity for its address.
+def lasting_view_key_of(tensor: Any) -> tuple[Any, ...]:
+    """Return `view_key_of` with the storage's identity for its address.
 
     So it differs from that of a tensor that was at the same address before and is gone.
     """
-    address = address_of(tensor)
-    if len(address) == 1:
-        return address
-    return (identity_key(tensor.untyped_storage()), *address[1:])
+    view_key = view_key_of(tensor)
+    if len(view_key) == 1:
+        return view_key
+    return (identity_key(tensor.untyped_storage()), *view_key[1:])
 
 
 # -- one tensor ------------------------------------------------------------------------

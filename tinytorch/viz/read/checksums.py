@@ -14,7 +14,7 @@ import zlib
 from typing import Any
 
 from ..wording import gettext
-from .blocks import PLAIN_CLASSES, address_of
+from .blocks import PLAIN_CLASSES, view_key_of
 from .probe import grad_fn_or_none
 
 MAX_BYTES = 1 << 30
@@ -34,13 +34,13 @@ class Checksums:
         # A subclass answers for itself: its data_ptr may be that of something else.
         if type(tensor).__name__ not in PLAIN_CLASSES:
             return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
-        address = address_of(tensor)
-        if address not in self._known:
+        view_key = view_key_of(tensor)
+        if view_key not in self._known:
             try:
-                self._known[address] = self._read(tensor)
+                self._known[view_key] = self._read(tensor)
             except Exception:  # noqa: BLE001 - without memory, each kind raises another
-                self._known[address] = gettext("it has no memory that could be read")
-        known = self._known[address]
+                self._known[view_key] = gettext("it has no memory that could be read")
+        known = self._known[view_key]
         if isinstance(known, str):
             return known
         # A tensor that was detached in place is another one to backward, with the same bytes; an

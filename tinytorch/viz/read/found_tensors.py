@@ -1,4 +1,4 @@
-"""The tensors that one reading has found, each with its position, by identity and by address.
+"""The tensors that one reading has found, each with its position, by identity and as a view.
 
 Positions are numbers from 0 in the order of first sight. Ids (T1, T2) come later: which tensors
 keep the id of an earlier snapshot is known once all are found.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .blocks import address_of, lasting_address
+from .blocks import lasting_view_key_of, view_key_of
 from .identity import identity_key
 from .probe import getattr_or_none
 
@@ -27,8 +27,8 @@ class FoundTensor:
     """None where the engine refuses to answer."""
     grad_fn: Any = None
     """The node itself; None for a leaf."""
-    address: Any = None
-    """See `address_of`."""
+    view_key: Any = None
+    """See `view_key_of`."""
     grad_position: int | None = None
     """The position of its .grad."""
     notes: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class FoundTensor:
         # torch hands out a new object each time a saved result is read: only its place in memory
         # is the same.
         if self.role == "saved":
-            return ("saved", *lasting_address(self.tensor))
+            return ("saved", *lasting_view_key_of(self.tensor))
         return identity_key(self.tensor)
 
 
@@ -50,10 +50,10 @@ class FoundTensors:
     def __init__(self) -> None:
         self.entries: list[FoundTensor] = []
         self._position_by_object: dict[int, int] = {}
-        self._positions_by_address: dict[Any, list[int]] = {}
+        self._positions_by_view_key: dict[Any, list[int]] = {}
         self._position_by_node: dict[tuple[Any, int], int] = {}
-        """The first tensor at an address that a node (by identity) made: thousands of views and
-        `.data` may be at one address, and each saved tensor there is looked for."""
+        """The first of equal views that a node (by identity) made: thousands of views and
+        `.data` may be equal, and each saved tensor among them is looked for."""
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -67,9 +67,9 @@ class FoundTensors:
         if position is None:
             position = len(self.entries)
             self._position_by_object[id(tensor)] = position
-            address = address_of(tensor)
-            self.entries.append(FoundTensor(tensor, role, address=address))
-            self._positions_by_address.setdefault(address, []).append(position)
+            view_key = view_key_of(tensor)
+            self.entries.append(FoundTensor(tensor, role, view_key=view_key))
+            self._positions_by_view_key.setdefault(view_key, []).append(position)
         elif role == "leaf" and self.entries[position].role == "saved":
             # A leaf is an object that lasts, even if a node that saved it led to it first.
             self.entries[position].role = role
@@ -84,21 +84,21 @@ class FoundTensors:
         found.is_leaf, found.grad_fn = is_leaf, grad_fn
         if grad_fn is not None:
             position = self._position_by_object[id(found.tensor)]
-            self._position_by_node.setdefault((found.address, id(grad_fn)), position)
+            self._position_by_node.setdefault((found.view_key, id(grad_fn)), position)
 
-    def position_of_result(self, address: Any, node: Any) -> int | None:
-        """Return the position of the tensor at an address that a node made, or adds the .grad to.
+    def position_of_result(self, view_key: Any, node: Any) -> int | None:
+        """Return the position of the view that a node made, or of the leaf whose .grad it adds to.
 
         None if there is none, or its history was not read yet.
         """
-        position = self._position_by_node.get((address, id(node)))
+        position = self._position_by_node.get((view_key, id(node)))
         variable = getattr_or_none(node, "variable")
         if position is None and variable is not None:
             position = self.position_of(variable)
-            if position is not None and self.entries[position].address != address:
+            if position is not None and self.entries[position].view_key != view_key:
                 return None
         return position
 
-    def positions_at_address_of(self, tensor: Any) -> list[int]:
+    def positions_of_same_view(self, tensor: Any) -> list[int]:
         """Return the positions of tensors with the same geometry over the same bytes."""
-        return self._positions_by_address.get(address_of(tensor), [])
+        return self._positions_by_view_key.get(view_key_of(tensor), [])

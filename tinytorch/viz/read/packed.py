@@ -16,7 +16,7 @@ from .probe import (
     find_foreign_hook,
     getattr_or_none,
     is_tensor,
-    read_stale_error,
+    parse_stale_versions,
 )
 from .user_code import describe_code
 
@@ -106,6 +106,6 @@ def _find_written_inputs(frame: Any) -> Iterator[StaleVersions]:
         try:
             unpack()
         except RuntimeError as error:
-            versions = read_stale_error(str(error))
+            versions = parse_stale_versions(str(error))
             if versions is not None:
                 yield versions

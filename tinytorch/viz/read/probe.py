@@ -106,7 +106,7 @@ class StaleVersions(NamedTuple):
     """That at which it was saved."""
 
 
-def read_stale_error(message: str) -> StaleVersions | None:
+def parse_stale_versions(message: str) -> StaleVersions | None:
     """Return the versions in "... is at version 1; expected version 0 instead"; None of others.
 
     tinytorch says the same, word for word, and so do the hooks of `copylab.watch`.

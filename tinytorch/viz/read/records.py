@@ -320,10 +320,10 @@ class SavedRecord:
     """Of a number, also of one that the engine wrapped in a 0-d tensor."""
     used: bool = True
     """False if backward reads no value of it, though it may check its version: the running
-    statistics of a BatchNorm in training."""
+    statistics of a BatchNorm in training. A write that no counter counted is then no hazard."""
     opened: bool | None = True
     """False if backward cannot open it, None if it may or may not: what a Function in Python saved,
-    whose backward does as it likes."""
+    whose backward does as it likes. Where it is stale, freed or detached, this is `raises`."""
     checksum_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
     """Geometry, and a checksum of its bytes; None where these were not read."""
     checksum_then: tuple[str, int] | None = field(default=None, compare=False, repr=False)
@@ -344,6 +344,16 @@ class SavedRecord:
         if self.state not in ("stale", "freed", "detached"):
             return False
         return self.opened
+
+    @property
+    def may_raise(self) -> bool:
+        """True if backward raises because of it, or does so where it opens it."""
+        return self.raises is not False
+
+    @property
+    def has_hazard(self) -> bool:
+        """True if backward may raise because of it, or computes from what was written unseen."""
+        return self.may_raise or bool(self.refusal) or self.was_written_unseen
 
     @property
     def bytes_unchanged(self) -> bool | None:

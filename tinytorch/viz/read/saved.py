@@ -14,7 +14,7 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from .blocks import address_of
+from .blocks import view_key_of
 from .checksums import Checksums
 from .found_tensors import FoundTensors
 from .packed import open_packed
@@ -25,8 +25,8 @@ from .probe import (
     grad_fn_or_none,
     is_python_number,
     is_tensor,
+    parse_stale_versions,
     read_history,
-    read_stale_error,
     version_of,
 )
 from .records import SavedRecord
@@ -167,7 +167,8 @@ class SavedReader:
         except Exception:  # noqa: BLE001 - the reader says so when it looks at the tensor
             return position
         # The same tensor may follow, as with `z * z`, and hooks unpack it into a new object: that is
-        # known by its grad_fn. That of a twin goes with this call.
+        # known by its grad_fn. Not a view whose history torch would make anew: `read_history` asks a
+        # twin of it, and the twin's node is gone after this call.
         if not is_of_twin:
             self.tensors.set_history(self.tensors[position], is_leaf, grad_fn)
         return position
@@ -177,11 +178,12 @@ class SavedReader:
         position = self.tensors.position_of(tensor)
         if position is not None:
             return position
-        # torch unpacks a saved result into a new object, with the address and grad_fn of the first.
+        # torch unpacks a saved result into a new object, which is the same view and has the same
+        # grad_fn as the tensor that was saved.
         node = getattr_or_none(tensor, "grad_fn")
         if node is not None:
-            return self.tensors.position_of_result(address_of(tensor), node)
-        for candidate in self.tensors.positions_at_address_of(tensor):
+            return self.tensors.position_of_result(view_key_of(tensor), node)
+        for candidate in self.tensors.positions_of_same_view(tensor):
             if self.tensors[candidate].grad_fn is None:
                 return candidate
         return None
@@ -216,19 +218,17 @@ class SavedReader:
         version 0 instead". No attribute has the version at which it was saved, so both are taken
         from that text.
         """
-        versions = read_stale_error(message)
+        versions = parse_stale_versions(message)
         if versions is None:
-            if "detached in-place" in message:
-                return FoundSaved(SavedRecord(name, "detached"))
             was_freed = "already been freed" in message
             return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
         position = None
         refused = _find_refused(raws, versions)
-        data = _find_tensor_in(refused)
-        if data is not None:
-            position = self._find_original(data, node)
+        held = _find_tensor_in(refused)
+        if held is not None:
+            position = self._find_original(held, node)
             if position is None:
-                position = self._add_saved(data)
+                position = self._add_saved(held)
         watched = _find_watched_save(refused)
         record = SavedRecord(
             name,
@@ -245,14 +245,14 @@ class SavedReader:
         Several tensors may be the same view of the same bytes: the node's own result comes first,
         then one of its inputs.
         """
-        address = address_of(alias)
-        position = self.tensors.position_of_result(address, node)
+        view_key = view_key_of(alias)
+        position = self.tensors.position_of_result(view_key, node)
         if position is not None:
             return position
         followers = [follower for follower, _ in node.next_functions if follower is not None]
-        inputs = [self.tensors.position_of_result(address, follower) for follower in followers]
+        inputs = [self.tensors.position_of_result(view_key, follower) for follower in followers]
         found = [position for position in inputs if position is not None]
-        return min(found or self.tensors.positions_at_address_of(alias)[:1], default=None)
+        return min(found or self.tensors.positions_of_same_view(alias)[:1], default=None)
 
 
 def _is_ignored(name: str, *, has_raw: bool) -> bool:
@@ -274,14 +274,14 @@ def _find_refused(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
             if watched.is_stale:
                 return raw
             continue
-        # Another one may be at this version since before it was saved: each is asked by itself.
         unpack = getattr_or_none(raw, "unpack")
         if unpack is None or version_of(_find_tensor_in(raw)) != versions.now:
             continue
+        # It may have had this version when it was saved, and is not stale then: its own unpack says.
         try:
             unpack()
         except RuntimeError as error:
-            if read_stale_error(str(error)) == versions:
+            if parse_stale_versions(str(error)) == versions:
                 return raw
     return None
 
@@ -300,9 +300,13 @@ def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
     `_saved_other` does not say so, and `_raw_saved_other.unpack()` does, as backward. A Function in
     Python reads its saved tensors without that question.
     """
+    if hasattr(type(node), "_forward_cls"):
+        return False
+    watched = _find_watched_save(raw)
+    if watched is not None:
+        return bool(watched.was_detached)
     unpack = getattr_or_none(raw, "unpack")
-    is_function = hasattr(type(node), "_forward_cls")
-    if unpack is None or is_function or getattr_or_none(raw, "unpack_hook") is not None:
+    if unpack is None or getattr_or_none(raw, "unpack_hook") is not None:
         return False
     # A view cannot be detached in place, and unpacking it would make its history anew.
     if getattr_or_none(tensor, "_base") is not None or grad_fn_or_none(tensor) is not None:
@@ -319,7 +323,7 @@ def _find_watched_save(raw: Any) -> Any:
 
     The watch's pack hook put it in the tensor's place. Read of it: `tensor`, the tensor that was
     saved, or a detached alias of it; `has_changed`, True if its bytes are others than at the save,
-    None if that is not known; `is_stale`; `written_at`, the line to blame for either.
+    None if that is not known; `is_stale`; `was_detached`; `written_at`, the line to blame for a write.
     """
     is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
     return getattr_or_none(raw, "data") if is_watched else None

@@ -61,7 +61,7 @@ REMARK_LOOKS: dict[RemarkKind, RemarkLook] = {
     "number": RemarkLook("dot"),
     "packed": RemarkLook("dot"),
     "once": RemarkLook("dot"),
-    "stale": RemarkLook("cross"),
+    "raises": RemarkLook("cross"),
     "written unseen": RemarkLook("cross"),
     "writing line": RemarkLook("dot", REMARK_COLUMNS),
     "maybe written": RemarkLook("warn", REMARK_COLUMNS),
@@ -74,7 +74,8 @@ REMARK_LOOKS: dict[RemarkKind, RemarkLook] = {
 }
 """How a card shows a remark, by its kind; all others have no sign and are whole.
 
-Captions with names have any length, and are cut; all others are short.
+Captions of any length are cut here; in those of what was saved, `graph_remarks.py` has cut the names
+(`SAVED_COLUMNS`, `LABEL_COLUMNS`). All others are short.
 """
 # A line with one of these is bold: colour alone does not reach everybody.
 _LOUD = ("cross", "warn", "was")

@@ -26,6 +26,8 @@ GEOMETRY_COLUMNS, WORD_COLUMNS = 60, 32
 NAMES_WIDTH, STRIP_WIDTH, PACK_WIDTH = 38, 108, 900
 """The least width of the names and of the strip, and the most that a line for a pack asks for."""
 COUNTER_HEIGHT, BRACKET = 38, 8
+CROSS = 12
+"""The room for the cross before a hazard."""
 _INKS: dict[RemarkKind, str] = {"changed": "new-t s b", "hazard": "bad-t s b"}
 """Of the remarks below a row; all others are muted."""
 _FACTS: tuple[RemarkKind, ...] = ("stride", "dtype", "history", "base")
@@ -52,6 +54,13 @@ class WordLine(NamedTuple):
     """Classes of the stylesheet: colour, size, weight."""
     whole: str
     """The sentence that it is a part of: shown as a tooltip where the line is cut."""
+    is_hazard: bool = False
+    """True if a cross is drawn before the sentence."""
+
+    @property
+    def indent(self) -> int:
+        """The room for the cross, in px: before each line of its sentence, as they are aligned."""
+        return CROSS if self.is_hazard else 0
 
 
 class Pill(NamedTuple):
@@ -124,7 +133,7 @@ class Row:
     def words_width(self, line_count: int | None = None) -> float:
         """Return the width of the words, or of their first lines."""
         lines = self.lines[:line_count]
-        widest = max(text_width(line.text, line.ink) + _indent_of_line(line) for line in lines)
+        widest = max(text_width(line.text, line.ink) + line.indent for line in lines)
         return self.grid_width + widest + 4
 
     def draw(self, canvas: Canvas, columns: Columns, middle: float, arrow_end: float) -> None:
@@ -144,9 +153,9 @@ class Row:
         for place, line in enumerate(self.lines):
             y = middle + self.words_top + 13 + place * LINE
             # One sign for a sentence, however many lines it takes.
-            if _indent_of_line(line) and line.whole.startswith(line.text):
+            if line.is_hazard and line.whole.startswith(line.text):
                 canvas.mark("cross", x + 4, y - 4)
-            canvas.text(x + _indent_of_line(line), y, line.text, line.ink, whole=line.whole)
+            canvas.text(x + line.indent, y, line.text, line.ink, whole=line.whole)
 
     def _draw_pill(self, canvas: Canvas, pill: Pill, right: float, y: float) -> None:
         x = right - pill.width
@@ -176,11 +185,6 @@ class Row:
             canvas.text(x + columns * SQUARE + 1, top + rows * SQUARE, "…", "m s")
 
 
-def _indent_of_line(line: WordLine) -> int:
-    """Return the room for the cross before what has a hazard."""
-    return 12 if line.ink.startswith("bad") else 0
-
-
 def make_row(entry: TensorEntry, lane: ViewLane | None) -> Row:
     """Make the row of a tensor."""
     sizes = entry.tensor.shape or ()
@@ -202,10 +206,11 @@ def _make_lines(entry: TensorEntry) -> list[WordLine]:
     lines = [WordLine(cut_middle(geometry, GEOMETRY_COLUMNS), "t mono s", geometry)]
     facts, below = _split_remarks(entry)
     if facts:
-        lines += _wrap_words(", ".join(facts), _ink_of_facts(entry))
+        lines += _wrap_words(", ".join(facts), _ink_of_facts(entry), is_hazard=False)
     # Hazards and changes first: these a reader must not miss.
     for remark in sorted(below, key=lambda remark: remark.kind not in _INKS):
-        lines += _wrap_words(remark.caption, _INKS.get(remark.kind, "m s"))
+        ink = _INKS.get(remark.kind, "m s")
+        lines += _wrap_words(remark.caption, ink, is_hazard=remark.kind == "hazard")
     return lines
 
 
@@ -230,8 +235,10 @@ def _ink_of_facts(entry: TensorEntry) -> str:
     return "leaf-t s b" if entry.tensor.is_leaf else "t s"
 
 
-def _wrap_words(sentence: str, ink: str) -> list[WordLine]:
-    return [WordLine(part, ink, sentence) for part in wrap_text(sentence, WORD_COLUMNS, 8)]
+def _wrap_words(sentence: str, ink: str, *, is_hazard: bool) -> list[WordLine]:
+    return [
+        WordLine(part, ink, sentence, is_hazard) for part in wrap_text(sentence, WORD_COLUMNS, 8)
+    ]
 
 
 # -- a version counter -------------------------------------------------------------

@@ -69,14 +69,14 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
     """Make the memory pictures of the steps of a run, all of one size; what stays keeps its place."""
     # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
     selections = [(changed, select_storages(changed, find, fold)) for changed in run]
-    contents = [cache_in_language()(partial(describe_memory, *each)) for each in selections]
+    describers = [cache_in_language()(partial(describe_memory, *pair)) for pair in selections]
 
     @cache_in_language()
     def place_run() -> PlacedRun:
-        return place_sheets([make_sheet(describe()) for describe in contents])
+        return place_sheets([make_sheet(describe()) for describe in describers])
 
     for step, (changed, selection) in enumerate(selections):
-        describe = contents[step]
+        describe = describers[step]
         describe_unmarked = partial(describe_memory, Changes(changed.now), selection)
         yield Picture(
             partial(_draw_step, place_run, step),

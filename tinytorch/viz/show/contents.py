@@ -22,16 +22,18 @@ _TensorKind = Literal["geometry", "stride", "dtype", "history", "base", "grad", 
 _NodeKind = Literal["gradient", "gradient changed", "edge"]
 _FoldKind = Literal["node kind", "count", "count maybe written", "leaves", "results"]
 _SavedKind = Literal[
+    # Backward raises, or does so if it opens this: stale, detached, or refused.
+    "raises",
+    # Else the state of what was saved:
     "live",
     "unchanged",
     "written unseen",
     "number",
     "packed",
     "once",
-    "stale",
     "freed",
     "unreadable",
-    # Of each, behind its state:
+    # Of each, behind that:
     "writing line",
     "maybe written",
 ]
@@ -201,9 +203,9 @@ class NodeEntry:
     """True if the step player knows that a backward computed a wrong gradient from what it
     saved."""
     remarks: tuple[Remark, ...]
-    """Kinds: gradient, gradient changed, edge; of each thing that it saved the state (live, number,
-    packed, once, stale, freed, unreadable; for live also unchanged, written unseen), then writing
-    line, maybe written, changed; more."""
+    """Kinds: gradient, gradient changed, edge; of each thing that it saved raises, or the state (live,
+    number, packed, once, freed, unreadable; for live also unchanged, written unseen), then writing
+    line, maybe written, changed; more; raises of the node itself."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ class FoldEntry:
     is_found: bool
     """True if `find` names one of its nodes."""
     remarks: tuple[Remark, ...]
-    """Kinds: heading, node kind, more; stale, written unseen, count (of other states), count maybe
+    """Kinds: heading, node kind, more; raises, written unseen, count (of other states), count maybe
     written; leaves, results, changed, edge."""
     leaf_labels: tuple[str, ...]
     """What a fold of leaves shows when it is opened."""

@@ -12,6 +12,8 @@ from ..diagnose import (
     find_maybe_written,
     find_refusals,
     find_stale_saved,
+    phrase_consequence,
+    phrase_saved_versions,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
@@ -55,9 +57,11 @@ MOST_KINDS = 4
 """How many kinds of nodes the card of a fold has."""
 MOST_LOOSE = 12
 """More leaves without a graph than this share a card."""
-SAVED_COLUMNS, LABEL_COLUMNS = 14, 26
-"""How long the names of saved tensors and of attributes are in a card."""
-_KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "stale", "written unseen": "written unseen"}
+SAVED_COLUMNS = 14
+"""How many columns of a card an attribute of a node (`self`) may have."""
+LABEL_COLUMNS = 26
+"""How many columns of a card the label of what was saved may have."""
+_KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "raises", "written unseen": "written unseen"}
 """Of what the nodes of a fold saved: all other states are counted without a sign."""
 
 
@@ -247,7 +251,7 @@ class _GraphDescriber:
             if any(saved.refusal == refusal.sentence for saved in node.saved):
                 continue  # it is said beside what was saved
             sentence = gettext("backward will raise: {reason}", reason=refusal.sentence)
-            yield Remark.in_both("stale", sentence)
+            yield Remark.in_both("raises", sentence)
 
     def _remarks_of_saved(self, node: NodeRecord) -> Iterator[Remark]:
         for position, saved in select_saved(node):
@@ -510,16 +514,11 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
             return ("unchanged" if saved.bytes_unchanged else "live"), caption
         case "number":
             return "number", value
-        case "stale" if saved.opened is False:
+        case "stale" if not saved.may_raise:
             return "live", gettext("{what}: written, not read by backward", what=value)
         case "stale":
-            caption = gettext(
-                "{what}: saved at version {then}, now at {now}",
-                what=value,
-                then=saved.saved_version,
-                now=saved.version,
-            )
-            return "stale", caption
+            versions = phrase_saved_versions(saved)
+            return "raises", gettext("{what}: saved {versions}", what=value, versions=versions)
     return _caption_without_value(saved, head)
 
 
@@ -527,11 +526,11 @@ def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, s
     """Return the same of what cannot be looked at, or is gone: its name is all that can be said."""
     match saved.state:
         case "detached":
-            return "stale", gettext("{what}: detached in place", what=head)
+            return "raises", gettext("{what}: detached in place", what=head)
         case "freed":
             return "freed", gettext("{what}: freed", what=head)
         case "packed":
-            return ("stale" if saved.refusal else "packed"), gettext(
+            return ("raises" if saved.refusal else "packed"), gettext(
                 "{what}: packed by a hook", what=head
             )
         case "once":
@@ -540,22 +539,13 @@ def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, s
 
 
 def _phrase_stale(saved: SavedRecord) -> str:
-    then, now = saved.saved_version, saved.version
-    if saved.opened is False:
-        return gettext(
-            "saved at version {then}, now at {now}; its backward does not open it",
-            then=then,
-            now=now,
-        )
-    if saved.opened is None:
-        return gettext(
-            "STALE: saved at version {then}, now at {now}; backward raises if it opens it",
-            then=then,
-            now=now,
-        )
-    return gettext(
-        "STALE: saved at version {then}, now at {now}; backward will raise", then=then, now=now
-    )
+    phrases = {
+        "versions": phrase_saved_versions(saved),
+        "consequence": phrase_consequence(saved),
+    }
+    if not saved.may_raise:
+        return gettext("saved {versions}; {consequence}", **phrases)
+    return gettext("STALE: saved {versions}; {consequence}", **phrases)
 
 
 def _heading_of_graph(snap: Snapshot) -> Remark:

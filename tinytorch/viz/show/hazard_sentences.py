@@ -5,18 +5,21 @@ What the graph picture says of the same is in `graph_remarks`: there it is in th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..diagnose import (
+    SavedBy,
     add_writing_lines,
     all_saved,
     find_maybe_unseen_writes,
     find_refusals,
     find_stale_saved,
+    phrase_consequence,
+    phrase_saved_versions,
     phrase_writes,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot
-from ..wording import gettext, short_node_name
+from ..wording import gettext, join_few_names, short_node_name
 
 
 def describe_hazards(snap: Snapshot) -> dict[str, tuple[str, ...]]:
@@ -69,30 +72,40 @@ def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
 def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[str]:
     """Return the sentences on stale saved tensors that are not among those shown, or not known."""
     visible = set(shown)
-    sentences = []
+    notes: dict[str, None] = {}
+    groups: dict[str, list[SavedBy]] = {}
     for node, saved in find_stale_saved(snap):
         sentence = _sentence_of_stale(node, saved)
         if saved.tensor is None:
             # It may have a name, and be shown: which one it is could not be found out.
-            sentences.append(gettext("a saved tensor: {sentence}", sentence=sentence))
+            notes[gettext("a saved tensor: {sentence}", sentence=sentence)] = None
         elif saved.tensor not in visible:
-            sentences.append(gettext("a tensor without a name: {sentence}", sentence=sentence))
-    return list(dict.fromkeys(sentences))
+            # Of hundreds of layers that were written in place, all may say the same.
+            groups.setdefault(sentence, []).append(SavedBy(node, saved))
+    for pairs in groups.values():
+        notes[_sentence_of_hidden(snap, pairs)] = None
+    return list(notes)
 
 
 def _sentence_of_stale(node: NodeRecord, saved: SavedRecord) -> str:
-    if saved.raises is None:
-        sentence = gettext(
-            "{node} saved it at version {then}, now at {now}: backward raises if it opens it",
-            node=short_node_name(node.name),
-            then=saved.saved_version,
-            now=saved.version,
-        )
-        return add_writing_lines(sentence, saved)
     sentence = gettext(
-        "{node} saved it at version {then}, now at {now}: backward will raise",
+        "{node} saved it {versions}: {consequence}",
         node=short_node_name(node.name),
-        then=saved.saved_version,
-        now=saved.version,
+        versions=phrase_saved_versions(saved),
+        consequence=phrase_consequence(saved),
+    )
+    return add_writing_lines(sentence, saved)
+
+
+def _sentence_of_hidden(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
+    """Return the same on tensors that have no row, with what the graph picture calls them."""
+    node, saved = pairs[0]
+    labels = dict.fromkeys(snap.label(pair.saved.tensor or "") for pair in pairs)
+    sentence = gettext(
+        "{node} saved {saved} {versions}: {consequence}",
+        node=short_node_name(node.name),
+        saved=join_few_names(labels),
+        versions=phrase_saved_versions(saved),
+        consequence=phrase_consequence(saved),
     )
     return add_writing_lines(sentence, saved)

@@ -120,7 +120,7 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     with_hazard |= {refusal.node.id for refusal in find_refusals(snap, snap.nodes)}
     for node in snap.nodes:
         if node.cut or any(
-            (saved.state in bad_states and saved.raises is not False) or saved.was_written_unseen
+            (saved.state in bad_states and saved.may_raise) or saved.was_written_unseen
             for saved in node.saved
         ):
             with_hazard.add(node.id)

@@ -308,9 +308,9 @@ def list_changes_in_fold(changed: Changes, fold: NodeFold) -> list[str]:
 
 
 def select_saved(node: NodeRecord) -> list[tuple[int, SavedRecord]]:
-    """Return what a node saved, with its position; of very many those with a hazard, then the first."""
+    """Return what a node saved, with its position; of very many those with a hazard, then the others."""
     saved = list(enumerate(node.saved))
     if len(saved) <= MOST_LISTED:
         return saved
-    bad_first = sorted(saved, key=lambda entry: entry[1].state == "live")
-    return sorted(bad_first[:MOST_LISTED], key=lambda entry: entry[0])
+    hazards_first = sorted(saved, key=lambda entry: not entry[1].has_hazard)
+    return sorted(hazards_first[:MOST_LISTED], key=lambda entry: entry[0])

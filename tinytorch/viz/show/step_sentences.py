@@ -414,7 +414,7 @@ def _describe_saved(changed: Changes) -> Iterator[str]:
         yield gettext("Backward freed what it had saved: {nodes}.", nodes=join_few_names(freed))
     stale: dict[str, list[str]] = {}
     for node, saved in changed.saved_that_became("stale"):
-        if saved.raises is not True:
+        if not saved.raises:
             continue  # a Function in Python may never open it
         stale.setdefault(short_node_name(node.name), []).append(f"_saved_{saved.name}")
     for node, saved in changed.saved_that_became("detached"):

@@ -21,7 +21,10 @@ class GradientWarning(UserWarning):
 
 @dataclass(eq=False, repr=False)
 class Finding(Presentation):
-    """A saved tensor that was written before backward read it."""
+    """A saved tensor that was written before backward read it.
+
+    `saved`, `written` and `backward` are lines of the program. The tensor itself is not kept.
+    """
 
     silent: bool
     """True if the engine raises no error: the gradient is computed from the modified values."""
@@ -201,7 +204,7 @@ class Finding(Presentation):
         if self.picture is not None:
             figure = Figure(self.picture, gettext("memory at backward"))
         return Alarm(
-            self.title.rstrip("."),
+            self.title.rstrip(".。"),
             Code(self.lines, indent=""),
             others,
             repeated,

@@ -98,13 +98,13 @@ _READ_FOR: dict[str, dict[str, int]] = {
 """Kind -> name of what is read for the gradient of one input alone -> number of that input."""
 
 
-def find_use(node: Any, record: WatchedSave | PackedSave) -> FormulaUse:
+def find_use(node: Any, save: WatchedSave | PackedSave) -> FormulaUse:
     """Return what the formula of a node reads of a tensor that it saved."""
     kind = name_of_node(node).rpartition("::")[2].rstrip("0123456789")
     if not kind.endswith(_ENDING):
         return FormulaUse.VALUES
     kind = kind.removesuffix(_ENDING)
-    name = _find_saved_name(node, record)
+    name = _find_saved_name(node, save)
     if name in _COMPARED.get(kind, ()):
         return FormulaUse.COMPARISONS
     input_nr = _READ_FOR.get(kind, {}).get(name)
@@ -120,11 +120,11 @@ def find_use(node: Any, record: WatchedSave | PackedSave) -> FormulaUse:
     return FormulaUse.VALUES
 
 
-def _find_saved_name(node: Any, record: WatchedSave | PackedSave) -> str:
+def _find_saved_name(node: Any, save: WatchedSave | PackedSave) -> str:
     """Return under which name a node has a saved tensor; empty if it is one of a list."""
     for attribute in dir(type(node)):
         if attribute.startswith(_RAW):
             raw = getattr_or_none(node, attribute)
-            if getattr_or_none(raw, "data") is record:
+            if getattr_or_none(raw, "data") is save:
                 return attribute.removeprefix(_RAW)
     return ""

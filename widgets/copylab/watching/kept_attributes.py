@@ -35,7 +35,7 @@ class KeptAttribute:
         self.tensor_id = id(tensor)
         self.place = place
         """The line that set it."""
-        self.record: WatchedSave | None = None
+        self.save: WatchedSave | None = None
         """What the tensor was when forward had ended; None before."""
 
     def find_tensor(self, ctx: Any) -> Any:
@@ -82,12 +82,14 @@ class AttributeKeeper:
         running = set(_find_running_codes(sys._getframe(1)))
         waiting = [entry for entry in self.in_forward if entry[1] in running]
         ended = [reference() for reference, code in self.in_forward if code not in running]
-        self.in_forward = waiting  # first: a record is made by an operation, which comes here, too
+        self.in_forward = (
+            waiting  # first: a `WatchedSave` is made by an operation, which comes here, too
+        )
         for ctx in ended:
             for attribute in self.kept.get(ctx, ()) if ctx is not None else ():
                 tensor = attribute.find_tensor(ctx)
-                if tensor is not None and attribute.record is None:
-                    attribute.record = self.hooks.record_alias(tensor, attribute.place)
+                if tensor is not None and attribute.save is None:
+                    attribute.save = self.hooks.record_alias(tensor, attribute.place)
 
     def check(self, ctx: Any) -> None:
         """Compare what a Function keeps, before its backward runs."""
@@ -99,8 +101,8 @@ class AttributeKeeper:
         if self.in_forward:
             self.settle()
         for attribute in self.kept.get(ctx, ()):
-            if attribute.record is not None and attribute.find_tensor(ctx) is not None:
-                self.hooks.watch.check_attribute(attribute.record, attribute.path, ctx, backward_nr)
+            if attribute.save is not None and attribute.find_tensor(ctx) is not None:
+                self.hooks.watch.check_attribute(attribute.save, attribute.path, ctx, backward_nr)
 
 
 def _find_tensors(value: Any, tensor_class: type) -> Iterator[tuple[Any, Any]]:

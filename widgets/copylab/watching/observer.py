@@ -80,7 +80,7 @@ class WriteInProgress(NamedTuple):
 
     watch: Watch
     """The watch that has noted it."""
-    records: list[WatchedSave]
+    saves: list[WatchedSave]
     """The saved tensors that it may change."""
     place: Place | None
     """The line that writes; None if it is not known."""
@@ -132,7 +132,7 @@ class Watch(Presentation):
         self._caller = Caller()
         """Finds the line of the program that runs."""
         self._lock = threading.Lock()
-        """Held where two threads may change counts, records or findings."""
+        """Held where two threads may change counts, saves or findings."""
 
         self._thread = 0
         """The thread that entered the watch."""
@@ -147,8 +147,8 @@ class Watch(Presentation):
         self._engines_not_attached: set[str] = set()
         """Engines imported by the end, and never attached in the thread that entered."""
 
-        self._records: dict[int, dict[int, weakref.ref[WatchedSave]]] = {}
-        """The saved tensors, by the address of their storage and the record's id."""
+        self._saves: dict[int, dict[int, weakref.ref[WatchedSave]]] = {}
+        """The saved tensors, by the address of their storage and the save's id."""
         self._prune_at = _SMALLEST_PRUNING
         """Number of storages from which they are searched for storages that are gone."""
         self._save_count = 0
@@ -222,9 +222,9 @@ class Watch(Presentation):
         scope.unregister_watch(self)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
-        for address in list(self._records):
-            for record in self._find_records(address):
-                record.note_end()
+        for address in list(self._saves):
+            for save in self._find_saves(address):
+                save.note_end()
 
     # -- where it looks ----------------------------------------------------------------
 
@@ -277,10 +277,16 @@ class Watch(Presentation):
     # -- what the engines call -------------------------------------------------------
 
     def record_save(
-        self, tensor: Any, *, sequence_nr: int, is_output: bool, was_leaf: bool, output_nr: int
+        self,
+        tensor: Any,
+        *,
+        sequence_nr: int,
+        is_output: bool,
+        was_leaf: bool,
+        output_nr: int | None,
     ) -> WatchedSave:
-        """Return the record of a tensor that is being saved, which the node holds in its place."""
-        record = WatchedSave(
+        """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
+        save = WatchedSave(
             tensor,
             self._caller.find_place(),
             sequence_nr=sequence_nr,
@@ -289,156 +295,154 @@ class Watch(Presentation):
             output_nr=output_nr,
         )
         if self.ended:  # in a thread that goes on after the end
-            record.is_harmless = True
-            return record
-        self._register_record(record)
+            save.is_harmless = True
+            return save
+        self._register_save(save)
         with self._lock:
             self._save_count += 1
-        return record
+        return save
 
     def record_alias(self, alias: Any, place: Place | None) -> WatchedSave:
-        """Return the record of what a Function keeps as an attribute, or hooks of the program's own packed.
+        """Return the `WatchedSave` of what a Function keeps as an attribute, or hooks of the program's own packed.
 
-        alias: a detached one, since the record must not keep the graph alive. place: the line that kept it.
+        alias: a detached one, since it must not keep the graph alive. place: the line that kept it.
         """
-        record = WatchedSave(
-            alias, place, sequence_nr=-1, is_output=True, was_leaf=True, output_nr=0
-        )
-        self._register_record(record)
-        return record
+        save = WatchedSave(alias, place, sequence_nr=-1, is_output=True, was_leaf=True, output_nr=0)
+        self._register_save(save)
+        return save
 
-    def _register_record(self, record: WatchedSave) -> None:
-        """Let writes to the storage of a record find it."""
-        address = _storage_address(record.tensor)
+    def _register_save(self, save: WatchedSave) -> None:
+        """Let writes to the storage of a saved tensor find it."""
+        address = _storage_address(save.tensor)
         with self._lock:
-            siblings = self._records.get(address)
+            siblings = self._saves.get(address)
             if siblings is None:
-                siblings = self._records[address] = {}
-                self._prune_records(address)
-            record.siblings = siblings
-            siblings[id(record)] = weakref.ref(record)
+                siblings = self._saves[address] = {}
+                self._prune_saves(address)
+            save.siblings = siblings
+            siblings[id(save)] = weakref.ref(save)
 
-    def _find_records(self, address: int) -> Iterator[WatchedSave]:
+    def _find_saves(self, address: int) -> Iterator[WatchedSave]:
         """Yield the saved tensors that are still held over the storage at an address."""
-        for reference in list(self._records.get(address, {}).values()):
-            record = reference()
-            if record is not None:
-                yield record
+        for reference in list(self._saves.get(address, {}).values()):
+            save = reference()
+            if save is not None:
+                yield save
 
-    def _prune_records(self, new_address: int) -> None:
+    def _prune_saves(self, new_address: int) -> None:
         """Forget storages without saved tensors, now and then: a training run makes many."""
-        if len(self._records) <= self._prune_at:
+        if len(self._saves) <= self._prune_at:
             return
-        self._records = {
+        self._saves = {
             address: siblings
-            for address, siblings in self._records.items()
+            for address, siblings in self._saves.items()
             if siblings or address == new_address
         }
-        self._prune_at = _SMALLEST_PRUNING + 2 * len(self._records)
+        self._prune_at = _SMALLEST_PRUNING + 2 * len(self._saves)
 
     def record_write(
         self, tensor: Any, excused_nr: int | None = None, *, is_done: bool = False
     ) -> WriteInProgress | None:
         """Note a write to a tensor's storage, before its version counter counts it.
 
-        The node with the number `excused_nr` does not need what it saved as it was. `is_done`: the
-        bytes are written already. Returns None if nobody saved what is over that storage.
+        PyTorch's dispatch mode calls this before the bytes are written. tinytorch's listener is
+        called between the bytes and the counter, with `is_done`. The node with the number
+        `excused_nr` does not need what it saved as it was. Returns None if nobody saved what is
+        over that storage.
         """
-        records = self._find_records_over(tensor)
-        if not records:
+        saves = self._find_saves_over(tensor)
+        if not saves:
             return None
         place, span = self._caller.find_writing_line(), memory_span(tensor)
         exposed = []
-        for record in records:
-            if record.sequence_nr == excused_nr:
-                record.is_harmless = True
-            elif not record.is_harmless:
-                exposed.append(record)
+        for save in saves:
+            if save.sequence_nr == excused_nr:
+                save.is_harmless = True
+            elif not save.is_harmless:
+                exposed.append(save)
         with self._lock:  # two threads may write to one storage
-            for record in exposed:
-                record.record_write(place, span, is_done=is_done)
+            for save in exposed:
+                save.note_write(place, span, is_done=is_done)
         return WriteInProgress(self, exposed, place, span)
 
     def record_result(self, write: WriteInProgress) -> None:
         """Note what a write has done, and where the saved tensors are now."""
         with self._lock:
-            for record in write.records:
-                record.record_result(write.place, write.span)
-                self._move_record(record)
+            for save in write.saves:
+                save.note_result(write.place, write.span)
+                self._move_save(save)
 
     def record_assignment(self, tensor: Any) -> WriteInProgress | None:
         """Note that a tensor is about to get other memory, by `tensor.data = ...`."""
-        records = [record for record in self._find_records_over(tensor) if record.tensor is tensor]
-        if not records:
+        saves = [save for save in self._find_saves_over(tensor) if save.tensor is tensor]
+        if not saves:
             return None
         place = self._caller.find_writing_line()
         with self._lock:
-            for record in records:
-                record.record_write(place, None, is_done=False)
-        return WriteInProgress(self, records, place, None)
+            for save in saves:
+                save.note_write(place, None, is_done=False)
+        return WriteInProgress(self, saves, place, None)
 
-    def _find_records_over(self, tensor: Any) -> list[WatchedSave]:
+    def _find_saves_over(self, tensor: Any) -> list[WatchedSave]:
         """Return the saved tensors that are over the storage of a tensor now."""
         address = _storage_address(tensor)
-        if not self._records.get(address):
+        if not self._saves.get(address):
             return []  # of most writes: the rest takes longest
         found = []
-        for record in self._find_records(address):
+        for save in self._find_saves(address):
             # The memory that was saved may be given back, and be another tensor's by now.
-            if _storage_address(record.tensor) == address:
-                found.append(record)
+            if _storage_address(save.tensor) == address:
+                found.append(save)
             else:
                 with self._lock:
-                    self._move_record(record)
+                    self._move_save(save)
         return found
 
-    def _move_record(self, record: WatchedSave) -> None:
+    def _move_save(self, save: WatchedSave) -> None:
         """Note where the saved tensor is, if it is over another storage than before."""
-        siblings = self._records.setdefault(_storage_address(record.tensor), {})
-        if siblings is not record.siblings:
-            record.siblings.pop(id(record), None)
-            record.siblings = siblings
-            siblings[id(record)] = weakref.ref(record)
-            record.span = memory_span(record.tensor)
+        siblings = self._saves.setdefault(_storage_address(save.tensor), {})
+        if siblings is not save.siblings:
+            save.siblings.pop(id(save), None)
+            save.siblings = siblings
+            siblings[id(save)] = weakref.ref(save)
+            save.span = memory_span(save.tensor)
 
     def excuse_node(self, tensor: Any, sequence_nr: int) -> None:
         """Note that the node with this number does not need a tensor as it was when it saved it."""
-        for record in self._find_records_over(tensor):
-            if record.sequence_nr == sequence_nr:
-                record.is_harmless = True
+        for save in self._find_saves_over(tensor):
+            if save.sequence_nr == sequence_nr:
+                save.is_harmless = True
 
     def _is_looked_at(self) -> bool:
         """Return True if what is read now is read by a look of this thread, not by its program."""
         thread = threading.get_ident()
         return thread in self._threads_in_snapshot or thread in THREADS_IN_DRY_RUN
 
-    def check_read(
-        self, record: WatchedSave, find_node: Callable[[], Any], backward_nr: int
-    ) -> None:
+    def check_read(self, save: WatchedSave, find_node: Callable[[], Any], backward_nr: int) -> None:
         """Compare a saved tensor that a node reads, at the version at which it was saved.
 
         Raises GradientWarning for a modified one with `silent="raise"`.
         """
         if self._is_looked_at():
             return
-        has_changed = record.has_changed
+        has_changed = save.has_changed
         with self._lock:
             self.read_count += 1
-            self._uncompared_count += record.checksum is None
+            self._uncompared_count += save.checksum is None
         if has_changed is False:
             return
         node = find_node()
-        use = find_use(node, record)
+        use = find_use(node, save)
         if use is FormulaUse.NOTHING:
-            record.is_harmless = True
+            save.is_harmless = True
             return
         finding, is_new = self._add_finding(
-            record,
+            save,
             Finding(
                 silent=True,
                 node=name_of_node(node),
-                saved=record.saving_place,
-                written=record.find_line_to_blame(),
+                saved=save.saving_place,
+                written=save.find_line_to_blame(),
                 compared=bool(has_changed),
                 is_partly_read=use is FormulaUse.COMPARISONS,
             ),
@@ -446,48 +450,50 @@ class Watch(Presentation):
         )
         self._report_silent_finding(finding, is_new)
 
-    def check_attribute(self, record: WatchedSave, path: str, node: Any, backward_nr: int) -> None:
+    def check_attribute(self, save: WatchedSave, path: str, node: Any, backward_nr: int) -> None:
         """Compare what a Function keeps as an attribute, before its backward may read it."""
         if self._is_looked_at():
             return
-        has_changed = record.has_changed
+        has_changed = save.has_changed
         with self._lock:
             self.read_count += 1
-            self._uncompared_count += record.checksum is None
+            self._uncompared_count += save.checksum is None
         if has_changed is False:
             return
         finding = Finding(
             silent=True,
             node=name_of_node(node),
-            saved=record.saving_place,
-            written=record.find_line_to_blame(),
+            saved=save.saving_place,
+            written=save.find_line_to_blame(),
             kind="attribute",
             holder=path,
         )
-        self._report_silent_finding(*self._add_finding(record, finding, backward_nr))
+        self._report_silent_finding(*self._add_finding(save, finding, backward_nr))
 
-    def check_unpacked(self, save: PackedSave, tensor: Any, node: Any, backward_nr: int) -> None:
+    def check_unpacked(
+        self, packed_save: PackedSave, tensor: Any, node: Any, backward_nr: int
+    ) -> None:
         """Compare what hooks of the program's own give to a node with what it saved."""
         if self._is_looked_at():
             return
-        differs = save.differs(tensor)
+        differs = packed_save.differs(tensor)
         if differs is None:
-            self.gaps.count_unseen_save(save.kind)
+            self.gaps.count_unseen_save(packed_save.kind)
             return
         with self._lock:
             self.read_count += 1
             self._save_count += 1
-        use = find_use(node, save) if differs else FormulaUse.NOTHING
+        use = find_use(node, packed_save) if differs else FormulaUse.NOTHING
         if use is FormulaUse.NOTHING:
             return
-        cause = save.find_cause()
+        cause = packed_save.find_cause()
         finding = Finding(
             silent=True,
             node=name_of_node(node),
-            saved=save.saving_place if cause is None else cause.saving_place,
+            saved=packed_save.saving_place if cause is None else cause.saving_place,
             written=None if cause is None else cause.find_line_to_blame(),
             kind="unpacked",
-            holder=save.kind,
+            holder=packed_save.kind,
             is_partly_read=use is FormulaUse.COMPARISONS,
         )
         self._report_silent_finding(*self._add_finding(cause, finding, backward_nr))
@@ -504,7 +510,7 @@ class Watch(Presentation):
             _warn_at(place, finding.summary, GradientWarning)
 
     def annotate_error(
-        self, record: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
+        self, save: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
     ) -> None:
         """Add the two lines to the engine's own error for a stale saved tensor."""
         if self._is_looked_at():
@@ -512,12 +518,12 @@ class Watch(Presentation):
         with self._lock:
             self.read_count += 1
         finding, _ = self._add_finding(
-            record,
+            save,
             Finding(
                 silent=False,
                 node=node_name,
-                saved=record.saving_place,
-                written=record.find_line_to_blame(),
+                saved=save.saving_place,
+                written=save.find_line_to_blame(),
             ),
             backward_nr,
         )
@@ -543,11 +549,11 @@ class Watch(Presentation):
         return list(dict.fromkeys(findings))
 
     def _add_finding(
-        self, record: WatchedSave | None, finding: Finding, backward_nr: int
+        self, save: WatchedSave | None, finding: Finding, backward_nr: int
     ) -> tuple[Finding, bool]:
         """Return the finding for a modified saved tensor with its names, and True if it is a new one.
 
-        What one line wrote, and one line's backwards read, is one finding. record: the one that was
+        What one line wrote, and one line's backwards read, is one finding. save: the one that was
         written; None if a checkpoint computed other values, and it is not known why.
         """
         thread = threading.get_ident()
@@ -562,7 +568,7 @@ class Watch(Presentation):
                     earlier.count_read(backward_nr)
                     return earlier.finding, False
             # Without the lock: a snapshot may run code of a tensor subclass of the program's own.
-            aliases = {} if record is None else find_aliases(record.tensor, frame)
+            aliases = {} if save is None else find_aliases(save.tensor, frame)
             finding.names = tuple(aliases)
             finding.picture = memory(snapshot(**aliases)) if aliases else None
             with self._lock:

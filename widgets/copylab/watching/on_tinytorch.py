@@ -16,13 +16,13 @@ from tinytorch.graph import (
 )
 
 from .scope import watch_assignments
-from .watched_save import WatchedSave
+from .watched_save import WatchedSave, is_function_node
 
 if TYPE_CHECKING:
     from .observer import Watch
 
 _NO_NODE_NR = -1
-"""Only operations of PyTorch excuse a node, by its number."""
+"""In place of a node's number: no `WatchedSave` here is excused by it (`Watch.record_write`)."""
 
 
 class TinyTorchHooks:
@@ -38,13 +38,13 @@ class TinyTorchHooks:
         """Call the watch for the saves of this thread, and the writes of all, from now on."""
         set_saved_tensor_hooks((*MODES.here.saved_tensor_hooks, self.hooks))
         if self.watch.is_entering_thread():
-            WRITE_LISTENERS.append(self.record_write)
+            WRITE_LISTENERS.append(self.report_write)
             self.assignments.install()
 
     def detach(self) -> None:
         """Take the hooks off this thread, wherever in its stack they are."""
-        if self.record_write in WRITE_LISTENERS:
-            WRITE_LISTENERS.remove(self.record_write)
+        if self.report_write in WRITE_LISTENERS:
+            WRITE_LISTENERS.remove(self.report_write)
             self.assignments.remove()
         if self.hooks is None:
             return  # already off
@@ -55,14 +55,14 @@ class TinyTorchHooks:
         set_saved_tensor_hooks(others if len(others) < len(pairs) else pairs[:-1])
         self.hooks = None
 
-    def record_write(self, tensor: Any) -> None:
+    def report_write(self, tensor: Any) -> None:
         """Note a tensor that was written. tinytorch calls this before its version counts the write."""
         write = self.watch.record_write(tensor, is_done=True)
         if write is not None:
             write.end()
 
     def pack(self, tensor: Any) -> WatchedSave:
-        """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
+        """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
         if self.watch.ended:  # and its thread goes on
             self.detach()
         output_nr = MODES.here.packing.output_nr
@@ -80,20 +80,22 @@ class TinyTorchHooks:
             output_nr=output_nr,
         )
 
-    def unpack(self, record: WatchedSave) -> Any:
-        """Return the tensor that a node reads. Raises RuntimeError if it is stale, as PyTorch does."""
-        node, tensor = MODES.here.node, record.tensor
-        if record.was_detached:
+    def unpack(self, save: WatchedSave) -> Any:
+        """Return the tensor that a node reads. Raises RuntimeError where backward raises."""
+        node, tensor = MODES.here.node, save.tensor
+        function = getattr(node, "fn", node)
+        if node is not None and save.was_detached and not is_function_node(function):
             raise RuntimeError(DETACHED_MESSAGE)
-        if record.is_stale:
-            function = getattr(node, "fn", node)
-            error = RuntimeError(describe_stale(function, tensor, record.version, record.output_nr))
+        if save.is_stale:
+            error = RuntimeError(
+                describe_stale(function, tensor, save.saved_version, save.output_nr)
+            )
             if node is not None:
-                self.watch.annotate_error(record, name_of_node(node), MODES.here.backward_nr, error)
+                self.watch.annotate_error(save, name_of_node(node), MODES.here.backward_nr, error)
             raise error
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
-            self.watch.check_read(record, lambda: node, MODES.here.backward_nr)
+            self.watch.check_read(save, lambda: node, MODES.here.backward_nr)
         return tensor
 
     # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.

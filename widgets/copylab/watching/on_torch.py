@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import import_module
@@ -24,7 +24,7 @@ from .mode_pauses import ModePauses
 from .packed_saves import watch_packing
 from .places import Place
 from .scope import Replacement, run_in_unwatched_thread, watch_assignments
-from .watched_save import WatchedSave
+from .watched_save import WatchedSave, is_function_node
 
 if TYPE_CHECKING:
     from .observer import Watch, WriteInProgress
@@ -68,7 +68,7 @@ class TorchHooks:
         """Takes off what `attach` has put on."""
         self.has_hooks = False
         """True while the pair of hooks is on this thread's stack."""
-        self.shortens_names, self.hint = _read_stale_error(torch)
+        self.shortens_names, self.hint = _learn_stale_wording(torch)
         self.pauses = ModePauses(self)
         """Takes the mode off where PyTorch's own code runs."""
         self.misses_list_writes = False
@@ -137,7 +137,7 @@ class TorchHooks:
 
     # -- writes --------------------------------------------------------------------
 
-    def record_writes(
+    def report_writes(
         self, func: Any, writes: Any, args: tuple, kwargs: dict[str, Any]
     ) -> list[WriteInProgress | None]:
         """Note what an operation is about to write to."""
@@ -170,7 +170,7 @@ class TorchHooks:
     # -- saves and reads -----------------------------------------------------------
 
     def pack(self, tensor: Any) -> WatchedSave:
-        """Return the record of a tensor that a node saves; the node holds it in the tensor's place."""
+        """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
         if self.watch.ended:  # and its thread goes on
             self._remove_hooks()
         if self.attributes.in_forward:
@@ -179,18 +179,18 @@ class TorchHooks:
         was_leaf = tensor.is_leaf
         new_nodes = self.get_sequence_nr() - self.next_nr
         is_output = not was_leaf and self._is_output(tensor, new_nodes)
-        record = self.watch.record_save(
+        save = self.watch.record_save(
             # A node that held its own result would never be freed.
             self.detach_unseen(tensor) if is_output else tensor,
             sequence_nr=self.get_sequence_nr(),
             is_output=is_output,
             was_leaf=was_leaf,
-            output_nr=tensor.output_nr if is_output else 0,
+            output_nr=tensor.output_nr if is_output else None,
         )
         # Only a view: PyTorch refuses to swap tensors that have a weak reference.
         if is_output and new_nodes and tensor._is_view():
-            record.original = weakref.ref(tensor)
-        return record
+            save.original = weakref.ref(tensor)
+        return save
 
     def _is_output(self, tensor: Any, new_nodes: int) -> bool:
         """Return True if a tensor is saved by the node that made it.
@@ -233,26 +233,24 @@ class TorchHooks:
         return alias
 
     def record_alias(self, tensor: Any, place: Place | None) -> WatchedSave:
-        """Return a record of a tensor's memory that does not keep its graph alive."""
+        """Return a `WatchedSave` of a tensor's memory that does not keep its graph alive."""
         return self.watch.record_alias(self.detach_unseen(tensor), place)
 
-    def unpack(self, record: WatchedSave) -> Any:
-        """Return the tensor that a node reads. Raises RuntimeError if it is stale, as without hooks."""
-        if record.was_detached:
-            raise RuntimeError(DETACHED_MESSAGE)
+    def unpack(self, save: WatchedSave) -> Any:
+        """Return the tensor that a node reads. Raises RuntimeError where backward raises."""
         backward_nr = self.torch._C._current_graph_task_id()
-        if record.is_stale:
-            error = RuntimeError(self._compose_stale_error(record))
+        if backward_nr >= 0 and save.was_detached and not is_function_node(self.find_node()):
+            raise RuntimeError(DETACHED_MESSAGE)
+        if save.is_stale:
+            error = RuntimeError(self._compose_stale_error(save))
             if backward_nr >= 0:
-                self.watch.annotate_error(
-                    record, name_of_node(self.find_node()), backward_nr, error
-                )
+                self.watch.annotate_error(save, name_of_node(self.find_node()), backward_nr, error)
             raise error
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
         if backward_nr >= 0:
-            self.watch.check_read(record, self.find_node, backward_nr)
+            self.watch.check_read(save, self.find_node, backward_nr)
             self.pauses.pause_for_formula(sys._getframe().f_back)
-        return record.tensor
+        return save.tensor
 
     # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.
     unpack.is_of_watch = True  # type: ignore[attr-defined]
@@ -261,9 +259,9 @@ class TorchHooks:
         """Return the node that backward is at."""
         return self.torch._C._current_autograd_node()
 
-    def _compose_stale_error(self, record: WatchedSave) -> str:
+    def _compose_stale_error(self, save: WatchedSave) -> str:
         """Return PyTorch's error for a saved tensor that was written since."""
-        tensor = record.tensor
+        tensor = save.tensor
         scalar_type = tensor.type().rpartition(".")[2].removesuffix("Tensor")
         device = tensor.device.type
         kind = f"{device.upper()}{scalar_type}Type"
@@ -271,22 +269,22 @@ class TorchHooks:
             kind = f"torch.{'' if device == 'cpu' else device + '.'}{scalar_type}Tensor"
         # The error names the node that made the tensor. Of a view that was written in place, that
         # is the node that the view itself has now.
-        original = record.original() if record.original is not None else None
+        original = save.original() if save.original is not None else None
         maker = None
         if original is not None:
             maker = original.grad_fn
-        elif not record.is_output:
+        elif not save.is_output:
             maker = tensor.grad_fn
-        if maker is None and not record.was_leaf:
+        if maker is None and not save.was_leaf:
             maker = self.find_node()
         is_anomaly_enabled = self.torch.is_anomaly_enabled()
         text = stale_text(
             kind,
-            tensor.shape,
+            _print_sizes(self.torch, tensor),
             maker,
-            record.output_nr,
+            save.output_nr or 0,  # of an input PyTorch says 0, whichever output of its node it is
             tensor._version,
-            record.version,
+            save.saved_version,
             is_anomaly_enabled,
         )
         if maker is not None and not self.shortens_names:
@@ -296,27 +294,43 @@ class TorchHooks:
 
 
 @cache
-def _read_stale_error(torch: Any) -> tuple[bool, str]:
+def _learn_stale_wording(torch: Any) -> tuple[bool, str]:
     """Return True if the installed release shortens the names of nodes in errors, and its hint.
 
-    2.12 and older say `ExpBackward0` where later ones say `Exp`; 2.10 and older have a shorter hint.
+    2.12 and older say `MulBackward0` where later ones say `Mul`; 2.10 and older have a shorter hint.
     """
+    text = _provoke_stale_error(torch, lambda: torch.ones(1, device="cpu"))
+    _, hint, rest = text.partition("Hint: ")
+    return " of Mul," in text, hint + rest
+
+
+def _print_sizes(torch: Any, tensor: Any) -> str:
+    """Return the sizes of a tensor as PyTorch's error has them."""
+    if not (tensor.is_nested and tensor.layout == torch.strided):
+        return str(list(tensor.shape))
+    # Such a nested tensor has no shape. In its place the error has the tensor of all sizes, as C++
+    # prints it and nothing in Python does: an error for another tensor of these sizes has the same.
+    text = _provoke_stale_error(torch, lambda: torch.zeros_like(tensor.detach()))
+    kind_and_sizes = text.partition("operation: [")[2].partition("], which is output")[0]
+    return kind_and_sizes.partition(" ")[2]
+
+
+def _provoke_stale_error(torch: Any, make_values: Callable[[], Any]) -> str:
+    """Return PyTorch's error for a product that was written since it was saved."""
 
     def raise_error() -> str:
         with torch.autograd.set_detect_anomaly(False):
-            result = torch.ones(1, device="cpu", requires_grad=True).exp()
-            node = result.grad_fn
-            result.zero_()
+            product = make_values().requires_grad_() * 1.0
+            node = (product * product).grad_fn
+            product.mul_(1.0)
             try:
-                node._saved_result  # noqa: B018 - reading it raises
+                node._saved_self  # noqa: B018 - reading it raises
             except RuntimeError as error:
                 return str(error)
-        raise AssertionError("PyTorch gave out a saved result that was written since")
+        raise AssertionError("PyTorch gave out a saved tensor that was written since")
 
     # Modes and hooks of the program belong to its own thread: they neither see nor change this.
-    text = run_in_unwatched_thread(raise_error)
-    _, hint, rest = text.partition("Hint: ")
-    return " of Exp," in text, hint + rest
+    return run_in_unwatched_thread(raise_error)
 
 
 @cache
@@ -432,7 +446,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
                 if write is not None:
                     found = (write,)
             else:
-                found = hooks.record_writes(func, writes, args, kwargs or {})
+                found = hooks.report_writes(func, writes, args, kwargs or {})
             number = get_sequence_nr()
             if hooks.next_nr != number:
                 hooks.previous_nr, hooks.next_nr = hooks.next_nr, number

@@ -39,10 +39,10 @@ class PackedSave:
         "checksum",
         "kind",
         "packed",
-        "record",
         "samples",
         "saving_place",
         "span",
+        "watched",
     )
 
     def __init__(self, packed: Any, tensor: Any, span: Span, checksum: int, kind: str) -> None:
@@ -57,10 +57,10 @@ class PackedSave:
         """The class of hooks: "checkpoint", "save_on_cpu"."""
         self.saving_place: Place | None = None
         """The line that saved it."""
-        self.record: WatchedSave | None = None
-        """The record of its memory, whose writes are seen; None where that may be freed before backward."""
+        self.watched: WatchedSave | None = None
+        """The `WatchedSave` of its memory, whose writes are seen; None where that may be freed before backward."""
         self.block: list[WatchedSave] = []
-        """The records of all that the same block of hooks has packed."""
+        """Those of all that the same block of hooks has packed."""
 
     def differs(self, tensor: Any) -> bool | None:
         """Return True if the hook gave back other values; None if they cannot be compared."""
@@ -81,10 +81,10 @@ class PackedSave:
         )
 
     def find_cause(self) -> WatchedSave | None:
-        """Return its record, or another one of the same block, if it was written since."""
-        if self.record is not None and self.record.has_changed:
-            return self.record
-        return next((record for record in self.block if record.has_changed), None)
+        """Return the `WatchedSave` of its memory, or of another one of the same block, if it was written since."""
+        if self.watched is not None and self.watched.has_changed:
+            return self.watched
+        return next((save for save in self.block if save.has_changed), None)
 
 
 def read_samples(tensor: Any, span: Span) -> np.ndarray | None:
@@ -137,13 +137,13 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
         if checksum is None or hooks.watch.ended:
             hooks.watch.gaps.count_unseen_save(kind)
             return packed
-        save = PackedSave(packed, tensor, span, checksum, kind)
-        save.saving_place = hooks.watch.find_place()
+        packed_save = PackedSave(packed, tensor, span, checksum, kind)
+        packed_save.saving_place = hooks.watch.find_place()
         if _is_of_leaf(tensor) or _holds_memory(packed, span, hooks.torch.Tensor):
-            save.record = hooks.record_alias(tensor, save.saving_place)
-            block.append(save.record)
-        save.block = block
-        return save
+            packed_save.watched = hooks.record_alias(tensor, packed_save.saving_place)
+            block.append(packed_save.watched)
+        packed_save.block = block
+        return packed_save
 
     return pack_watched
 
@@ -164,13 +164,13 @@ def _wrap_unpack(unpack: Any, hooks: TorchHooks) -> Any:
     """Return a hook that unpacks as `unpack` does, and compares."""
 
     @wraps(unpack)  # pictures know PyTorch's own hooks by their names
-    def unpack_watched(save: Any) -> Any:
-        if not isinstance(save, PackedSave):
-            return unpack(save)
-        tensor = unpack(save.packed)
+    def unpack_watched(packed_save: Any) -> Any:
+        if not isinstance(packed_save, PackedSave):
+            return unpack(packed_save)
+        tensor = unpack(packed_save.packed)
         backward_nr = hooks.torch._C._current_graph_task_id()
         if backward_nr >= 0 and not hooks.watch.ended:
-            hooks.watch.check_unpacked(save, tensor, hooks.find_node(), backward_nr)
+            hooks.watch.check_unpacked(packed_save, tensor, hooks.find_node(), backward_nr)
         return tensor
 
     # Read by `viz/read/packed.py`, which looks at what is packed.

@@ -32,28 +32,28 @@ class ObservedWrite(NamedTuple):
 
 
 class WatchedSave:
-    """A tensor as a node saved it. A pack hook hands the node this record in its place.
+    """A tensor as a node saved it. A pack hook hands the node this in its place.
 
-    Pictures (`tinytorch/viz/read/saved.py`) read its `tensor`, `has_changed`, `is_stale` and
-    `written_at`, by name.
+    Pictures (`tinytorch/viz/read/saved.py`) read its `tensor`, `has_changed`, `is_stale`,
+    `was_detached` and `written_at`, by name.
     """
 
     # One is made for each saved tensor of a training run.
     __slots__ = (
         "__weakref__",
         "checksum",
+        "counted_write_candidate",
         "first_changing_write",
-        "first_counted_write",
         "is_harmless",
         "is_output",
         "original",
         "output_nr",
+        "saved_version",
         "saving_place",
         "sequence_nr",
         "siblings",
         "span",
         "tensor",
-        "version",
         "was_leaf",
     )
 
@@ -65,41 +65,49 @@ class WatchedSave:
         sequence_nr: int,
         is_output: bool,
         was_leaf: bool,
-        output_nr: int,
+        output_nr: int | None,
     ) -> None:
         self.tensor = tensor
         """What the node gets back: the tensor, or of its own result a detached alias."""
         self.saving_place = saving_place
         """The line that saved it."""
         self.sequence_nr = sequence_nr
-        """The number of the newest node at that time."""
+        """The number of the newest node at that time; -1 of tinytorch's, which excuses no node."""
         self.is_output = is_output
         """True if the node that saved it also made it."""
         self.was_leaf = was_leaf
         """True if it was a leaf when it was saved."""
         self.output_nr = output_nr
-        """Which result of the node it is, if it is one."""
+        """Which result of the node it is; None if it is none."""
         self.original: Any = None
-        """A weak reference to the tensor that was saved, where `tensor` is a detached alias of it."""
-        self.version: int = tensor._version
-        """Its version when it was saved."""
+        """A weak reference to the tensor that was saved, if it is a view that was written in place.
+
+        PyTorch's error for it names the node that the view has when it is read. None for all else,
+        and under tinytorch, where `tensor.source` is the node of such a view.
+        """
+        self.saved_version: int = tensor._version
+        """Its version when it was saved; `tensor._version` is that of now."""
         self.span = memory_span(tensor)
         """Where its memory was when it was saved."""
         self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved; None if they cannot be compared."""
-        self.first_counted_write: ObservedWrite | None = None
-        """The first write that the version counter counted; as long as there is none, the latest one."""
+        self.counted_write_candidate: ObservedWrite | None = None
+        """The first write that the version counter counted, if any was: else the latest one.
+
+        A write by `.data` is not counted, and that is seen only from the version at the next write.
+        So this may be one that was not counted: `find_line_to_blame` asks the version.
+        """
         self.first_changing_write: ObservedWrite | None = None
         """The first write that changed its bytes; where they cannot be compared, the first to them."""
         self.is_harmless = False
         """True if the node does not need it as it was, or if it was saved after the watch had ended."""
         self.siblings: dict[int, Any] = {}
-        """The records of the same storage, from which this one takes itself when it is freed."""
+        """The saves over the same storage, from which this one takes itself when it is freed."""
 
     def __del__(self) -> None:
         self.siblings.pop(id(self), None)
 
-    def record_write(self, place: Place | None, span: Span | None, *, is_done: bool) -> None:
+    def note_write(self, place: Place | None, span: Span | None, *, is_done: bool) -> None:
         """Note a write to the storage, before the version counter counts it.
 
         `span` is the memory that it may change; None if the tensor gets other memory instead.
@@ -112,11 +120,10 @@ class WatchedSave:
         """
         version = self.tensor._version
         write = ObservedWrite(place, version)
-        latest = self.first_counted_write
-        # The version is as before the latest write, so that was not counted: this one takes its
-        # place.
-        if span is not None and (latest is None or latest.version_before == version):
-            self.first_counted_write = write
+        candidate = self.counted_write_candidate
+        # The version is as before the candidate, so that was not counted: this one takes its place.
+        if span is not None and (candidate is None or candidate.version_before == version):
+            self.counted_write_candidate = write
         if self.first_changing_write is not None:
             return
         if self.checksum is None:
@@ -125,7 +132,7 @@ class WatchedSave:
         elif not is_done and self._differs():
             self.first_changing_write = ObservedWrite(None, version)
 
-    def record_result(self, place: Place | None, span: Span | None) -> None:
+    def note_result(self, place: Place | None, span: Span | None) -> None:
         """Note what a write to the storage has done."""
         if self.first_changing_write is not None or self.checksum is None:
             return
@@ -139,7 +146,7 @@ class WatchedSave:
     @property
     def is_stale(self) -> bool:
         """True if the version counter has counted a write since the tensor was saved."""
-        return bool(self.tensor._version != self.version)
+        return bool(self.tensor._version != self.saved_version)
 
     @property
     def was_detached(self) -> bool:
@@ -162,7 +169,7 @@ class WatchedSave:
         """Note that the watch ends: no write that it saw is to blame for what is written later."""
         # As a write by nobody, to no memory: it tells from its version whether the last one was
         # counted, and takes the place of one that changed nothing.
-        self.record_write(None, NO_MEMORY, is_done=False)
+        self.note_write(None, NO_MEMORY, is_done=False)
 
     def find_line_to_blame(self) -> Place | None:
         """Return the line that spoiled it; None if the watch did not see which one did.
@@ -172,9 +179,9 @@ class WatchedSave:
         """
         if not self.is_stale:
             return None if self.first_changing_write is None else self.first_changing_write.place
-        first = self.first_counted_write
-        if first is not None and self.tensor._version > first.version_before:
-            return first.place
+        candidate = self.counted_write_candidate
+        if candidate is not None and self.tensor._version > candidate.version_before:
+            return candidate.place
         return None
 
     @property
@@ -182,6 +189,14 @@ class WatchedSave:
         """The place of the line to blame, as pictures say it; empty if it is not known."""
         place = self.find_line_to_blame()
         return "" if place is None else place.label
+
+
+def is_function_node(node: Any) -> bool:
+    """Return True for the node of a Function in Python, of either engine.
+
+    It is given a tensor that `detach_` took out of its graph, where all others raise.
+    """
+    return hasattr(type(node), "_forward_cls")
 
 
 def _spans_overlap(a: Span, b: Span) -> bool:
