@@ -324,7 +324,7 @@ def test_the_code_of_each_function_that_runs(
     player.focus()
     page.keyboard.press("ArrowRight")
     expect(player.locator(".cl-status")).to_contain_text(
-        "Step 2 of 5, Scale.forward (two_functions.py), line 3: y = x * 2"
+        "Step 2 of 5, Scale.forward (two_functions.py), line 4: y = x * 2"
     )
     here = player.locator(".cl-here")
     expect(here).to_have_text("y = x * 2")
