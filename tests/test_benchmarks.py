@@ -132,3 +132,17 @@ def test_the_plot_is_the_same_each_time_and_legible_in_both_themes(tmp_path: Pat
         assert "elements (float32)" in svg
     assert plot.THEMES["light"][0] in light
     assert plot.THEMES["dark"][0] in dark
+
+
+@pytest.mark.torch
+def test_the_page_of_watch_shows_what_the_tools_say() -> None:
+    pytest.importorskip("torch")
+    peers = module("watch_peers")
+    page = peers.PAGE.read_text(encoding="utf-8")
+    table = page.partition(peers.START)[2].partition(peers.END)[0]
+    alone, watched, *_ = peers.list_tools()
+    for tool in (alone, watched):
+        cells = [peers.judge(code, peers.run_fault(code, tool)) for code in peers.FAULTS.values()]
+        assert f"| {tool.name} | {' | '.join(cells)} |" in table
+    silent = peers.run_fault(peers.FAULTS["`.data`"], alone)
+    assert (silent.raised, silent.is_right) == (False, False)

@@ -162,6 +162,11 @@ class Finding(Presentation):
             return gettext(
                 "Leave what the checkpointed function reads as it is until backward, and keep preserve_rng_state=True."
             )
+        if self.written is None and self.silent and self.compared:
+            return gettext(
+                "Write to a copy (clone), or write after backward. Which line wrote, a run line by line shows: "
+                "copylab steps --rounds 1 train.py"
+            )
         if self.kind == "attribute":
             return gettext(
                 "Keep it by ctx.save_for_backward: PyTorch then sees a write, and raises an error."

@@ -82,9 +82,8 @@ class AttributeKeeper:
         running = set(_find_running_codes(sys._getframe(1)))
         waiting = [entry for entry in self.in_forward if entry[1] in running]
         ended = [reference() for reference, code in self.in_forward if code not in running]
-        self.in_forward = (
-            waiting  # first: a `WatchedSave` is made by an operation, which comes here, too
-        )
+        # First: a `WatchedSave` is made by an operation, which comes here, too.
+        self.in_forward[:] = waiting
         for ctx in ended:
             for attribute in self.kept.get(ctx, ()) if ctx is not None else ():
                 tensor = attribute.find_tensor(ctx)

@@ -62,6 +62,8 @@ class TorchHooks:
         self.torch = torch
         self.get_sequence_nr = torch._C._autograd._get_sequence_nr
         """Returns the number that the next node of this thread gets."""
+        self.attributes = AttributeKeeper(self)
+        """What Functions of the program's own keep on `ctx`."""
         self.mode: Any = _make_dispatch_mode(self)
         """Sees every operation of this thread, and reports what it writes to."""
         self.attached = ExitStack()
@@ -73,9 +75,6 @@ class TorchHooks:
         """Takes the mode off where PyTorch's own code runs."""
         self.misses_list_writes = False
         """True if PyTorch, under a dispatch mode, does not count writes to lists of tensors."""
-
-        self.attributes = AttributeKeeper(self)
-        """What Functions of the program's own keep on `ctx`."""
 
         # About the last operation: an output that is saved is told from an input by these.
         self.next_nr = -1
@@ -423,6 +422,9 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     plans: dict[int, tuple[Any, Any, Any]] = {}
     get_sequence_nr, record_write = hooks.get_sequence_nr, hooks.watch.record_write
     get_backward_nr = hooks.torch._C._current_graph_task_id
+    in_forward = (
+        hooks.attributes.in_forward
+    )  # one list for all time: this is asked for each operation
 
     class WatchingMode(get_quiet_mode_class()):  # type: ignore[misc]
         def __torch_dispatch__(
@@ -434,7 +436,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
                 writes, call = _find_written_arguments(func), _find_call(hooks.torch, func)
                 plans[id(func)] = writes, call, func
             found: Any = ()
-            if hooks.attributes.in_forward:
+            if in_forward:
                 hooks.attributes.settle()
             if writes is None:
                 hooks.target_id = None
