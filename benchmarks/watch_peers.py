@@ -3,9 +3,10 @@
     python benchmarks/watch_peers.py            # prints the table
     python benchmarks/watch_peers.py --write    # into docs/watch.md, between the two markers
 
-Each program is run under each tool. A tool names the line if what it prints, warns or raises has the file and number of
-the line that is marked with `# fault`. The cost is that of a training step of a transformer of 12 layers: the median of the ratios of
-some rounds, in which all take turns. Needs PyTorch; torchviz is asked where it is installed.
+Each program is run under each tool. A tool names the line if what it prints, warns or raises has the file and
+number of the line that is marked with `# fault`. The cost is that of a training step of a transformer of 12
+layers: the median of the ratios of some rounds, in which all take turns. Needs PyTorch; torchviz is asked where
+it is installed.
 """
 
 from __future__ import annotations
