@@ -422,9 +422,8 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     plans: dict[int, tuple[Any, Any, Any]] = {}
     get_sequence_nr, record_write = hooks.get_sequence_nr, hooks.watch.record_write
     get_backward_nr = hooks.torch._C._current_graph_task_id
-    in_forward = (
-        hooks.attributes.in_forward
-    )  # one list for all time: this is asked for each operation
+    # One list for all time: this is asked for each operation.
+    in_forward = hooks.attributes.in_forward
 
     class WatchingMode(get_quiet_mode_class()):  # type: ignore[misc]
         def __torch_dispatch__(
