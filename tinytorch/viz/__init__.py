@@ -23,8 +23,12 @@ from .diagnose import Explanation, explain
 from .diagnose import PastStep as PastStep
 from .diagnose import blame_lines as blame_lines
 from .diagnose import compare_snapshots as compare_snapshots
+from .diagnose import describe_exits as describe_exits
 from .diagnose import list_written_names as list_written_names
+from .read import EXIT_FINDERS as EXIT_FINDERS
+from .read import ExitKind as ExitKind
 from .read import FoundSharing as FoundSharing
+from .read import GraphExit as GraphExit
 from .read import RandomStates as RandomStates
 from .read import SharedFact as SharedFact
 from .read import Snapshot, modules, read_snapshot, snapshot

@@ -14,6 +14,7 @@ from .finding import (
 )
 from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
 from .refusals import find_refusals
+from .unreached import describe_exits
 
 __all__ = [
     "THREADS_IN_DRY_RUN",
@@ -26,6 +27,7 @@ __all__ = [
     "all_saved",
     "blame_lines",
     "compare_snapshots",
+    "describe_exits",
     "explain",
     "find_maybe_unseen_writes",
     "find_maybe_written",

@@ -114,8 +114,7 @@ def _judge_roots(snap: Snapshot, tensor_by_name: dict[str, Any] | None) -> Expla
         all_findings += findings
         # A backward on the next root finds what this one has freed.
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
-    judged = [root for root in scalars or roots if root.grad_fn is not None]
-    lines += describe_unreached(snap, judged)
+    lines += describe_unreached(snap, scalars or roots)
     others = [snap.label(root.id) for root in roots if root.numel != 1]
     if scalars and others:
         sentence = gettext(

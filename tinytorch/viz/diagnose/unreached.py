@@ -1,47 +1,69 @@
 """Which of the tensors that were given get no gradient, as no path of the graph leads to them.
 
 People miss a gradient more often than they get a wrong one: a parameter behind a `detach`, one
-that the loss was never computed from, an optimizer that holds another one.
+that the loss was never computed from, an optimizer that holds another one. The graph shows that
+there is no path; which line has cut it, a watch has seen (see `graph_exits`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..read import NodeRecord, Snapshot, TensorRecord
-from ..wording import join_few_names, ngettext
+from ..read import GraphExit, NodeRecord, Snapshot, TensorRecord
+from ..wording import escape_unseen, gettext, join_few_names, ngettext
+
+_MAX_EXITS = 3
+"""Maximum number of lines told for one group of leaves."""
 
 
 def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[str]:
-    """Say which of the named leaves get no gradient; nothing if all of them do."""
-    nodes = [node for root in roots for node in snap.nodes_behind(root)]
-    unreached = _find_unreached(snap, nodes)
-    if not roots or not unreached:
+    """Say which of the named leaves get no gradient, and why; nothing if all of them do."""
+    # What was found as a loss, though it has no history, is known by a name of its own.
+    judged = [root for root in roots if root.grad_fn is not None or _is_loss_alone(root)]
+    nodes = [node for root in judged for node in snap.nodes_behind(root)]
+    unreached = [leaf for leaf in _find_unreached(snap, nodes) if leaf not in judged]
+    # That a loss without any graph raises was said; there, only the lines are worth telling.
+    with_history = [root for root in judged if root.requires_grad]
+    if not with_history:
+        unreached = [leaf for leaf in unreached if leaf.exits]
+    if not judged or not unreached:
         return []
-    values = {
-        "root": join_few_names([snap.label(root.id) for root in roots]),
-        "names": join_few_names([snap.label(tensor.id) for tensor in unreached]),
-    }
+    root = join_few_names([snap.label(each.id) for each in judged])
+    lines = [_describe_absence(snap, nodes, unreached, root)] if with_history else []
+    labels = [(snap.label(leaf.id), leaf.exits) for leaf in unreached]
+    return lines + [f"  - {sentence}" for sentence in describe_exits(labels, root)]
+
+
+def _is_loss_alone(root: TensorRecord) -> bool:
+    """Return True for a number without history that has a name of its own, as a loss has."""
+    return root.numel == 1 and any("." not in name for name in root.names)
+
+
+def _describe_absence(
+    snap: Snapshot, nodes: Sequence[NodeRecord], unreached: Sequence[TensorRecord], root: str
+) -> str:
+    """Say that no path leads to some leaves."""
+    names = join_few_names([snap.label(tensor.id) for tensor in unreached])
     # A reentrant checkpoint runs a backward of its own, which reaches what its block has.
     if any(node.function is not None or node.doubts for node in nodes):
-        sentence = ngettext(
+        return ngettext(
             "No path of the graph leads from {root} to {names}, which requires grad: only code "
             "inside of a Function or a hook could give it a gradient.",
             "No path of the graph leads from {root} to {names}, which require grad: only code "
             "inside of a Function or a hook could give them a gradient.",
             len(unreached),
-            **values,
+            names=names,
+            root=root,
         )
-    else:
-        sentence = ngettext(
-            "No path of the graph leads from {root} to {names}, which requires grad: it gets no "
-            "gradient.",
-            "No path of the graph leads from {root} to {names}, which require grad: they get no "
-            "gradient.",
-            len(unreached),
-            **values,
-        )
-    return [sentence]
+    return ngettext(
+        "No path of the graph leads from {root} to {names}, which requires grad: it gets no "
+        "gradient.",
+        "No path of the graph leads from {root} to {names}, which require grad: they get no "
+        "gradient.",
+        len(unreached),
+        names=names,
+        root=root,
+    )
 
 
 def _find_unreached(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[TensorRecord]:
@@ -57,3 +79,71 @@ def _find_unreached(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[TensorR
         for tensor in snap.named_tensors
         if tensor.is_leaf and tensor.requires_grad and tensor.id not in reached
     ]
+
+
+# -- the lines that a watch has seen ---------------------------------------------------
+
+
+def describe_exits(
+    leaves: Iterable[tuple[str, tuple[GraphExit, ...] | None]], root: str = ""
+) -> Iterator[str]:
+    """Yield sentences on where the values of leaves left the graph: one for each line.
+
+    leaves: names, as sentences have them, with what was seen of each; leaves of which the same was
+    seen are told together. root: the result that does not reach them, if there is one to name.
+    """
+    groups: dict[tuple[GraphExit, ...], list[str]] = {}
+    for label, exits in leaves:
+        if exits is not None:
+            groups.setdefault(exits, []).append(label)
+    for exits, labels in groups.items():
+        names = join_few_names(labels)
+        if not exits and root:
+            yield gettext(
+                "No line was seen where values of {names} leave the graph: as far as the watch "
+                "saw, {root} was computed without them.",
+                names=names,
+                root=root,
+            )
+        for each in exits[:_MAX_EXITS]:
+            yield _describe_exit(each, names)
+        if len(exits) > _MAX_EXITS:
+            others = len(exits) - _MAX_EXITS
+            yield ngettext("And on {number} more line.", "And on {number} more lines.", others)
+
+
+def _describe_exit(each: GraphExit, names: str) -> str:
+    """Say where values left the graph, and how."""
+    values = {
+        "names": names,
+        "place": escape_unseen(each.place),
+        "operation": escape_unseen(each.operation),
+    }
+    if each.kind == "detach":
+        return gettext("{names}: cut by .detach() or .data in {place}", **values)
+    if each.kind == "number":
+        return gettext(
+            "{names}: made a number, which has no history (.item(), float(), .tolist()), in {place}",
+            **values,
+        )
+    if each.kind == "new leaf":
+        return gettext(
+            "{names}: torch.tensor made a new leaf of numbers (torch.stack keeps the graph) in "
+            "{place}",
+            **values,
+        )
+    if each.kind == "grad mode":
+        return gettext("{names}: grad mode was off in {place}", **values)
+    if each.kind == "checkpoint":
+        return gettext(
+            "{names}: used in a reentrant checkpoint, none of whose inputs requires grad "
+            "(use_reentrant=False records all the same), in {place}",
+            **values,
+        )
+    if each.kind == "indices":
+        return gettext(
+            "{names}: {operation} gave indices, which have no gradient, in {place}", **values
+        )
+    if each.operation == "conversion":
+        return gettext("{names}: converted to a dtype that has no gradient, in {place}", **values)
+    return gettext("{names}: {operation} has no derivative, in {place}", **values)

@@ -2,6 +2,7 @@
 
 from .cell_summary import CellSummary
 from .doubts import find_hooks
+from .graph_exits import EXIT_FINDERS, ExitKind, GraphExit
 from .leaves import find_leaves
 from .module_paths import modules
 from .naming import (
@@ -29,10 +30,13 @@ from .stretches import Stretches
 from .user_code import describe_code
 
 __all__ = [
+    "EXIT_FINDERS",
     "PARAM_GROUPS",
     "CellSummary",
+    "ExitKind",
     "FoundSharing",
     "GradientSpec",
+    "GraphExit",
     "NodeRecord",
     "RandomStates",
     "SavedRecord",

@@ -26,6 +26,7 @@ from .counter_sharing import find_counter_sharers
 from .doubts import doubts_of_node, doubts_of_process, hides_saved, refusals_of_node
 from .found_tensors import FoundTensor, FoundTensors
 from .gradient_specs import gradient_specs_of, input_shapes_of
+from .graph_exits import find_exits
 from .identity import hold_identities, number_of_twin
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, collect_tensors_and_arrays
@@ -338,6 +339,7 @@ class _Reader:
                 role=found.role,
                 is_module_state=id(tensor) in self.held_by_modules,
                 notes=(*found.notes, *_describe_subclass(tensor), *place.notes),
+                exits=find_exits(tensor) if found.is_leaf and tensor.requires_grad else None,
                 key=keys[position],
             )
             records.append(record)

@@ -20,6 +20,7 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 from .cell_summary import CellSummary
+from .graph_exits import GraphExit
 
 IdentityKey = Any
 """Equal in two snapshots for the same object (see `identity.identity_key`). Never shown."""
@@ -96,6 +97,8 @@ class TensorRecord:
     """True for what a module holds besides parameters: a buffer, a tensor in an attribute."""
     notes: tuple[str, ...] = ()
     """What else there is to say of it: its subclass, lazy bits, why it has no storage."""
+    exits: tuple[GraphExit, ...] | None = field(default=None, compare=False, repr=False)
+    """Of a leaf that requires grad, where its values left the graph; None if no watch was on."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
     """See `IdentityKey`."""
 

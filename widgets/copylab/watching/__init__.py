@@ -9,6 +9,7 @@ In reading order, from `watch()` to a finding:
 `dispatch_modes` modes of PyTorch's that neither the compiler nor other threads notice
 `watched_save`   one saved tensor: its bytes when it was saved, and the writes to its memory since
 `places`         the line of the program that is running; `cells` names the cells of a notebook
+`exits`          the lines on which values leave the graph, with the leaves they came from
 `aliases`        the names under which the program knows the saved memory
 `formulas`       what the formula of a node reads of what it saved
 `findings`       what is reported, with the line that saved and the line that wrote

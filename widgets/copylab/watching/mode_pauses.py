@@ -54,11 +54,14 @@ class ModePauses:
         node_hooks = _note_node_hooks(self.torch.autograd.Function)
         node_hooks.install()
         stack.callback(node_hooks.remove)
-        for register, hook in (
-            (self.optim.register_optimizer_step_pre_hook, self.begin_step),
-            (self.optim.register_optimizer_step_post_hook, self.end_step),
+        # Not by the functions that register: a look would take their handles for hooks of the
+        # program, of which it does not know what they do to gradients.
+        for hooks, hook in (
+            (self.optim._global_optimizer_pre_hooks, self.begin_step),
+            (self.optim._global_optimizer_post_hooks, self.end_step),
         ):
-            stack.callback(register(hook).remove)
+            hooks[self] = hook
+            stack.callback(hooks.pop, self, None)
         stack.callback(self.resume)
 
     def _is_alone(self) -> bool:
@@ -98,6 +101,7 @@ class ModePauses:
         self.resume()
         # A closure, which computes a loss, is code of the program's own.
         has_closure = any(value is not None for value in (*args[1:], *kwargs.values()))
+        self.hooks.is_in_step = not has_closure
         if has_closure or not self._is_alone() or not self._is_plain(optimizer):
             return
         tensors = list(_find_written(optimizer, self.torch.Tensor))
@@ -128,7 +132,10 @@ class ModePauses:
 
     def end_step(self, optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> None:  # noqa: ARG002
         """Put the mode back, and note what the step has written."""
-        if optimizer is self.stepping_optimizer and threading.get_ident() == self.thread:
+        if threading.get_ident() != self.thread:
+            return
+        self.hooks.is_in_step = False
+        if optimizer is self.stepping_optimizer:
             self.resume()
 
     # `torch.compile` of a step leaves these two alone.

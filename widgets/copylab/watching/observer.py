@@ -6,14 +6,21 @@ import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from tinytorch.graph import name_of_node
-from tinytorch.viz import THREADS_IN_DRY_RUN, format_repr, memory, snapshot
+from tinytorch.viz import (
+    EXIT_FINDERS,
+    THREADS_IN_DRY_RUN,
+    ExitKind,
+    format_repr,
+    memory,
+    snapshot,
+)
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
 from ..run import CELL_NUMBERS
@@ -21,6 +28,7 @@ from ..ui import panel_style_sheet
 from ..wording import gettext, ngettext
 from . import scope
 from .aliases import find_aliases
+from .exits import ExitLog, LeafReference
 from .findings import Finding, GradientWarning
 from .formulas import FormulaUse, find_use
 from .gaps import WatchGaps
@@ -131,9 +139,10 @@ class Watch(Presentation):
         """What to do with a finding where the engine raises no error: "warn", "raise", "record"."""
         self._caller = Caller()
         """Finds the line of the program that runs."""
+        self._exits = ExitLog(self._caller)
+        """The lines on which values left the graph."""
         self._lock = threading.Lock()
         """Held where two threads may change counts, saves or findings."""
-
         self._thread = 0
         """The thread that entered the watch."""
         self._attached: dict[int, dict[str, EngineHooks]] = {}
@@ -146,7 +155,6 @@ class Watch(Presentation):
         """Engines that could not be attached when they were imported, and the error."""
         self._engines_not_attached: set[str] = set()
         """Engines imported by the end, and never attached in the thread that entered."""
-
         self._saves: dict[int, dict[int, weakref.ref[WatchedSave]]] = {}
         """The saved tensors, by the address of their storage and the save's id."""
         self._prune_at = _SMALLEST_PRUNING
@@ -173,6 +181,7 @@ class Watch(Presentation):
         self._attached[self._thread] = {}
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
+        EXIT_FINDERS.append(self._exits.find_exits)
         try:
             for name in scope.ENGINES:
                 self._attach(name, sys.modules.get(name))
@@ -220,6 +229,7 @@ class Watch(Presentation):
     def _end(self) -> None:
         self.ended = True
         scope.unregister_watch(self)
+        EXIT_FINDERS.remove(self._exits.find_exits)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
         for address in list(self._saves):
@@ -532,6 +542,21 @@ class Watch(Presentation):
     def find_place(self) -> Place | None:
         """Return the line of the program that runs."""
         return self._caller.find_place()
+
+    def record_exit(
+        self,
+        tensors: Sequence[Any],
+        kind: ExitKind,
+        operation: str,
+        make_reference: Callable[[Any], LeafReference],
+    ) -> None:
+        """Note that values of tensors go on without their history; of a new leaf, find whose."""
+        if self.ended or self._is_looked_at():
+            return
+        if kind == "new leaf":
+            self._exits.record_new_leaf(make_reference)
+        else:
+            self._exits.record(tensors, kind, operation, make_reference)
 
     def is_of_program(self, file: str) -> bool:
         """Return True for a file that is neither of an engine nor of copylab."""

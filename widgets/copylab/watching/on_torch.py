@@ -11,19 +11,26 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_text
+from tinytorch.viz import ExitKind
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
+from .exits import LeafReference
 from .given_gradients import is_shared_gradient
 from .kept_attributes import AttributeKeeper, watch_attributes
 from .mode_pauses import ModePauses
 from .packed_saves import watch_packing
 from .places import Place
-from .scope import Replacement, run_in_unwatched_thread, watch_assignments
+from .scope import (
+    Replacement,
+    find_watches_of_thread,
+    run_in_unwatched_thread,
+    watch_assignments,
+)
 from .watched_save import WatchedSave, is_function_node
 
 if TYPE_CHECKING:
@@ -54,6 +61,19 @@ _SCALAR_TYPES_WITH_CLASS = ("Byte", "Char", "Double", "Float", "Int", "Long", "S
 """What errors call `torch.FloatTensor` and so on; later dtypes have no such class."""
 
 
+_WAYS_OUT: dict[str, ExitKind] = {
+    "detach": "detach",
+    "_local_scalar_dense": "number",
+    "lift_fresh": "new leaf",
+    **dict.fromkeys(("sort", "topk", "max", "min", "median", "mode", "kthvalue"), "indices"),
+    **dict.fromkeys(("nanmedian", "cummax", "cummin", "_cummax_helper"), "indices"),
+}
+"""Operations by which values leave the graph whether a node is made or not."""
+_NO_WAY_OUT = "none"
+_NO_VALUES = frozenset({"is_pinned", "_record_function_enter_new", "_record_function_exit"})
+"""Operations that read no values; so do those that make a tensor like another one."""
+
+
 class TorchHooks:
     """PyTorch under a watch, in one thread."""
 
@@ -75,6 +95,9 @@ class TorchHooks:
         """Takes the mode off where PyTorch's own code runs."""
         self.misses_list_writes = False
         """True if PyTorch, under a dispatch mode, does not count writes to lists of tensors."""
+
+        self.is_in_step = False
+        """True while an optimizer writes in this thread: what it reads leaves the graph to no loss."""
 
         # About the last operation: an output that is saved is told from an input by these.
         self.next_nr = -1
@@ -101,6 +124,7 @@ class TorchHooks:
             stack.callback(self._remove_hooks)
             for replacement in (
                 watch_assignments(self.torch.Tensor),
+                _watch_lists(self.torch.Tensor),
                 watch_packing(self.torch.autograd.graph.saved_tensors_hooks),
                 *watch_attributes(self.torch.autograd.function.BackwardCFunction),
             ):
@@ -165,6 +189,55 @@ class TorchHooks:
             found.append(self.watch.record_write(args[3], excused_nr=node_nr))
             found.append(self.watch.record_write(args[4], excused_nr=node_nr))
         return found
+
+    # -- values that leave the graph --------------------------------------------------
+
+    def record_exit(self, func: Any, kind: Any, writes: Any, args: tuple, kwargs: Any) -> None:
+        """Note that the values of arguments that require grad go on without their history.
+
+        writes: the position and name of each argument that is written to, and not read.
+        """
+        if self.is_in_step or kind == _NO_WAY_OUT:
+            return
+        tensors = []
+        for position, value in enumerate((*args, *kwargs.values()) if kwargs else args):
+            for tensor in value if isinstance(value, (list, tuple)) else (value,):
+                if not isinstance(tensor, self.torch.Tensor) or not tensor.requires_grad:
+                    continue
+                if all(position != written for written, _ in writes or ()):
+                    tensors.append(tensor)
+        if kind == "detach" and not self.has_hooks_on_top():
+            return  # without hooks, PyTorch itself detaches what it saves
+        if kind is None:
+            is_enabled = self.torch.is_grad_enabled()
+            kind = "no derivative" if is_enabled else "grad mode"
+        if tensors or kind == "new leaf":
+            name = func.__name__.partition(".")[0].strip("_")
+            operation = "conversion" if name == "to_copy" else name
+            self.watch.record_exit(tensors, kind, operation, self._make_leaf_reference)
+
+    def has_hooks_on_top(self) -> bool:
+        """Return True if hooks on saved tensors hold."""
+        return self.torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+
+    def _make_leaf_reference(self, leaf: Any) -> LeafReference:
+        """Return what knows a leaf again by its memory: no tensor may have a weak reference."""
+        try:
+            reference = import_module("torch.multiprocessing.reductions").StorageWeakRef(
+                leaf.untyped_storage()
+            )
+        except (RuntimeError, NotImplementedError, AttributeError):
+            return lambda _: False
+
+        def is_same(tensor: Any) -> bool:
+            return not reference.expired() and reference.cdata == tensor.untyped_storage()._cdata
+
+        return is_same
+
+    def record_list(self, tensor: Any) -> None:
+        """Note `tolist`, which reads past all modes."""
+        if tensor.requires_grad and self.torch._C._current_graph_task_id() < 0:
+            self.watch.record_exit([tensor], "number", "tolist", self._make_leaf_reference)
 
     # -- saves and reads -----------------------------------------------------------
 
@@ -333,6 +406,24 @@ def _provoke_stale_error(torch: Any, make_values: Callable[[], Any]) -> str:
 
 
 @cache
+def _watch_lists(tensor_class: Any) -> Replacement:
+    """Report what `tolist` reads."""
+
+    def replace(tolist: Any) -> Any:
+        @wraps(tolist)
+        def tolist_reported(self: Any) -> Any:
+            for watch in find_watches_of_thread():
+                hooks = watch.find_torch_hooks()
+                if hooks is not None:
+                    hooks.record_list(self)
+            return tolist(self)
+
+        return tolist_reported
+
+    return Replacement(tensor_class, "tolist", replace)
+
+
+@cache
 def _make_hooks_step_aside(graph: Any) -> Replacement:
     """Replace PyTorch's `disable_saved_tensors_hooks`, which refuses to work under hooks.
 
@@ -382,6 +473,17 @@ def _find_written_arguments(func: Any) -> tuple[tuple[int | None, str], ...] | N
     return tuple(written) or None
 
 
+def _find_way_out(func: Any) -> Any:
+    """Return how values leave the graph by an operation; None if that shows when it runs."""
+    name = func.__name__.partition(".")[0]
+    if name in _NO_VALUES or name.endswith("_like") or name.startswith("new_"):
+        return _NO_WAY_OUT
+    way_out = _WAYS_OUT.get(name)
+    if way_out == "indices" and len(func._schema.returns) < 2:
+        return None
+    return way_out
+
+
 def _find_call(torch: Any, func: Any) -> Any:
     """Return what runs an operation below the mode as it would run without one.
 
@@ -419,21 +521,22 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     """Make a dispatch mode that reports what operations write to."""
     # What each operation writes to, and how it is called. By `id`: the hash of an operation takes
     # as long as all the rest. The operation itself is the third, so that its id is not reused.
-    plans: dict[int, tuple[Any, Any, Any]] = {}
+    plans: dict[int, tuple[Any, Any, Any, Any]] = {}
     get_sequence_nr, record_write = hooks.get_sequence_nr, hooks.watch.record_write
     get_backward_nr = hooks.torch._C._current_graph_task_id
     # One list for all time: this is asked for each operation.
     in_forward = hooks.attributes.in_forward
+    is_grad_enabled = hooks.torch.is_grad_enabled
 
     class WatchingMode(get_quiet_mode_class()):  # type: ignore[misc]
         def __torch_dispatch__(
             self, func: Any, types: Any, args: tuple = (), kwargs: Any = None
         ) -> Any:
             try:
-                writes, call, _ = plans[id(func)]
+                writes, call, way_out, _ = plans[id(func)]
             except KeyError:
-                writes, call = _find_written_arguments(func), _find_call(hooks.torch, func)
-                plans[id(func)] = writes, call, func
+                plan = _find_written_arguments(func), _find_call(hooks.torch, func)
+                writes, call, way_out, _ = plans[id(func)] = (*plan, _find_way_out(func), func)
             found: Any = ()
             if in_forward:
                 hooks.attributes.settle()
@@ -448,9 +551,12 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
                     found = (write,)
             else:
                 found = hooks.report_writes(func, writes, args, kwargs or {})
-            number = get_sequence_nr()
+            number, has_node = get_sequence_nr(), False
             if hooks.next_nr != number:
-                hooks.previous_nr, hooks.next_nr = hooks.next_nr, number
+                hooks.previous_nr, hooks.next_nr, has_node = hooks.next_nr, number, True
+            # The node of a Function, inside of which grad mode is off, was made by no operation.
+            if (not has_node or way_out or not is_grad_enabled()) and get_backward_nr() < 0:
+                hooks.record_exit(func, way_out, writes, args, kwargs)
             try:
                 return call(*args, **kwargs) if kwargs else call(*args)
             finally:

@@ -79,7 +79,7 @@ class Caller:
             self._is_skipped = {}  # a new dict: other threads may be filling the old one
 
     def skips(self, file: str) -> bool:
-        """Return True for a file in a folder that is skipped."""
+        """Return True for a file of an engine or of this package."""
         skips = self._is_skipped.get(file)
         if skips is None:
             skips = self._is_skipped[file] = file.startswith(self._inside_folders)
@@ -97,6 +97,10 @@ class Caller:
             frame = frame.f_back
         return None
 
+    def is_in_optimizer(self, frame: FrameType) -> bool:
+        """Return True for a frame of an engine's optimizers."""
+        return _OPTIMIZER_PATH in frame.f_code.co_filename
+
     def find_place(self) -> Place | None:
         """Return that line."""
         frame = self.find_frame()
@@ -108,6 +112,6 @@ class Caller:
         inner: FrameType | None = sys._getframe(1)
         by_optimizer = False
         while inner is not frame and inner is not None:
-            by_optimizer = by_optimizer or _OPTIMIZER_PATH in inner.f_code.co_filename
+            by_optimizer = by_optimizer or self.is_in_optimizer(inner)
             inner = inner.f_back
         return None if frame is None else place_of(frame)._replace(optimizer=by_optimizer)

@@ -1,0 +1,44 @@
+"""Exits from the graph: the lines on which values of a leaf left it, which only a watch has seen.
+
+A graph shows what leads to a result and not what once did. Whoever looks on while a program runs
+knows the line, and answers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+ExitKind = Literal[
+    "detach",  # .detach(), .data
+    "number",  # .item(), float(), .tolist()
+    "new leaf",  # torch.tensor of tensors
+    "grad mode",  # no_grad, inference_mode, set_grad_enabled(False)
+    "checkpoint",  # a reentrant one, none of whose inputs requires grad
+    "no derivative",  # argmax, a comparison, a conversion to integers
+    "indices",  # of sort, topk, max
+]
+"""How values go on without their history."""
+
+
+class GraphExit(NamedTuple):
+    """A line after which values of a leaf have no history that leads back to it."""
+
+    kind: ExitKind
+    """How they lost it."""
+    place: str
+    """The line: "train.py, line 12", with its source where that is known."""
+    operation: str
+    """The operation that gave the values without history, as "argmax"."""
+
+
+EXIT_FINDERS: list[Callable[[Any], tuple[GraphExit, ...]]] = []
+"""Each returns what it has seen of a leaf; there is one for each watch that is on."""
+
+
+def find_exits(leaf: Any) -> tuple[GraphExit, ...] | None:
+    """Return the lines on which values of a leaf left the graph; None if nobody looks on."""
+    if not EXIT_FINDERS:
+        return None
+    # Of two watches, one inside of the other, both have seen the same line.
+    return tuple({seen: None for finder in EXIT_FINDERS for seen in finder(leaf)})

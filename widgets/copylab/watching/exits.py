@@ -1,0 +1,269 @@
+"""Exits from the graph: the lines on which values of leaves left it, while a program runs under a watch.
+
+An operation whose arguments require grad, and that makes no node, gives values from which no path
+leads back. Which leaves are behind its arguments is read from the graph at that moment, as a look
+after the step would find it gone.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+import linecache
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from tinytorch.viz import ExitKind, GraphExit, find_leaves
+
+from .aliases import copy_locals
+from .places import Caller, Place, place_of
+from .scope import ENGINES
+
+_SAMPLED_VISITS = 32
+"""So often the leaves behind what a line reads are sought each time, then at powers of two."""
+_MAX_FRAMES = 40
+_READS_OF_TEXT = frozenset({"__repr__", "__format__", "_str", "__deepcopy__"})
+_READS_OF_STATE = frozenset({"_save_to_state_dict", "__reduce_ex__", "__setstate__"})
+_NO_EXIT = _READS_OF_TEXT | _READS_OF_STATE
+"""Functions of the engines that read values for a text or a copy: no loss is computed of these."""
+_SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
+
+LeafReference = Callable[[Any], bool]
+"""Says of a tensor whether it is still the leaf that was meant."""
+
+
+@dataclass
+class _ExitLine:
+    """A line on which values leave the graph, in one way."""
+
+    kind: ExitKind
+    """How they lose their history."""
+    operation: str
+    """The operation that read them."""
+    places: tuple[Place, ...]
+    """The line, and those that called it."""
+    visits: int = 0
+    """How often values that were computed left there."""
+    leaves: set[int] = field(default_factory=set)
+    """The identities of the leaves that these values came from."""
+
+    def is_sampled(self) -> bool:
+        """Return True if the leaves behind a value are to be sought at this visit."""
+        # A loop reads the same loss at each step, and to walk through its graph takes time.
+        return self.visits <= _SAMPLED_VISITS or not self.visits & (self.visits - 1)
+
+
+class _LineKey(NamedTuple):
+    """What makes two exits one."""
+
+    code: CodeType
+    """The code of the function."""
+    line: int
+    """The line of its file."""
+    kind: ExitKind
+    """How values lose their history there."""
+    operation: str
+    """The operation that reads them."""
+
+
+class ExitLog:
+    """The lines on which values left the graph, with the leaves that they came from."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._lines: dict[_LineKey, _ExitLine] = {}
+        self._references: dict[int, LeafReference] = {}
+        self._lock = threading.Lock()
+
+    def record(
+        self,
+        tensors: Sequence[Any],
+        kind: ExitKind,
+        operation: str,
+        make_reference: Callable[[Any], LeafReference],
+    ) -> None:
+        """Note that values of tensors, which require grad, go on without their history.
+
+        make_reference: how the engine knows a leaf again without keeping it alive.
+        """
+        frame = self._caller.find_frame()
+        if frame is None:
+            return
+        key = _LineKey(frame.f_code, frame.f_lineno, kind, operation)
+        line = self._lines.get(key)
+        if line is None:
+            line = self._start_line(kind, operation)
+            if line is None:
+                return
+            line = self._lines.setdefault(key, line)
+        for tensor in tensors:
+            if tensor.is_leaf:
+                self._add_leaf(line, tensor, make_reference)
+                continue
+            line.visits += 1
+            if line.is_sampled():
+                for leaf in find_leaves(tensor):
+                    self._add_leaf(line, leaf, make_reference)
+
+    def record_new_leaf(self, make_reference: Callable[[Any], LeafReference]) -> None:
+        """Note that the line that runs makes a tensor of what it names.
+
+        PyTorch reads the numbers of `torch.tensor([a, b])` past all modes, so that the call's names
+        tell what they came from.
+        """
+        frame = self._caller.find_frame()
+        sources = [] if frame is None else _find_named_in_call(frame)
+        if sources:
+            self.record(sources, "new leaf", "tensor", make_reference)
+
+    def _start_line(self, kind: ExitKind, operation: str) -> _ExitLine | None:
+        """Return the record of a line that is seen for the first time; None if it is no exit."""
+        places: list[Place] = []
+        forward_codes = _find_forward_codes() if kind == "grad mode" else set()
+        each: FrameType | None = sys._getframe(2)
+        for _ in range(_MAX_FRAMES):
+            if each is None:
+                break
+            code = each.f_code
+            # A Function has a node of its own, or else nothing in it is recorded.
+            if code in forward_codes and _has_recorded_arguments(each):
+                return None
+            if not self._caller.skips(code.co_filename):
+                places.append(place_of(each))
+            elif not places and (code.co_name in _NO_EXIT or self._caller.is_in_optimizer(each)):
+                return None
+            elif code.co_name == "checkpoint" and kind == "grad mode":
+                # The line that calls it, and not one of the block inside.
+                kind, places = "checkpoint", []
+            each = each.f_back
+        return _ExitLine(kind, operation, tuple(places)) if places else None
+
+    def _add_leaf(
+        self, line: _ExitLine, leaf: Any, make_reference: Callable[[Any], LeafReference]
+    ) -> None:
+        if id(leaf) in line.leaves or not leaf.requires_grad:
+            return
+        with self._lock:
+            self._forget_if_gone(leaf)
+            if id(leaf) not in self._references:
+                self._references[id(leaf)] = make_reference(leaf)
+            line.leaves.add(id(leaf))
+
+    def _forget_if_gone(self, leaf: Any) -> None:
+        """Forget what was seen of another leaf, which had the same identity and is gone."""
+        is_same = self._references.get(id(leaf))
+        if is_same is None or is_same(leaf):
+            return
+        del self._references[id(leaf)]
+        for line in self._lines.values():
+            line.leaves.discard(id(leaf))
+
+    def find_exits(self, leaf: Any) -> tuple[GraphExit, ...]:
+        """Return the lines on which values of a leaf left the graph, the first one first."""
+        with self._lock:
+            self._forget_if_gone(leaf)
+            lines = [line for line in self._lines.values() if id(leaf) in line.leaves]
+        found: dict[GraphExit, None] = {}
+        # `torch.tensor([loss.item()])`: the numbers are those of the new leaf.
+        with_new_leaf = {line.places[0][:2] for line in lines if line.kind == "new leaf"}
+        for line in lines:
+            place = line.places[0]
+            if line.kind == "number" and place[:2] in with_new_leaf:
+                continue
+            if line.kind == "grad mode":
+                place = next(filter(None, map(_find_mode_switch, line.places)), place)
+            # What grad mode switches off is every operation.
+            operation = line.operation if line.kind in ("indices", "no derivative") else ""
+            found[GraphExit(line.kind, str(place), operation)] = None
+        return tuple(found)
+
+
+def _find_forward_codes() -> set[CodeType]:
+    """Return the code of `forward` of each Function in Python that there is."""
+    codes: set[CodeType] = set()
+    for name in ENGINES:
+        engine: Any = sys.modules.get(name)
+        waiting = [engine.autograd.Function] if hasattr(engine, "autograd") else []
+        while waiting:
+            kind = waiting.pop()
+            waiting += kind.__subclasses__()
+            forward: Any = getattr(vars(kind).get("forward"), "__func__", None)
+            if hasattr(forward, "__code__"):
+                codes.add(forward.__code__)
+    return codes
+
+
+def _has_recorded_arguments(frame: FrameType) -> bool:
+    """Return True if a Function was given a tensor that requires grad, and so has a node."""
+    code, variables = frame.f_code, copy_locals(frame)
+    count = code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)
+    arguments = [variables.get(name) for name in code.co_varnames[:count]]
+    return any(tensor.requires_grad for tensor in _tensors_in(arguments))
+
+
+def _find_named_in_call(frame: FrameType) -> list[Any]:
+    """Return the tensors that require grad among the variables that a frame's call names."""
+    code = frame.f_code
+    positions: list[Any] = [*code.co_positions()]
+    first, last, start, stop = positions[frame.f_lasti // 2]
+    if None in (first, last, start, stop):
+        return []
+    names: list[str] = []
+    attributes: list[str] = []
+    for instruction in dis.get_instructions(code):
+        at: Any = instruction.positions
+        if at is None or None in at or not instruction.opname.startswith("LOAD_"):
+            continue
+        begin, end = (at.lineno, at.col_offset), (at.end_lineno, at.end_col_offset)
+        if (first, start) <= begin and end <= (last, stop):
+            # One instruction of Python 3.13 loads two names.
+            words = instruction.argrepr.replace("NULL + ", "").split(", ")
+            (attributes if "ATTR" in instruction.opname else names).extend(words)
+    variables = {**frame.f_globals, **copy_locals(frame)}
+    values = [variables.get(name) for name in dict.fromkeys(names)]
+    # `out.loss`: what an object holds; a property would run code of the program's.
+    fields = [getattr(value, "__dict__", {}).get(name) for value in values for name in attributes]
+    tensors = {id(tensor): tensor for tensor in _tensors_in([values, fields])}
+    return [tensor for tensor in tensors.values() if tensor.requires_grad]
+
+
+def _tensors_in(value: Any, depth: int = 4) -> Iterator[Any]:
+    """Yield a tensor, or those in lists and dicts."""
+    if isinstance(value, (list, tuple, dict)):
+        for part in (value.values() if isinstance(value, dict) else value) if depth else ():
+            yield from _tensors_in(part, depth - 1)
+    elif hasattr(type(value), "requires_grad") and hasattr(type(value), "is_leaf"):
+        yield value
+
+
+# -- the block or decorator that switches grad mode off ----------------------------------
+
+
+def _find_mode_switch(place: Place) -> Place | None:
+    """Return the line of the innermost block or decorator around a line that switches grad mode."""
+    lines = linecache.getlines(place.file)
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError):  # a file that was edited since, a cell with magics
+        return None
+    found: list[int] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.With | ast.AsyncWith):
+            switches: list[ast.expr] = [item.context_expr for item in node.items]
+            first_line = node.body[0].lineno
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            switches, first_line = node.decorator_list, node.lineno
+        else:
+            continue
+        if first_line <= place.line <= (node.end_lineno or 0):
+            found += [each.lineno for each in switches if _switches_grad_mode(each)]
+    return place._replace(line=max(found)) if found else None
+
+
+def _switches_grad_mode(expression: ast.expr) -> bool:
+    return any(name in ast.unparse(expression) for name in _SWITCHES)
