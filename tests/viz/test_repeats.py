@@ -65,3 +65,25 @@ def test_a_place_is_kept_while_a_thing_is_visible_and_then_reused() -> None:
     assert assign_places(steps) == [["a"], ["b"], ["c"]], "a comes back, and has kept its place"
     assert assign_places([["a", "b"], ["b", "c"], ["c", "d"]]) == [["a", "c"], ["b", "d"]]
     assert assign_places([]) == []
+
+
+def test_a_long_loop_takes_steps_in_proportion() -> None:
+    """A growing graph is drawn after each step: its loop must not be compared at each distance."""
+
+    def count_comparisons(rounds: int) -> int:
+        compared = []
+
+        def compare(one: int, other: int) -> bool:
+            compared.append((one, other))
+            return True
+
+        found = find_repeats("ba" + "xyz" * rounds + "c", compare, lambda start, stop: stop - start)
+        assert choose_repeats(found) == [Repeat(3 * (rounds - 1), 2, 3, rounds)]
+        return len(compared)
+
+    assert count_comparisons(400) <= 3 * 400 * 3
+    # What is left before and after has repeats of its own.
+    kinds = "xy" * 9 + "b" * 30 + "c" * 9
+    found = find_repeats(kinds, lambda *_: True, lambda start, stop: stop - start)
+    starts = [(repeat.start, repeat.length) for repeat in choose_repeats(found)]
+    assert starts == [(18, 1), (0, 2), (48, 1)]

@@ -8,6 +8,7 @@ Source: `validate_outputs` in `torch/csrc/autograd/engine.cpp`.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 from ...graph import AccumulateGrad, Node, name_of_node
@@ -31,12 +32,18 @@ def gradient_specs_of(node: Any) -> tuple[GradientSpec | None, ...]:
         return () if has_earlier else (_make_spec(leaf.shape, leaf.dtype),)
     if isinstance(node, Node):
         specs = getattr_or_none(node, "_gradient_specs") or ()
-        return tuple(_make_spec(shape, dtype.name) for shape, dtype, _ in specs)
+        return tuple([_make_spec(shape, _name_of_dtype(dtype)) for shape, dtype, _ in specs])
     metadata = getattr_or_none(node, "_input_metadata") or ()
     return tuple(
         _make_spec(getattr_or_none(each, "shape"), getattr_or_none(each, "dtype"))
         for each in metadata
     )
+
+
+@cache
+def _name_of_dtype(dtype: Any) -> str:
+    """Return the name of a NumPy dtype, which NumPy puts together anew each time."""
+    return str(dtype.name)
 
 
 def _make_spec(shape: Any, dtype: Any) -> GradientSpec | None:
@@ -46,8 +53,13 @@ def _make_spec(shape: Any, dtype: Any) -> GradientSpec | None:
         return None
 
 
-def input_shapes_of(node: Any) -> tuple[tuple[int, ...] | None, ...]:
-    """Return the shapes of the gradients that a node sends along its edges, as far as known."""
+def input_shapes_of(
+    node: Any, specs: tuple[GradientSpec | None, ...]
+) -> tuple[tuple[int, ...] | None, ...]:
+    """Return the shapes of the gradients that a node sends along its edges, as far as known.
+
+    specs: its `gradient_specs_of`.
+    """
     if hasattr(type(node), "_forward_cls"):
         return ()
     sizes = getattr_or_none(node, "_saved_self_sym_sizes")
@@ -55,7 +67,6 @@ def input_shapes_of(node: Any) -> tuple[tuple[int, ...] | None, ...]:
         # `self` is the first argument of an operation, and its gradient has its shape.
         spec = _make_spec(sizes, "")
         return () if spec is None else (spec.shape,)
-    specs = gradient_specs_of(node)
     if (
         len(specs) != 1
         or specs[0] is None

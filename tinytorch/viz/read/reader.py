@@ -12,6 +12,7 @@ read are not read (see `probe`).
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections import Counter as Counts
 from collections.abc import Collection, Mapping
@@ -142,12 +143,10 @@ def attach_earlier_checksums(now: Snapshot, since: Snapshot) -> Snapshot:
     }
     nodes = []
     for node in now.nodes:
-        earlier = earlier_saved.get(node.key)
-        if earlier and node.saved:
-            saved = tuple(_attach_checksum(each, earlier.get(each.name)) for each in node.saved)
-            nodes.append(replace(node, saved=saved))
-        else:
-            nodes.append(node)
+        earlier = earlier_saved.get(node.key, {})
+        saved = [_attach_checksum(each, earlier.get(each.name)) for each in node.saved]
+        is_same = all(map(operator.is_, saved, node.saved))  # of numbers: most of a long loop
+        nodes.append(node if is_same else replace(node, saved=tuple(saved)))
     return replace(now, nodes=tuple(nodes))
 
 
@@ -388,8 +387,10 @@ class _Reader:
         paths = find_module_paths(self.nodes) if modules.ever else [None] * len(self.nodes)
         records = []
         for position, node in enumerate(self.nodes):
-            followers = [follower for follower, _ in node.next_functions]
+            next_functions = node.next_functions
+            followers = [follower for follower, _ in next_functions]
             edges = tuple(map(self._node_id, followers))
+            specs = gradient_specs_of(node)
             leaf = self.leaf_positions.get(position)
             record = NodeRecord(
                 id=f"N{position + 1}",
@@ -407,9 +408,9 @@ class _Reader:
                 hides_saved=hides_saved(node),
                 refusals=tuple(refusals_of_node(node)),
                 function=read_function(node),
-                gradient_specs=gradient_specs_of(node),
-                edge_outputs=tuple(output_nr for _, output_nr in node.next_functions),
-                input_shapes=input_shapes_of(node),
+                gradient_specs=specs,
+                edge_outputs=tuple([output_nr for _, output_nr in next_functions]),
+                input_shapes=input_shapes_of(node, specs),
                 key=self._node_key(node) if leaf is None else ("leaf", keys[leaf]),
             )
             records.append(record)

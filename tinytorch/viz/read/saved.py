@@ -149,16 +149,17 @@ class SavedReader:
             except Exception:  # noqa: BLE001 - a meta or fake tensor is shown like any other
                 value = None
             if value is not None:
-                record = SavedRecord(name, "live", value=value)
-                if is_python_number(tensor, raw):
-                    # Nothing else refers to it, so nobody can have written to it.
-                    return FoundSaved(replace(record, checksum_now=("", 0), checksum_then=("", 0)))
-                return FoundSaved(self._add_checksums(record, tensor, raw))
+                # Nothing else refers to a Python number, so nobody can have written to it.
+                checksums: dict[str, Any] = {"checksum_now": ("", 0), "checksum_then": ("", 0)}
+                if not is_python_number(tensor, raw):
+                    checksums = self._read_checksums(tensor, raw)
+                return FoundSaved(SavedRecord(name, "live", value=value, **checksums))
         if position is None:
             position = self._add_saved(tensor)
         version = version_of(tensor)
-        record = SavedRecord(name, "live", saved_version=version, version=version)
-        return FoundSaved(self._add_checksums(record, tensor, raw), position)
+        checksums = self._read_checksums(tensor, raw)
+        record = SavedRecord(name, "live", saved_version=version, version=version, **checksums)
+        return FoundSaved(record, position)
 
     def _add_saved(self, tensor: Any) -> int:
         position = self.tensors.add(tensor, "saved")
@@ -188,25 +189,25 @@ class SavedReader:
                 return candidate
         return None
 
-    def _add_checksums(self, record: SavedRecord, tensor: Any, raw: Any) -> SavedRecord:
-        """Add the checksum now; under a watch, which compared the bytes, that at the save, too."""
+    def _read_checksums(self, tensor: Any, raw: Any) -> dict[str, Any]:
+        """Return the fields for the checksum now; under a watch, for that at the save, too."""
         checksum_now = self.checksums.of(tensor)
         if isinstance(checksum_now, str):
-            return replace(record, not_read=checksum_now)
+            return {"not_read": checksum_now}
         watched = _find_watched_save(raw)
         has_changed = getattr_or_none(watched, "has_changed")
         if has_changed is None:
-            return replace(record, checksum_now=checksum_now)
+            return {"checksum_now": checksum_now}
         if not has_changed:
-            return replace(record, checksum_now=checksum_now, checksum_then=checksum_now)
+            return {"checksum_now": checksum_now, "checksum_then": checksum_now}
         # Only equal or not matters of two checksums: the watch has compared them, and another number
         # stands for other bytes.
         geometry, checksum = checksum_now
-        checksum_then = geometry, checksum + 1
-        written_at = watched.written_at
-        return replace(
-            record, checksum_now=checksum_now, checksum_then=checksum_then, written_at=written_at
-        )
+        return {
+            "checksum_now": checksum_now,
+            "checksum_then": (geometry, checksum + 1),
+            "written_at": watched.written_at,
+        }
 
     def _read_refusal(
         self, node: Any, name: str, message: str, raws: tuple[Any, ...]

@@ -41,7 +41,10 @@ def find_repeats(
     next: an edge of a node always goes as far, or always to the same node. `size(p, q)` is the
     number of entries that the things from p to q take.
     """
+    best: Repeat | None = None
     for length in range(1, min(len(kinds) // 2, LONGEST_ROUND) + 1):
+        if best is not None and _leaves_nothing(best, length, len(kinds), size):
+            return
         equal = 0
         last_ways: list[object] = [None] * length
         for place in range(len(kinds) - length + 1):
@@ -58,9 +61,22 @@ def find_repeats(
             start, times = place - equal, equal // length + 1
             saving = (times - 1) * size(start, start + length)
             if times > 1 and saving >= SHORTEST:
-                yield Repeat(saving, start, length, times)
+                repeat = Repeat(saving, start, length, times)
+                if best is None or saving > best.saving:
+                    best = repeat
+                yield repeat
             # Equal in another way: a new stretch may begin here.
             equal = way is not None
+
+
+def _leaves_nothing(best: Repeat, length: int, count: int, size: Callable[[int, int], int]) -> bool:
+    """Return True if no repeat with rounds of `length` or more would be chosen beside the best one.
+
+    Two such rounds find no room before or after it, and one round is shown in any case. So a loop
+    of n rounds takes n steps, and not a hundred times as many.
+    """
+    has_room = max(best.start, count - best.stop) >= 2 * length
+    return not has_room and best.saving >= size(0, count) - length
 
 
 def choose_repeats(repeats: Iterator[Repeat]) -> list[Repeat]:

@@ -158,6 +158,11 @@ class _NodeOrder:
         paths = self._find_paths()
         self.found = frozenset(self._find_nodes(find, paths)) if find else frozenset()
         self.heads = self._find_heads()
+        self.relative_heads = [
+            tuple([(head.place - place, head.pattern) for head in heads])
+            for place, heads in enumerate(self.heads)
+        ]
+        """The same as distances: equal where all edges go as far as those of another node."""
         self.line = FoldableLine(
             paths,
             [1 + self._count_own_leaves(node) for node in self.computed],
@@ -291,6 +296,10 @@ class _NodeOrder:
         Each edge goes as far as its counterpart (True), or to the same node (False). Two leaves are
         equally far if the nodes that use them are.
         """
+        relative = self.relative_heads[first : first + size]
+        if relative == self.relative_heads[second : second + size]:
+            # Most of all, and asked for each two nodes of a loop.
+            return (True,) * sum(map(len, relative))
         # In a loop, one edge leads one round back, and another to the same weight each time.
         ways = []
         distance = second - first
