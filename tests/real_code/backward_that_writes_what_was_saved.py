@@ -1,7 +1,7 @@
 # What happens: a Function writes its gradient into what it has saved, which another node has saved, too.
 # Reported: linkedin/Liger-Kernel#254
 # Call: watch
-# Says: was modified after ExpBackward0 saved it. PyTorch raises no error
+# Says: was changed by line 17 after line 21 saved it. PyTorch raises no error
 import torch
 
 

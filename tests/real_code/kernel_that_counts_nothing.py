@@ -1,7 +1,7 @@
 # What happens: a kernel writes into its input without telling PyTorch, whose version counter stays.
 # Reported: linkedin/Liger-Kernel#272
 # Call: watch
-# Says: h was modified after ExpBackward0 saved it. PyTorch raises no error
+# Says: h was changed after line 10 saved it. PyTorch raises no error
 import ctypes
 
 import torch

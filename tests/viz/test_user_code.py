@@ -164,7 +164,7 @@ def test_a_way_out_names_what_the_program_has() -> None:
     assert "write to a copy of array" in said.text
     assert "hs[0].detach().clone()" in said.text
     del array
-    assert "use hs[0].detach() instead of .data" in explain(loss=loss, hs=hs, since=before).text
+    assert "write through hs[0].detach(), which" in explain(loss=loss, hs=hs, since=before).text
 
 
 @pytest.mark.torch

@@ -172,7 +172,7 @@ def test_it_says_what_is_shown() -> None:
             y.data.zero_()
             y.sum().backward()
     assert repr(watch) == "<watch: 1 finding>"
-    assert repr(watch.findings).startswith("[<y was modified after ExpBackward0 saved it. ")
+    assert repr(watch.findings).startswith("[<y was changed by line ")
 
 
 def test_print_and_a_notebook_have_all_of_it() -> None:

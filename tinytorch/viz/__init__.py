@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Any
 # What copylab builds on, besides the public names below.
 from . import render
 from .diagnose import THREADS_IN_DRY_RUN as THREADS_IN_DRY_RUN
+from .diagnose import THREADS_ON_SAVED_VALUES as THREADS_ON_SAVED_VALUES
 from .diagnose import Blame as Blame
 from .diagnose import Changes as Changes
 from .diagnose import Explanation, explain
+from .diagnose import GradientPair as GradientPair
 from .diagnose import PastStep as PastStep
 from .diagnose import blame_lines as blame_lines
+from .diagnose import compare_gradients as compare_gradients
 from .diagnose import compare_snapshots as compare_snapshots
 from .diagnose import describe_exits as describe_exits
 from .diagnose import list_written_names as list_written_names

@@ -35,7 +35,9 @@ def test_a_gradient_that_is_silently_wrong(engine: ModuleType) -> None:
         "on line 4, c.zero_(), past its version counter: the gradient was computed from"
         in last.explanation[0]
     )
-    assert last.explanation[1].startswith("Way out: use out.detach() instead of .data")
+    assert last.explanation[1].startswith(
+        "Way out: write through out.detach(), which PyTorch counts"
+    )
 
 
 def test_a_write_before_the_save_is_not_blamed(engine: ModuleType) -> None:

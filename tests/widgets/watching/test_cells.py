@@ -54,10 +54,10 @@ def test_cells_are_called_as_ipython_calls_them(engine: str, tmp_path: Path) -> 
         "  saved    In[5], line 4  z = (y * y).sum()\n  written  In[4], line 2  t.data.mul_(2)\n"
     )
     assert f"{lines}  reached  In[5], line 6  z.backward()\n" in said[6]
-    assert "[<y was modified after MulBackward0 saved it" in said[6]
+    assert "[<y was changed by In[4], line 2 after In[5], line 4 saved it" in said[6]
     assert "written  In[8], line 2  t.data.mul_(2)\n" in said[8], "the last run counts"
     assert "written  In[10], line 3  y.mul_(2)\n" in said[9]
     assert said[10].startswith("Nothing was checked")
     assert said[5].startswith(
-        "In[5]:6: GradientWarning: y was modified after MulBackward0 saved it"
+        "In[5]:6: GradientWarning: y was changed by In[4], line 2 after In[5], line 4 saved it"
     )

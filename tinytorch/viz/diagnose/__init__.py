@@ -12,20 +12,28 @@ from .finding import (
     phrase_saved_versions,
     phrase_writes,
 )
+from .gradient_comparison import (
+    THREADS_ON_SAVED_VALUES,
+    GradientPair,
+    compare_gradients,
+)
 from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
 from .refusals import find_refusals
 from .unreached import describe_exits
 
 __all__ = [
     "THREADS_IN_DRY_RUN",
+    "THREADS_ON_SAVED_VALUES",
     "Blame",
     "Changes",
     "Explanation",
+    "GradientPair",
     "PastStep",
     "SavedBy",
     "add_writing_lines",
     "all_saved",
     "blame_lines",
+    "compare_gradients",
     "compare_snapshots",
     "describe_exits",
     "explain",

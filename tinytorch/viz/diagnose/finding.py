@@ -154,9 +154,16 @@ def name_in_python(tensor: TensorRecord) -> str:
 
 def advise_copy(tensors: Iterable[TensorRecord]) -> str:
     """Return the way out that fits every write: into a copy of the first that has a name."""
-    name = next(filter(None, map(name_in_python, tensors)), "")
-    if not name:
+    named = next((tensor for tensor in tensors if name_in_python(tensor)), None)
+    if named is None:
         return gettext("write to a copy (clone), or write after backward")
+    name = name_in_python(named)
+    if named.is_view:
+        # A copy of the view no longer reaches the tensor that the program means to write to.
+        return gettext(
+            "write after backward, or to a copy of all that {name} is a view of, made before {name}",
+            name=name,
+        )
     return gettext("write to a copy ({name}.clone()), or write after backward", name=name)
 
 

@@ -246,7 +246,7 @@ def _advise_other_write(
     if storage.objects > 1 or (writer is not None and writer.requires_grad):
         return advise_copy(written)
     return gettext(
-        "use {here}.detach() instead of .data (a write then raises), or write to a copy "
+        "write through {here}.detach(), which PyTorch counts, so that backward raises; or to a copy "
         "({here}.detach().clone())",
         here=name,
     )

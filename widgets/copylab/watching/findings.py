@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from tinytorch.viz import format_repr, short_node_name
 
-from ..doc import Alarm, Code, Figure, Paragraph, Part, Presentation
+from ..doc import Alarm, Code, Figure, Items, Paragraph, Part, Presentation, protect_marks
 from ..wording import gettext, ngettext
 from .places import Place
+from .watched_backward import GradientNumbers
 
 CHECKPOINT = "checkpoint"
 """The kind of hooks that compute again what they did not save."""
@@ -46,6 +47,8 @@ class Finding(Presentation):
     """The class of those hooks ("checkpoint"), or the attribute ("ctx.y")."""
     is_partly_read: bool = False
     """True if the formula reads only signs of it, or which value is larger: the gradient may be right."""
+    gradients: tuple[GradientNumbers, ...] = ()
+    """Spoiled gradients in numbers, of small tensors; empty where they are not known."""
     more: int = 0
     """Number of other saved tensors that the same line wrote to and the same backward read."""
     times: int = 1
@@ -81,28 +84,46 @@ class Finding(Presentation):
                 "backward computes with it, the gradient is computed from the modified values.",
                 **values,
             )
+        headline = self._headline()
         if not self.silent:
-            return gettext(
-                "{name} was modified after {node} saved it, before backward: PyTorch raises an error.",
-                **values,
-            )
+            return f"{headline} {gettext('PyTorch raises an error.')}"
         if not self.compared:
-            return gettext(
-                "{name} was written after {node} saved it, and PyTorch raises no error. Its values could not be "
-                "compared: unless the same were written, the gradient is wrong.",
-                **values,
+            rest = gettext(
+                "PyTorch raises no error. Its values could not be compared: unless the same were "
+                "written, the gradient is wrong."
             )
-        if self.is_partly_read:
-            return gettext(
-                "{name} was modified after {node} saved it, and PyTorch raises no error. The formula reads only signs "
-                "of it, or which value is larger: unless they are the same as before, the gradient is wrong.",
-                **values,
+        elif self.is_partly_read:
+            rest = gettext(
+                "PyTorch raises no error. The formula reads only signs of it, or which value is "
+                "larger: unless they are the same as before, the gradient is wrong."
             )
-        return gettext(
-            "{name} was modified after {node} saved it. PyTorch raises no error; the gradient is "
-            "computed from the modified values.",
-            **values,
-        )
+        else:
+            rest = gettext(
+                "PyTorch raises no error; the gradient is computed from the changed values."
+            )
+        return f"{headline} {rest}"
+
+    def _headline(self) -> str:
+        """Return the first sentence: `h was changed by line 12 after line 9 saved it`."""
+        values = {
+            "name": self.names[0] if self.names else gettext("a tensor"),
+            "saved": short_node_name(self.node),
+            "written": "",
+        }
+        files = {place.file for place in (self.saved, self.written) if place is not None}
+        for key, place in (("saved", self.saved), ("written", self.written)):
+            if place is not None:
+                is_clear = len(files) == 1
+                values[key] = gettext("line {line}", line=place.line) if is_clear else place.label
+        # The same values may have been written where an error comes, or where none were compared.
+        is_changed = self.silent and self.compared
+        if self.written is None:
+            if is_changed:
+                return gettext("{name} was changed after {saved} saved it.", **values)
+            return gettext("{name} was written after {saved} saved it.", **values)
+        if is_changed:
+            return gettext("{name} was changed by {written} after {saved} saved it.", **values)
+        return gettext("{name} was written by {written} after {saved} saved it.", **values)
 
     @property
     def _is_computed_again(self) -> bool:
@@ -126,8 +147,8 @@ class Finding(Presentation):
 
     @property
     def summary(self) -> str:
-        """The title and the lines."""
-        return f"{self.title}\n{self.lines}"
+        """The title, the numbers and the lines."""
+        return "\n".join([self.title, *map(str, self.gradients), self.lines])
 
     @property
     def lines(self) -> str:
@@ -171,7 +192,8 @@ class Finding(Presentation):
             return gettext(
                 "Keep it by ctx.save_for_backward: PyTorch then sees a write, and raises an error."
             )
-        if self.silent:
+        # Only of a program that has it: others write by NumPy, a storage, a counter that was put back.
+        if self.silent and self.written is not None and ".data" in self.written.code:
             return gettext(
                 "Write to a copy (clone), or write after backward. "
                 "PyTorch sees a write through .detach(), but none through .data."
@@ -210,6 +232,7 @@ class Finding(Presentation):
             figure = Figure(self.picture, gettext("memory at backward"))
         return Alarm(
             self.title.rstrip(".。"),
+            Items(map(protect_marks, map(str, self.gradients))) if self.gradients else None,
             Code(self.lines, indent=""),
             others,
             repeated,

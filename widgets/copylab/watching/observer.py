@@ -36,6 +36,7 @@ from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .packed_saves import PackedSave
 from .places import Caller, Place, place_of
+from .watched_backward import BackwardMeasurement
 from .watched_save import Span, WatchedSave, memory_span
 
 _SMALLEST_PRUNING = 1_000
@@ -165,6 +166,8 @@ class Watch(Presentation):
         """Number of those read whose bytes cannot be compared."""
         self.gaps = WatchGaps()
         """What it could not look at."""
+        self.measurement = BackwardMeasurement()
+        """Computes the numbers of findings."""
 
         self._findings_by_lines: dict[Any, _CountedFinding] = {}
         """By what makes two findings one: silent or not, the line to blame, the line of backward."""
@@ -381,6 +384,7 @@ class Watch(Presentation):
             for save in write.saves:
                 save.note_result(write.place, write.span)
                 self._move_save(save)
+                self.measurement.has_new_changes |= save.first_changing_write is not None
 
     def record_assignment(self, tensor: Any) -> WriteInProgress | None:
         """Note that a tensor is about to get other memory, by `tensor.data = ...`."""
@@ -519,6 +523,13 @@ class Watch(Presentation):
             place = finding.backward or Place("<unknown>", 0, "")
             _warn_at(place, finding.summary, GradientWarning)
 
+    def begin_backward(self, root: Any, args: tuple, kwargs: dict[str, Any]) -> bool:
+        """Compute the numbers for findings of a backward that is about to run; False if it is not."""
+        if self.ended or not self.measurement.is_due(args, kwargs):
+            return False
+        self.measurement.begin(root, self._caller.find_frame())
+        return True
+
     def annotate_error(
         self, save: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
     ) -> None:
@@ -596,6 +607,9 @@ class Watch(Presentation):
             aliases = {} if save is None else find_aliases(save.tensor, frame)
             finding.names = tuple(aliases)
             finding.picture = memory(snapshot(**aliases)) if aliases else None
+            finding.gradients = ()
+            if finding.silent and finding.kind == "saved":
+                finding.gradients = self.measurement.numbers_of_thread()
             with self._lock:
                 counted = self._findings_by_lines.setdefault(key, _CountedFinding(finding))
                 counted.count_read(backward_nr)

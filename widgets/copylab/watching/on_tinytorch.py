@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,10 @@ from tinytorch.graph import (
     name_of_node,
     set_saved_tensor_hooks,
 )
+from tinytorch.viz import THREADS_ON_SAVED_VALUES
 
 from .scope import watch_assignments
+from .watched_backward import watch_backwards
 from .watched_save import WatchedSave, is_function_node
 
 if TYPE_CHECKING:
@@ -32,20 +35,22 @@ class TinyTorchHooks:
         self.watch = watch
         self.hooks: Any = (self.pack, self.unpack)
         """The pair as tinytorch has it on its stack, to find it again; None once it is off."""
-        self.assignments = watch_assignments(Tensor)
+        self.replacements = (watch_assignments(Tensor), *watch_backwards(Tensor))
 
     def attach(self) -> None:
         """Call the watch for the saves of this thread, and the writes of all, from now on."""
         set_saved_tensor_hooks((*MODES.here.saved_tensor_hooks, self.hooks))
         if self.watch.is_entering_thread():
             WRITE_LISTENERS.append(self.report_write)
-            self.assignments.install()
+            for replacement in self.replacements:
+                replacement.install()
 
     def detach(self) -> None:
         """Take the hooks off this thread, wherever in its stack they are."""
         if self.report_write in WRITE_LISTENERS:
             WRITE_LISTENERS.remove(self.report_write)
-            self.assignments.remove()
+            for replacement in self.replacements:
+                replacement.remove()
         if self.hooks is None:
             return  # already off
         pairs = MODES.here.saved_tensor_hooks
@@ -96,6 +101,8 @@ class TinyTorchHooks:
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
             self.watch.check_read(save, lambda: node, MODES.here.backward_nr)
+        if THREADS_ON_SAVED_VALUES and threading.get_ident() in THREADS_ON_SAVED_VALUES:
+            return save.make_saved_tensor()
         return tensor
 
     # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.

@@ -8,6 +8,7 @@ its error word for word.
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_text
-from tinytorch.viz import ExitKind
+from tinytorch.viz import THREADS_ON_SAVED_VALUES, ExitKind
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
 from .exits import LeafReference
@@ -31,6 +32,7 @@ from .scope import (
     run_in_unwatched_thread,
     watch_assignments,
 )
+from .watched_backward import watch_backwards
 from .watched_save import WatchedSave, is_function_node
 
 if TYPE_CHECKING:
@@ -125,6 +127,7 @@ class TorchHooks:
             for replacement in (
                 watch_assignments(self.torch.Tensor),
                 _watch_lists(self.torch.Tensor),
+                *watch_backwards(self.torch.Tensor),
                 watch_packing(self.torch.autograd.graph.saved_tensors_hooks),
                 *watch_attributes(self.torch.autograd.function.BackwardCFunction),
             ):
@@ -322,6 +325,8 @@ class TorchHooks:
         if backward_nr >= 0:
             self.watch.check_read(save, self.find_node, backward_nr)
             self.pauses.pause_for_formula(sys._getframe().f_back)
+        if THREADS_ON_SAVED_VALUES and threading.get_ident() in THREADS_ON_SAVED_VALUES:
+            return save.make_saved_tensor()
         return save.tensor
 
     # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.

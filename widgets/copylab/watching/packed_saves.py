@@ -45,11 +45,13 @@ class PackedSave:
         "watched",
     )
 
-    def __init__(self, packed: Any, tensor: Any, span: Span, checksum: int, kind: str) -> None:
+    def __init__(
+        self, packed: Any, tensor: Any, span: Span, checksum: int | bytes, kind: str
+    ) -> None:
         self.packed = packed
         """What the hook returned."""
         self.span = span
-        self.checksum: int = checksum
+        self.checksum: int | bytes = checksum
         """The checksum of the tensor's bytes when it was packed."""
         self.samples = read_samples(tensor, span)
         """Some of its values; None if it has no floating point numbers."""

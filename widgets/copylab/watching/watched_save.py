@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from tinytorch.viz import engine_name, getattr_or_none
 
 from .places import Place
 
 WHOLE_BYTES = 1 << 24
 """Up to this size the bytes of a tensor are compared whole; of a larger one, pieces of it."""
 _PIECES, _PIECE_BYTES = 256, 1 << 14
+_KEPT_BYTES = 256
+"""Of tensors up to this size the bytes are kept: no more work than a checksum, and a finding has numbers."""
 
 Span = tuple[int, int]
 """The addresses at which a tensor's memory starts and stops."""
@@ -90,7 +95,8 @@ class WatchedSave:
         self.span = memory_span(tensor)
         """Where its memory was when it was saved."""
         self.checksum = compute_checksum(tensor, self.span)
-        """The checksum of its bytes when it was saved; None if they cannot be compared."""
+        """The checksum of its bytes when it was saved, of a small tensor the bytes themselves; None
+        if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
         """The first write that the version counter counted, if any was: else the latest one.
 
@@ -165,6 +171,29 @@ class WatchedSave:
             return self._differs()
         return None if self.first_changing_write is not None else False
 
+    def make_saved_tensor(self) -> Any:
+        """Return a tensor with the values that were saved; the tensor itself if it has them.
+
+        Raises RuntimeError if they are not known.
+        """
+        tensor, saved = self.tensor, self.checksum
+        if saved is not None and not self._differs():
+            return tensor
+        # With a conjugate or negative bit, values are others than the bytes in memory.
+        has_bits = getattr_or_none(tensor, "is_conj") and (tensor.is_conj() or tensor.is_neg())
+        if has_bits or not isinstance(saved, bytes):
+            raise RuntimeError("the values that were saved are not known")
+        engine: Any = sys.modules[engine_name(tensor)]
+        values = engine.empty(len(saved) // tensor.element_size(), dtype=tensor.dtype, device="cpu")
+        ctypes.memmove(values.data_ptr(), saved, len(saved))
+        # What has gaps between its elements was saved in row-major order.
+        has_gaps = memory_span(tensor)[1] - memory_span(tensor)[0] > tensor.nbytes
+        return (
+            values.view(tensor.shape)
+            if has_gaps
+            else values.as_strided(tensor.shape, tensor.stride())
+        )
+
     def note_end(self) -> None:
         """Note that the watch ends: no write that it saw is to blame for what is written later."""
         # As a write by nobody, to no memory: it tells from its version whether the last one was
@@ -220,14 +249,19 @@ def memory_span(tensor: Any) -> Span:
         return NO_MEMORY
 
 
-def compute_checksum(tensor: Any, span: Span) -> int | None:
-    """Return a checksum of a tensor's bytes; None if they are not in this computer's memory."""
+def compute_checksum(tensor: Any, span: Span) -> int | bytes | None:
+    """Return a checksum of a tensor's bytes; None if they are not in this computer's memory.
+
+    Of a small tensor the bytes themselves, from which `make_saved_tensor` makes it anew.
+    """
     start, stop = span
     if not start or not tensor.is_cpu:
         return None
     length = tensor.nbytes
     if stop - start <= length:
         # Without gaps between the elements their order does not matter.
+        if length <= _KEPT_BYTES:
+            return ctypes.string_at(start, stop - start)
         return _checksum_memory(start, stop - start)
     if length > WHOLE_BYTES:
         return None
@@ -236,7 +270,8 @@ def compute_checksum(tensor: Any, span: Span) -> int | None:
     memory: Any = (ctypes.c_char * (stop - start)).from_address(start)
     strides = tuple(stride * size for stride in tensor.stride())
     elements = np.ndarray(tuple(tensor.shape), f"V{size}", memory, strides=strides)
-    return zlib.crc32(elements.tobytes())
+    content = elements.tobytes()
+    return content if length <= _KEPT_BYTES else zlib.crc32(content)
 
 
 def _checksum_memory(start: int, length: int) -> int:

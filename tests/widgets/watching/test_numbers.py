@@ -1,0 +1,161 @@
+"""Findings have numbers where they are cheap: the gradient as it is, and from the saved values."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import copylab
+import pytest
+
+Program = Callable[[Any, Callable[[Any], Any]], Any]
+"""Computes with an engine; what it is given writes through the `.data` of a tensor. Returns leaves."""
+
+
+def product(engine: Any, write: Callable[[Any], Any]) -> Any:
+    w = engine.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    h = w * w
+    write(w)
+    h.sum().backward()
+    return w
+
+
+def result(engine: Any, write: Callable[[Any], Any]) -> Any:
+    w = engine.tensor([0.5, -2.0], requires_grad=True)
+    h = w.sigmoid()
+    write(h)
+    (h * 3).sum().backward(retain_graph=True)
+    return w
+
+
+def columns(engine: Any, write: Callable[[Any], Any]) -> Any:
+    w = engine.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    m = engine.arange(1.0, 13.0).view(3, 4)
+    h = w @ m[:, ::2]  # saves a view with gaps
+    k = h.t() * m[0, :1].expand(2, 2)
+    write(m)
+    k.sum().backward()
+    return w
+
+
+def layer(engine: Any, write: Callable[[Any], Any]) -> Any:
+    net = engine.nn.Linear(3, 1)
+    with engine.no_grad():
+        net.weight.copy_(engine.tensor([[0.5, -0.25, 2.0]]))
+    w = engine.ones(2, 3, requires_grad=True)
+    loss = (net(w) ** 2).mean()
+    write(net.weight)
+    loss.backward()
+    return w
+
+
+def double(tensor: Any) -> None:
+    tensor.data.mul_(11)
+
+
+def nothing(_: Any) -> None:
+    """Write nothing."""
+
+
+@pytest.mark.parametrize("program", [product, result, columns, layer])
+def test_both_numbers_are_those_of_runs(engine: ModuleType, program: Program) -> None:
+    engine.manual_seed(0)
+    saved = program(engine, nothing).grad
+    engine.manual_seed(0)
+    spoiled = program(engine, double).grad
+    engine.manual_seed(0)
+    with copylab.watch(silent="record") as watch:
+        watched = program(engine, double).grad
+    assert watched.tolist() == spoiled.tolist(), "computing numbers changes no gradient"
+    found = [numbers for finding in watch.findings for numbers in finding.gradients]
+    assert [numbers.name for numbers in found] == ["w"]
+    assert engine.allclose(engine.tensor(eval(found[0].now)).float(), spoiled, rtol=1e-3)
+    assert engine.allclose(engine.tensor(eval(found[0].from_saved)).float(), saved, rtol=1e-3)
+
+
+def test_a_finding_is_a_headline_then_numbers(engine: ModuleType) -> None:
+    with pytest.warns(copylab.GradientWarning) as said, copylab.watch() as watch:
+        product(engine, double)
+    (finding,) = watch.findings
+    first = product.__code__.co_firstlineno
+    written = double.__code__.co_firstlineno + 1
+    headline, numbers = finding.summary.splitlines()[:2]
+    assert headline.startswith(
+        f"w was changed by line {written} after line {first + 2} saved it. PyTorch raises no error; "
+    )
+    assert numbers == (
+        "The gradient of w is [22, 44, 66]; from the saved values it would be [2, 4, 6]."
+    )
+    assert str(said[0].message) == finding.summary
+    assert finding.gradients[0].now in watch.text
+    assert finding.gradients[0].now in watch.html
+    assert ".data" in finding.way_out
+
+
+def test_nothing_is_run_that_leaves_a_trace(engine: ModuleType) -> None:
+    calls: list[Any] = []
+
+    def run(*, hook: bool, keeps: bool) -> Any:
+        w = engine.tensor([1.0, 2.0], requires_grad=True)
+        h = w * 2
+        if hook:
+            h.register_hook(calls.append)
+        if keeps:
+            h.retain_grad()
+        loss = (h * h).sum()
+        double(h)
+        loss.backward()
+        return h
+
+    with copylab.watch(silent="record") as watch:
+        assert run(hook=False, keeps=True).grad.tolist() == [44, 88]
+    assert [finding.gradients for finding in watch.findings] == [()]
+    with copylab.watch(silent="record") as watch:
+        run(hook=True, keeps=False)
+    assert len(calls) == 1
+    assert [finding.gradients for finding in watch.findings] == [()]
+    with copylab.watch(silent="record") as watch:
+        run(hook=False, keeps=False)
+    (numbers,) = watch.findings[0].gradients
+    assert numbers == ("w", "[88, 176]", "[8, 16]")
+
+
+def test_numbers_are_left_out_where_they_are_not_known(
+    engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(size: int, write: Callable[[Any], Any]) -> None:
+        w = engine.ones(size, requires_grad=True)
+        h = w.exp()
+        write(h)
+        h.sum().backward()
+
+    def write_by_numpy(tensor: Any) -> None:
+        tensor.detach().numpy()[0] = 7
+
+    with copylab.watch(silent="record") as watch:
+        run(100, double)
+        run(3, write_by_numpy)
+    assert [finding.gradients for finding in watch.findings] == [(), ()]
+    assert ".data" not in watch.findings[1].way_out, "the program has none"
+    measured: list[Any] = []
+
+    def measure(root: Any, _frame: Any) -> tuple[()]:
+        measured.append(root)
+        return ()
+
+    monkeypatch.setattr("copylab.watching.watched_backward.measure_gradients", measure)
+    with copylab.watch(silent="record") as watch:
+        for _ in range(20):
+            run(3, double)
+        run(3, nothing)
+    assert (watch.findings[0].times, len(measured)) == (20, 10)
+
+
+def test_the_way_out_of_a_write_to_a_view(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    h = x * 1
+    loss = (h * h).sum()
+    v = h[:1]
+    v.mul_(2)
+    told = copylab.explain(loss, h, v).text
+    # A copy of v would leave h as it is, which the program means to write to.
+    assert "write after backward, or to a copy of all that v is a view of, made before v" in told

@@ -1,0 +1,151 @@
+"""Numbers for a finding: a gradient as backward computes it, and as the saved values would give it.
+
+They are computed before `loss.backward()` runs, and only if the watch has seen a write to what was
+saved: other backwards take no longer. A graph frees what it saved while it runs, and the mutex of a
+node forbids to run it within itself, so there is no later moment.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterable
+from functools import cache, wraps
+from types import FrameType
+from typing import Any, NamedTuple
+
+from tinytorch.viz import GradientPair, collect_tensors, compare_gradients
+
+from ..wording import gettext
+from .aliases import copy_locals
+from .scope import Replacement, find_watches_of_thread
+
+_MAX_FRAMES = 30
+_MOST_COMPARISONS = 10
+"""So many backwards of one watch are computed in both ways: a training repeats its findings."""
+
+
+class GradientNumbers(NamedTuple):
+    """The gradient of one tensor in numbers."""
+
+    name: str
+    """What the program calls the tensor."""
+    now: str
+    """The gradient as it is computed, "[22, 24, 26]"."""
+    from_saved: str
+    """The gradient from the values that were saved."""
+
+    def __str__(self) -> str:
+        return gettext(
+            "The gradient of {name} is {now}; from the saved values it would be {from_saved}.",
+            **self._asdict(),
+        )
+
+
+class BackwardMeasurement:
+    """When one watch computes numbers, and those of the backwards that run."""
+
+    def __init__(self) -> None:
+        self.has_new_changes = False
+        """True if a write has changed what was saved, since a backward was last computed for it."""
+        self.retains_grads = False
+        """True once the program has called `retain_grad`: what is run then leaves a trace."""
+        self._count = 0
+        """Number of backwards that were computed."""
+        self._numbers: dict[int, tuple[GradientNumbers, ...]] = {}
+        """The numbers of the backward that runs in a thread."""
+
+    def is_due(self, args: tuple, kwargs: dict[str, Any]) -> bool:
+        """Return True if the backward that is about to run, with these arguments, is computed.
+
+        Only `loss.backward()` with at most `retain_graph` is: more is rare in a small program.
+        """
+        if not self.has_new_changes or self.retains_grads or self._count >= _MOST_COMPARISONS:
+            return False
+        # A thread that has numbers is within a backward, in that of a reentrant checkpoint.
+        is_plain = not args and kwargs.keys() <= {"retain_graph"}
+        return is_plain and threading.get_ident() not in self._numbers
+
+    def begin(self, root: Any, frame: FrameType | None) -> None:
+        """Compute the numbers of a backward that is about to run; see `measure_gradients`."""
+        self.has_new_changes = False
+        self._count += 1
+        self._numbers[threading.get_ident()] = measure_gradients(root, frame)
+
+    def end(self) -> None:
+        """Forget the numbers of a backward that has run."""
+        self._numbers.pop(threading.get_ident(), None)
+
+    def numbers_of_thread(self) -> tuple[GradientNumbers, ...]:
+        """Return the numbers of the backward that runs in this thread."""
+        return self._numbers.get(threading.get_ident(), ())
+
+
+def measure_gradients(root: Any, frame: FrameType | None) -> tuple[GradientNumbers, ...]:
+    """Return the numbers of the gradients that a write has spoiled; none where that is not known.
+
+    root: what backward begins at. frame: the line that calls it, in whose callers the names are.
+    """
+    if root.numel() != 1:
+        return ()
+    # What PyTorch warns of is of no line of the program's.
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            pairs = compare_gradients(root)
+        except Exception:  # noqa: BLE001 - an extra: without numbers the finding is the same
+            return ()
+    return tuple(_name_pairs(pairs, frame)) if pairs else ()
+
+
+def _name_pairs(
+    pairs: Iterable[GradientPair], frame: FrameType | None
+) -> Iterable[GradientNumbers]:
+    """Yield the pairs of leaves that the callers of backward have a name for."""
+    names: dict[int, str] = {}
+    for _ in range(_MAX_FRAMES):
+        if frame is None:
+            break
+        for name, tensor in collect_tensors((copy_locals(frame),), {}, None):
+            names.setdefault(id(tensor), name)
+        frame = frame.f_back
+    for pair in pairs:
+        if id(pair.leaf) in names:
+            yield GradientNumbers(names[id(pair.leaf)], pair.now, pair.from_saved)
+
+
+@cache
+def watch_backwards(tensor_class: Any) -> tuple[Replacement, Replacement]:
+    """Let watches look at the graph before `backward` of an engine's tensors runs.
+
+    They note `retain_grad`, too: a backward whose gradients are kept cannot be run without a trace.
+    """
+
+    def replace_backward(backward: Any) -> Any:
+        @wraps(backward)
+        def backward_measured(self: Any, *args: Any, **kwargs: Any) -> Any:
+            measuring = [
+                watch
+                for watch in find_watches_of_thread()
+                if watch.begin_backward(self, args, kwargs)
+            ]
+            try:
+                return backward(self, *args, **kwargs)
+            finally:
+                for watch in measuring:
+                    watch.measurement.end()
+
+        return backward_measured
+
+    def replace_retain_grad(retain_grad: Any) -> Any:
+        @wraps(retain_grad)
+        def retain_grad_noted(self: Any) -> Any:
+            for watch in find_watches_of_thread():
+                watch.measurement.retains_grads = True
+            return retain_grad(self)
+
+        return retain_grad_noted
+
+    return (
+        Replacement(tensor_class, "backward", replace_backward),
+        Replacement(tensor_class, "retain_grad", replace_retain_grad),
+    )
