@@ -21,6 +21,9 @@ from .tensor import Tensor, make_tensor
 Parameters = Iterable[Tensor] | Iterable[dict[str, Any]]
 _Loss = TypeVar("_Loss")
 
+STEP_LISTENERS: list[Callable[[Any], None]] = []
+"""Called with an optimizer after each of its steps: a watch notes what had no gradient."""
+
 
 class Optimizer(metaclass=ShownAs):
     """Base of optimizers: parameters in groups with options, and a state for each parameter.
@@ -101,6 +104,8 @@ class Optimizer(metaclass=ShownAs):
                     # Infinities are no error in PyTorch, whatever the user's `np.errstate`.
                     gradient = parameter.grad._data
                     run_silenced(self._decay_and_update, parameter, gradient, group)
+        for listener in STEP_LISTENERS:
+            listener(self)
         return loss
 
     def _decay_and_update(

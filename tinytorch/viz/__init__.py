@@ -27,6 +27,9 @@ from .diagnose import blame_lines as blame_lines
 from .diagnose import compare_gradients as compare_gradients
 from .diagnose import compare_snapshots as compare_snapshots
 from .diagnose import describe_exits as describe_exits
+from .diagnose import describe_replaced as describe_replaced
+from .diagnose import find_replaced as find_replaced
+from .diagnose import list_stepped as list_stepped
 from .diagnose import list_written_names as list_written_names
 from .read import EXIT_FINDERS as EXIT_FINDERS
 from .read import ExitKind as ExitKind
@@ -44,6 +47,7 @@ from .read import find_leaves as find_leaves
 from .read import find_sharing as find_sharing
 from .read import getattr_or_none as getattr_or_none
 from .read import is_added_name as is_added_name
+from .read import is_module as is_module
 from .read import is_tensor as is_tensor
 from .read import list_tensors_behind as list_tensors_behind
 from .read import things_in as things_in

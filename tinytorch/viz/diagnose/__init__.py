@@ -18,6 +18,7 @@ from .gradient_comparison import (
     compare_gradients,
 )
 from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
+from .optimizers import describe_replaced, find_replaced, list_stepped
 from .refusals import find_refusals
 from .unreached import describe_exits
 
@@ -36,11 +37,14 @@ __all__ = [
     "compare_gradients",
     "compare_snapshots",
     "describe_exits",
+    "describe_replaced",
     "explain",
     "find_maybe_unseen_writes",
     "find_maybe_written",
     "find_refusals",
+    "find_replaced",
     "find_stale_saved",
+    "list_stepped",
     "list_written_names",
     "phrase_consequence",
     "phrase_saved_versions",

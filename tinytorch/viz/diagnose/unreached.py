@@ -11,6 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..read import GraphExit, NodeRecord, Snapshot, TensorRecord
 from ..wording import escape_unseen, gettext, join_few_names, ngettext
+from .optimizers import (
+    describe_replaced,
+    describe_stepped_without_gradient,
+    find_replaced,
+    list_stepped,
+)
 
 _MAX_EXITS = 3
 """Maximum number of lines told for one group of leaves."""
@@ -24,14 +30,28 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
     unreached = [leaf for leaf in _find_unreached(snap, nodes) if leaf not in judged]
     # That a loss without any graph raises was said; there, only the lines are worth telling.
     with_history = [root for root in judged if root.requires_grad]
+    replaced = list(find_replaced(snap)) if judged else []
+    strays = {tensor_id for each in replaced for tensor_id in each.strays}
+    unreached = [leaf for leaf in unreached if leaf.id not in strays]
     if not with_history:
         unreached = [leaf for leaf in unreached if leaf.exits]
+    about_optimizers = [describe_replaced(snap, each) for each in replaced]
     if not judged or not unreached:
-        return []
+        return about_optimizers
     root = join_few_names([snap.label(each.id) for each in judged])
     lines = [_describe_absence(snap, nodes, unreached, root)] if with_history else []
     labels = [(snap.label(leaf.id), leaf.exits) for leaf in unreached]
-    return lines + [f"  - {sentence}" for sentence in describe_exits(labels, root)]
+    lines += [f"  - {sentence}" for sentence in describe_exits(labels, root)]
+    return [*lines, *_describe_steppers(snap, unreached), *about_optimizers]
+
+
+def _describe_steppers(snap: Snapshot, unreached: Sequence[TensorRecord]) -> Iterator[str]:
+    """Say which optimizers hold some of these leaves."""
+    ids = {leaf.id for leaf in unreached}
+    for optimizer, parameters in list_stepped(snap).items():
+        names = [snap.label(tensor.id) for tensor in parameters if tensor.id in ids]
+        if names:
+            yield describe_stepped_without_gradient(optimizer, names)
 
 
 def _is_loss_alone(root: TensorRecord) -> bool:

@@ -10,6 +10,7 @@ from .naming import (
     collect_tensors,
     collect_tensors_by_name,
     is_added_name,
+    is_module,
     things_in,
 )
 from .probe import (
@@ -56,6 +57,7 @@ __all__ = [
     "find_sharing",
     "getattr_or_none",
     "is_added_name",
+    "is_module",
     "is_tensor",
     "list_tensors_behind",
     "modules",

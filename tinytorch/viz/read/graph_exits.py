@@ -30,6 +30,8 @@ class GraphExit(NamedTuple):
     """The line: "train.py, line 12", with its source where that is known."""
     operation: str
     """The operation that gave the values without history, as "argmax"."""
+    is_use: bool = True
+    """False if the leaf itself was read there, as for a log or an average, and nothing else."""
 
 
 EXIT_FINDERS: list[Callable[[Any], tuple[GraphExit, ...]]] = []

@@ -53,6 +53,8 @@ class CollectedThings(NamedTuple):
     """The names of arguments that are arrays."""
     held_by_modules: set[int]
     """See `KnownNames`."""
+    optimizer_places: dict[int, tuple[str, ...]]
+    """The places of tensors in optimizers, as "opt.param_groups.0.params.2", by identity."""
 
 
 def collect_tensors(
@@ -112,9 +114,10 @@ def collect_tensors_and_arrays(
         if not found:
             raise make_type_error(label, argument)
         pairs += found
+    places = _list_optimizer_places(pairs)
     pairs = _without_second_names(pairs)[:MAX_NAMES]
     arrays = [name for name, argument in arguments if isinstance(argument, np.ndarray)]
-    return CollectedThings(pairs, arrays, known_names.held_by_modules)
+    return CollectedThings(pairs, arrays, known_names.held_by_modules, places)
 
 
 def make_type_error(label: str, argument: object) -> TypeError:
@@ -124,6 +127,15 @@ def make_type_error(label: str, argument: object) -> TypeError:
         f"give tensors, a module, an optimizer, or lists, dicts and objects "
         f"that hold tensors"
     )
+
+
+def _list_optimizer_places(pairs: Pairs) -> dict[int, tuple[str, ...]]:
+    """Return where optimizers have tensors, also those that are known by other names."""
+    places: dict[int, tuple[str, ...]] = {}
+    for name, value in pairs:
+        if PARAM_GROUPS in name:
+            places[id(value)] = (*places.get(id(value), ()), name)
+    return places
 
 
 def _without_second_names(pairs: Pairs) -> Pairs:

@@ -100,10 +100,11 @@ def read_snapshot(
     if not isinstance(values, bool):
         # A tensor called `values`: snapshot(values=net.values).
         named, values = {**named, "values": values}, True
-    pairs, own_arrays, held_by_modules = collect_tensors_and_arrays(args, named, frame)
+    found = collect_tensors_and_arrays(args, named, frame)
+    pairs, own_arrays = found.pairs, found.arrays
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
     with disable_overrides(), hold_identities() as identities:
-        reader = _Reader(values, held_by_modules)
+        reader = _Reader(values, found.held_by_modules, found.optimizer_places)
         for name, tensor in pairs:
             if is_tensor(tensor):
                 reader.add_name(reader.tensors.add(tensor, "named"), name)
@@ -167,9 +168,15 @@ def _attach_checksum(saved: SavedRecord, earlier: SavedRecord | None) -> SavedRe
 class _Reader:
     """Finds everything that can be reached, then makes the records. Lives for one snapshot."""
 
-    def __init__(self, reads_values: bool, held_by_modules: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        reads_values: bool,
+        held_by_modules: Collection[int] = (),
+        optimizer_places: Mapping[int, tuple[str, ...]] | None = None,
+    ) -> None:
         self.reads_values = reads_values
         self.held_by_modules = held_by_modules
+        self.optimizer_places = optimizer_places or {}
         self.tensors = FoundTensors()
         self.saved_reader = SavedReader(self.tensors, reads_values)
         self.position_by_name: dict[str, int] = {}
@@ -337,6 +344,7 @@ class _Reader:
                 is_view=base is not None,
                 role=found.role,
                 is_module_state=id(tensor) in self.held_by_modules,
+                optimizer_places=self.optimizer_places.get(id(tensor), ()),
                 notes=(*found.notes, *_describe_subclass(tensor), *place.notes),
                 exits=find_exits(tensor) if found.is_leaf and tensor.requires_grad else None,
                 key=keys[position],

@@ -97,6 +97,8 @@ class TensorRecord:
     """True for what a module holds besides parameters: a buffer, a tensor in an attribute."""
     notes: tuple[str, ...] = ()
     """What else there is to say of it: its subclass, lazy bits, why it has no storage."""
+    optimizer_places: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Where optimizers that were given hold it: "opt.param_groups.0.params.2"."""
     exits: tuple[GraphExit, ...] | None = field(default=None, compare=False, repr=False)
     """Of a leaf that requires grad, where its values left the graph; None if no watch was on."""
     key: IdentityKey = field(default=None, compare=False, repr=False)

@@ -49,8 +49,8 @@ class _ExitLine:
     """The line, and those that called it."""
     visits: int = 0
     """How often values that were computed left there."""
-    leaves: set[int] = field(default_factory=set)
-    """The identities of the leaves that these values came from."""
+    leaves: dict[int, bool] = field(default_factory=dict)
+    """The identities of the leaves that these values came from, and True if they were used."""
 
     def is_sampled(self) -> bool:
         """Return True if the leaves behind a value are to be sought at this visit."""
@@ -86,10 +86,13 @@ class ExitLog:
         kind: ExitKind,
         operation: str,
         make_reference: Callable[[Any], LeafReference],
+        *,
+        is_use: bool = False,
     ) -> None:
         """Note that values of tensors, which require grad, go on without their history.
 
-        make_reference: how the engine knows a leaf again without keeping it alive.
+        make_reference: how the engine knows a leaf again without keeping it alive. is_use: True if
+        the operation computes with leaves, and does not only read them.
         """
         frame = self._caller.find_frame()
         if frame is None:
@@ -103,12 +106,12 @@ class ExitLog:
             line = self._lines.setdefault(key, line)
         for tensor in tensors:
             if tensor.is_leaf:
-                self._add_leaf(line, tensor, make_reference)
+                self._add_leaf(line, tensor, make_reference, is_use=is_use)
                 continue
             line.visits += 1
             if line.is_sampled():
                 for leaf in find_leaves(tensor):
-                    self._add_leaf(line, leaf, make_reference)
+                    self._add_leaf(line, leaf, make_reference, is_use=True)
 
     def record_new_leaf(self, make_reference: Callable[[Any], LeafReference]) -> None:
         """Note that the line that runs makes a tensor of what it names.
@@ -144,15 +147,20 @@ class ExitLog:
         return _ExitLine(kind, operation, tuple(places)) if places else None
 
     def _add_leaf(
-        self, line: _ExitLine, leaf: Any, make_reference: Callable[[Any], LeafReference]
+        self,
+        line: _ExitLine,
+        leaf: Any,
+        make_reference: Callable[[Any], LeafReference],
+        *,
+        is_use: bool,
     ) -> None:
-        if id(leaf) in line.leaves or not leaf.requires_grad:
+        if line.leaves.get(id(leaf), -1) >= is_use or not leaf.requires_grad:
             return
         with self._lock:
             self._forget_if_gone(leaf)
             if id(leaf) not in self._references:
                 self._references[id(leaf)] = make_reference(leaf)
-            line.leaves.add(id(leaf))
+            line.leaves[id(leaf)] = is_use or line.leaves.get(id(leaf), False)
 
     def _forget_if_gone(self, leaf: Any) -> None:
         """Forget what was seen of another leaf, which had the same identity and is gone."""
@@ -161,7 +169,7 @@ class ExitLog:
             return
         del self._references[id(leaf)]
         for line in self._lines.values():
-            line.leaves.discard(id(leaf))
+            line.leaves.pop(id(leaf), None)
 
     def find_exits(self, leaf: Any) -> tuple[GraphExit, ...]:
         """Return the lines on which values of a leaf left the graph, the first one first."""
@@ -179,7 +187,8 @@ class ExitLog:
                 place = next(filter(None, map(_find_mode_switch, line.places)), place)
             # What grad mode switches off is every operation.
             operation = line.operation if line.kind in ("indices", "no derivative") else ""
-            found[GraphExit(line.kind, str(place), operation)] = None
+            is_use = line.leaves[id(leaf)]
+            found[GraphExit(line.kind, str(place), operation, is_use)] = None
         return tuple(found)
 
 

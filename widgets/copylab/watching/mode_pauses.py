@@ -137,6 +137,7 @@ class ModePauses:
         self.hooks.is_in_step = False
         if optimizer is self.stepping_optimizer:
             self.resume()
+        self.watch.record_step(optimizer)
 
     # `torch.compile` of a step leaves these two alone.
     begin_step._torchdynamo_disable = True  # type: ignore[attr-defined]

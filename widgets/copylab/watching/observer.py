@@ -32,6 +32,7 @@ from .exits import ExitLog, LeafReference
 from .findings import Finding, GradientWarning
 from .formulas import FormulaUse, find_use
 from .gaps import WatchGaps
+from .missing import MissingGradient, StepLog
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .packed_saves import PackedSave
@@ -142,6 +143,8 @@ class Watch(Presentation):
         """Finds the line of the program that runs."""
         self._exits = ExitLog(self._caller)
         """The lines on which values left the graph."""
+        self._steps = StepLog(self._caller)
+        """The steps of optimizers."""
         self._lock = threading.Lock()
         """Held where two threads may change counts, saves or findings."""
         self._thread = 0
@@ -226,7 +229,8 @@ class Watch(Presentation):
 
     def __dir__(self) -> list[str]:
         """List what users need: the other names are called by the engines."""
-        names = {"ended", "findings", "html", "read_count", "start", "stop", "text"}
+        names = {"ended", "findings", "html", "missing_gradients", "read_count", "start", "stop"}
+        names.add("text")
         return sorted({name for name in super().__dir__() if name.startswith("__")} | names)
 
     def _end(self) -> None:
@@ -560,6 +564,8 @@ class Watch(Presentation):
         kind: ExitKind,
         operation: str,
         make_reference: Callable[[Any], LeafReference],
+        *,
+        is_use: bool = False,
     ) -> None:
         """Note that values of tensors go on without their history; of a new leaf, find whose."""
         if self.ended or self._is_looked_at():
@@ -567,7 +573,23 @@ class Watch(Presentation):
         if kind == "new leaf":
             self._exits.record_new_leaf(make_reference)
         else:
-            self._exits.record(tensors, kind, operation, make_reference)
+            self._exits.record(tensors, kind, operation, make_reference, is_use=is_use)
+
+    def record_step(self, optimizer: Any) -> None:
+        """Note what has no gradient after a step of an optimizer."""
+        thread = threading.get_ident()
+        if self.ended or thread in self._threads_in_snapshot:
+            return
+        self._threads_in_snapshot.add(thread)
+        try:
+            self._steps.record(optimizer)
+        finally:
+            self._threads_in_snapshot.discard(thread)
+
+    @property
+    def missing_gradients(self) -> list[MissingGradient]:
+        """What optimizers have stepped and no backward has given a gradient, so far."""
+        return list(self._steps.list_missing())
 
     def is_of_program(self, file: str) -> bool:
         """Return True for a file that is neither of an engine nor of copylab."""
@@ -626,10 +648,11 @@ class Watch(Presentation):
         """The findings, or what was looked at if there are none; and what was not looked at."""
         sheet = InPage(html_element("style", panel_style_sheet()))
         gaps = self.describe_gaps()
+        missing = [each.tree() for each in self.missing_gradients]
         if not self.findings:
             clean = Paragraph(" ".join([self._describe_clean(), *gaps]))
-            return Box(sheet, clean, class_="cl-panel")
-        parts = [finding.tree() for finding in self.findings]
+            return Box(sheet, *missing, clean, spaced=bool(missing), class_="cl-panel")
+        parts = [finding.tree() for finding in self.findings] + missing
         if gaps:
             parts.append(Paragraph(" ".join(gaps)))
         return Box(sheet, *parts, spaced=True, class_="cl-panel")

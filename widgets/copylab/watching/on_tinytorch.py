@@ -15,6 +15,7 @@ from tinytorch.graph import (
     name_of_node,
     set_saved_tensor_hooks,
 )
+from tinytorch.optim import STEP_LISTENERS
 from tinytorch.viz import THREADS_ON_SAVED_VALUES
 
 from .scope import watch_assignments
@@ -42,6 +43,7 @@ class TinyTorchHooks:
         set_saved_tensor_hooks((*MODES.here.saved_tensor_hooks, self.hooks))
         if self.watch.is_entering_thread():
             WRITE_LISTENERS.append(self.report_write)
+            STEP_LISTENERS.append(self.watch.record_step)
             for replacement in self.replacements:
                 replacement.install()
 
@@ -49,6 +51,7 @@ class TinyTorchHooks:
         """Take the hooks off this thread, wherever in its stack they are."""
         if self.report_write in WRITE_LISTENERS:
             WRITE_LISTENERS.remove(self.report_write)
+            STEP_LISTENERS.remove(self.watch.record_step)
             for replacement in self.replacements:
                 replacement.remove()
         if self.hooks is None:

@@ -71,6 +71,8 @@ _WAYS_OUT: dict[str, ExitKind] = {
     **dict.fromkeys(("nanmedian", "cummax", "cummin", "_cummax_helper"), "indices"),
 }
 """Operations by which values leave the graph whether a node is made or not."""
+_COMPARING = frozenset({"sub", "lerp", "stack", "cat", "eq", "ne", "isclose", "equal", "dist"})
+"""Operations that see parameters beside others without computing a layer's result."""
 _NO_WAY_OUT = "none"
 _NO_VALUES = frozenset({"is_pinned", "_record_function_enter_new", "_record_function_exit"})
 """Operations that read no values; so do those that make a tensor like another one."""
@@ -202,10 +204,13 @@ class TorchHooks:
         """
         if self.is_in_step or kind == _NO_WAY_OUT:
             return
-        tensors = []
+        tensors, count = [], 0
         for position, value in enumerate((*args, *kwargs.values()) if kwargs else args):
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
-                if not isinstance(tensor, self.torch.Tensor) or not tensor.requires_grad:
+                if not isinstance(tensor, self.torch.Tensor):
+                    continue
+                count += 1
+                if not tensor.requires_grad:
                     continue
                 if all(position != written for written, _ in writes or ()):
                     tensors.append(tensor)
@@ -217,7 +222,11 @@ class TorchHooks:
         if tensors or kind == "new leaf":
             name = func.__name__.partition(".")[0].strip("_")
             operation = "conversion" if name == "to_copy" else name
-            self.watch.record_exit(tensors, kind, operation, self._make_leaf_reference)
+            # A layer has a parameter meet another tensor; averages of weights and logs do so in
+            # other ways.
+            is_use = name == "t" or (count > 1 and not writes and name not in _COMPARING)
+            make_reference = self._make_leaf_reference
+            self.watch.record_exit(tensors, kind, operation, make_reference, is_use=is_use)
 
     def has_hooks_on_top(self) -> bool:
         """Return True if hooks on saved tensors hold."""

@@ -26,7 +26,8 @@ def run_watched(
 
     What the watch found is printed to the error stream, so that the program's own output is as it
     is. The status is the program's (2 if there is none of that name); where that is 0, it is 1 if
-    a gradient was spoiled, and 2 if the report could not be written.
+    a gradient was spoiled or an optimizer steps what gets none, and 2 if the report could not be
+    written.
     """
     # "record": a program that turns warnings into errors runs on as without the watch.
     with watch(silent="record") as watched:
@@ -35,7 +36,8 @@ def run_watched(
     print(f"copylab watch: {watched.text}", file=sys.stderr)
     if report is not None and not _write_report(watched, report, program):
         return status or 2
-    return status or int(bool(watched.findings))
+    has_fault = any(each.is_fault for each in watched.missing_gradients)
+    return status or int(bool(watched.findings) or has_fault)
 
 
 def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int:

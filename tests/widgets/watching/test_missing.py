@@ -1,0 +1,173 @@
+"""What an optimizer steps and no backward gives a gradient: told at the end, with the line."""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import copylab
+import pytest
+from copylab.watching import run_watched
+
+NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 3), nn.Linear(3, 2)
+    def forward(self, x):
+        return self.head(self.body(x))
+
+torch.manual_seed(0)
+net, x = Net(), torch.ones(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1, weight_decay=0.1)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings() -> Iterator[None]:
+    with warnings.catch_warnings(action="ignore"):  # PyTorch's own, of numbers and checkpoints
+        yield
+
+
+def run(folder: Path, capfd: Any, code: str) -> tuple[int, str]:
+    """Return the exit status of a program under a watch, and what was said of it."""
+    program = folder / "train.py"
+    program.write_text(NET + code)
+    status = run_watched(str(program), [])
+    return status, capfd.readouterr().err
+
+
+STEP = "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
+LOOP = "for _ in range(3):\n"
+FAULTS = {
+    "a loss made of numbers": (
+        "    y = net(x)\n    loss = torch.tensor([y.mean(), y.max()], requires_grad=True).sum()\n",
+        (
+            "body.weight, net.body.bias, net.head.weight and net.head.bias had no gradient at any of "
+            "the 3 steps of opt"
+        ),
+        "torch.tensor made a new leaf of numbers (torch.stack keeps the graph) in train.py:17",
+    ),
+    "a checkpoint behind a frozen stem": (
+        (
+            "    from torch.utils.checkpoint import checkpoint\n"
+            "    loss = net.head(checkpoint(net.body, x, use_reentrant=True)).sum()\n"
+        ),
+        "net.body.weight and net.body.bias had no gradient at any of the 3 steps of opt",
+        "used in a reentrant checkpoint",
+    ),
+    "no_grad": (
+        "    with torch.no_grad():\n        h = net.body(x)\n    loss = net.head(h).sum()\n",
+        "net.body.weight and net.body.bias had no gradient",
+        "grad mode was off in train.py:16  with torch.no_grad():",
+    ),
+}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_leads_to_its_line(tmp_path: Path, capfd: Any, fault: str) -> None:
+    code, title, cause = FAULTS[fault]
+    status, said = run(tmp_path, capfd, LOOP + code + STEP)
+    assert status == 1
+    assert title in said
+    assert cause in said
+    assert "stepped  train.py:2" in said
+
+
+@pytest.mark.torch
+def test_an_optimizer_with_a_former_layer_is_told(tmp_path: Path, capfd: Any) -> None:
+    code = (
+        "net.head = nn.Linear(3, 4)\ndef train():\n    loss = net(x).sum()\n" + STEP + "train()\n"
+    )
+    status, said = run(tmp_path, capfd, code)
+    assert status == 1
+    assert "opt does not hold net.head.weight and net.head.bias: in their place" in said
+    # Without a gradient at all: the same as if it was another net's.
+    status, said = run(
+        tmp_path,
+        capfd,
+        LOOP + "    net(x).sum().backward()\n    opt.zero_grad()\n" + "    opt.step()\n",
+    )
+    assert (status, "had no gradient at any of the 3 steps of opt" in said) == (1, True)
+
+
+UNUSED = "net.extra = nn.Linear(3, 3)\nopt.add_param_group({'params': net.extra.parameters()})\n"
+LOOKS = """
+ema = [p.detach().clone() for p in net.parameters()]
+for _ in range(2):
+    with torch.no_grad():
+        for e, p in zip(ema, net.parameters()):
+            e.mul_(0.9).add_(p, alpha=0.1)
+            e.copy_(0.9 * e + 0.1 * p), (p - e).norm(), float(p.sum())
+"""
+RIGHT = {
+    "all is reached": LOOP + "    loss = net(x).sum()\n" + STEP,
+    "what is logged": LOOP + "    loss = net(x).sum()\n" + STEP + "    float(loss), loss.item()\n",
+    "a frozen part": "net.body.requires_grad_(False)\n" + LOOP + "    loss = net(x).sum()\n" + STEP,
+    "left out": (
+        "opt = torch.optim.SGD(net.head.parameters(), lr=0.1)\n"
+        + LOOP
+        + "    with torch.no_grad():\n        h = net.body(x)\n    loss = net.head(h).sum()\n"
+        + STEP
+    ),
+    "in turns": (
+        "other = torch.optim.SGD(net.head.parameters(), lr=0.1)\n"
+        + LOOP
+        + "    net.head(net.body(x).detach()).sum().backward()\n    other.step()\n"
+        + "    loss = net(x).sum()\n"
+        + STEP
+    ),
+    "a closure": "def compute():\n    loss = net(x).sum()\n    loss.backward()\n    return loss\n"
+    + LOOP
+    + "    opt.step(compute)\n",
+}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", RIGHT)
+def test_of_a_right_program_nothing_is_told(tmp_path: Path, capfd: Any, name: str) -> None:
+    status, said = run(tmp_path, capfd, RIGHT[name])
+    assert status == 0
+    assert "had no gradient" not in said
+
+
+@pytest.mark.torch
+def test_an_unused_part_is_told_and_no_fault(tmp_path: Path, capfd: Any) -> None:
+    for code in (UNUSED, UNUSED + LOOKS):
+        status, said = run(tmp_path, capfd, code + LOOP + "    loss = net(x).sum()\n" + STEP)
+        assert status == 0
+        assert "net.extra.weight and net.extra.bias had no gradient at any of the 3 steps" in said
+
+
+@pytest.mark.torch
+def test_a_watch_lists_what_is_missing_and_keeps_nothing() -> None:
+    import gc
+    import weakref
+
+    import torch
+
+    def train(watched: Any) -> Any:
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        before = net.weight.detach().clone()
+        for _ in range(2):
+            net.bias.sum().backward()
+            opt.step()
+        (missing,) = watched.missing_gradients
+        assert missing.names == ("net.weight",)
+        assert (missing.optimizer, missing.times, missing.is_fault) == ("opt", 2, False)
+        assert missing.step.code == "opt.step()"
+        assert torch.equal(before, net.weight)
+        assert "net.weight had no gradient at any of the 2 steps of opt" in repr(missing)
+        return weakref.ref(net), weakref.ref(opt)
+
+    with copylab.watch() as watched:
+        alive = train(watched)
+        gc.collect()
+        assert [each() for each in alive] == [None, None]
+    assert "net.weight had no gradient" in watched.text
+    assert watched.html

@@ -1,0 +1,124 @@
+"""What optimizers hold: tensors that stand where a module has others by now.
+
+An optimizer is given a module's parameters in the module's order. So a tensor that nothing else
+names, behind a parameter of the module and in the place of one that the optimizer does not hold, is
+the former one: its layer was replaced afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..read import PARAM_GROUPS, Snapshot, TensorRecord
+from ..wording import gettext, join_few_names, ngettext
+
+
+class ReplacedParameters(NamedTuple):
+    """Tensors that an optimizer holds in the place of others."""
+
+    optimizer: str
+    """Its name."""
+    strays: tuple[str, ...]
+    """The ids of the tensors that it holds, and that have no other name."""
+    absent: tuple[str, ...]
+    """The ids of those in whose place they stand, which it does not hold."""
+
+
+def find_replaced(snap: Snapshot) -> Iterator[ReplacedParameters]:
+    """Yield, for each named optimizer, the tensors that it holds in the place of others."""
+    leaves = [
+        leaf.id
+        for leaf in snap.named_tensors
+        if leaf.is_leaf and leaf.requires_grad and not _is_held_alone(leaf)
+    ]
+    for optimizer, parameters in list_stepped(snap).items():
+        held = {tensor.id for tensor in parameters}
+        strays: list[str] = []
+        replaced: list[str] = []
+        for before, run, after in _split_into_runs(parameters):
+            between = _list_leaves_between(snap, leaves, before, after)
+            # Only if one stands for each: they may as well be those of a module that was not given.
+            if len(between) == len(run) and held.isdisjoint(between):
+                strays += run
+                replaced += between
+        if strays:
+            yield ReplacedParameters(optimizer, tuple(strays), tuple(replaced))
+
+
+def _split_into_runs(
+    parameters: list[TensorRecord],
+) -> Iterator[tuple[str | None, list[str], str | None]]:
+    """Yield what has no name of its own, with the ids of those before and behind that have one."""
+    before: str | None = None
+    run: list[str] = []
+    for parameter in parameters:
+        if _is_held_alone(parameter):
+            run.append(parameter.id)
+            continue
+        if run:
+            yield before, run, parameter.id
+        before, run = parameter.id, []
+    if run:
+        yield before, run, None
+
+
+def _list_leaves_between(
+    snap: Snapshot, leaves: list[str], before: str | None, after: str | None
+) -> list[str]:
+    """Return the leaves between two of one argument; to its end where one of the two is None."""
+    neighbour = before or after
+    if neighbour is None:
+        return []
+    argument = _name_argument(snap, neighbour)
+    own = [leaf for leaf in leaves if _name_argument(snap, leaf) == argument]
+    if not set(own).issuperset(filter(None, (before, after))):
+        return []
+    start = 0 if before is None else own.index(before) + 1
+    stop = len(own) if after is None else own.index(after)
+    return own[start:stop]
+
+
+def _name_argument(snap: Snapshot, tensor_id: str) -> str:
+    return snap.tensor(tensor_id).names[0].partition(".")[0]
+
+
+def list_stepped(snap: Snapshot) -> dict[str, list[TensorRecord]]:
+    """Return the tensors that each named optimizer steps, by its name, in its order."""
+    placed: dict[str, list[tuple[tuple[int, ...], TensorRecord]]] = {}
+    for tensor in snap.named_tensors:
+        for place in tensor.optimizer_places:
+            optimizer, _, position = place.rpartition(PARAM_GROUPS)
+            numbers = [int(word) for word in position.split(".") if word.isdecimal()]
+            placed.setdefault(optimizer, []).append((tuple(numbers), tensor))
+    return {
+        optimizer: [tensor for _, tensor in sorted(pairs, key=lambda pair: pair[0])]
+        for optimizer, pairs in placed.items()
+    }
+
+
+def _is_held_alone(tensor: TensorRecord) -> bool:
+    """Return True for what has no name but its place in an optimizer."""
+    return all(PARAM_GROUPS in name for name in tensor.names)
+
+
+def describe_replaced(snap: Snapshot, each: ReplacedParameters) -> str:
+    """Say which tensors an optimizer holds no more."""
+    return ngettext(
+        "{optimizer} does not hold {names}: in its place it holds a tensor that has no other name, "
+        "as that of a layer which was replaced.",
+        "{optimizer} does not hold {names}: in their place it holds tensors that have no other "
+        "name, as those of a layer which was replaced.",
+        len(each.absent),
+        optimizer=each.optimizer,
+        names=join_few_names([snap.label(tensor) for tensor in each.absent]),
+    )
+
+
+def describe_stepped_without_gradient(optimizer: str, names: list[str]) -> str:
+    """Say of which tensors that no path leads to an optimizer takes care."""
+    return gettext(
+        "{optimizer} holds {names}: without a gradient its step leaves them as they are.",
+        optimizer=optimizer,
+        names=join_few_names(names),
+    )

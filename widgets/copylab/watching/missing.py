@@ -1,0 +1,252 @@
+"""What optimizers step although no backward has ever given it a gradient."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from tinytorch.viz import (
+    GraphExit,
+    describe_exits,
+    describe_replaced,
+    find_replaced,
+    format_repr,
+    is_added_name,
+    is_module,
+    join_few_names,
+    list_stepped,
+    read_snapshot,
+    things_in,
+)
+
+from ..doc import Alarm, Code, Paragraph, Part, Presentation, protect_marks
+from ..wording import gettext, ngettext
+from .aliases import copy_locals
+from .places import Caller, Place
+
+_MAX_FRAMES = 30
+
+
+@dataclass(eq=False, repr=False)
+class MissingGradient(Presentation):
+    """Parameters that an optimizer stepped, and that had no gradient at any of its steps."""
+
+    optimizer: str
+    """What the program calls the optimizer; its class if no name was found."""
+    step: Place | None
+    """The line that called it first."""
+    names: tuple[str, ...]
+    """The parameters."""
+    exits: tuple[GraphExit, ...] = ()
+    """The lines on which their values left the graph."""
+    replaced: str = ""
+    """That the optimizer holds them in the place of others, in a sentence; empty if it does not."""
+    times: int = 1
+    """Number of steps."""
+    is_all: bool = False
+    """True if it has never stepped anything else."""
+
+    @property
+    def is_fault(self) -> bool:
+        """True if it is known what took the gradient, or if nothing that is stepped has one."""
+        # What a model has and does not use is no fault: many have such parts.
+        # Nor is a parameter that was only looked at, for a log or an average of weights.
+        return any(each.is_use for each in self.exits) or bool(self.replaced or self.is_all)
+
+    @property
+    def title(self) -> str:
+        """What had no gradient, in a sentence."""
+        return ngettext(
+            "{names} had no gradient when {optimizer} made its step.",
+            "{names} had no gradient at any of the {number} steps of {optimizer}.",
+            self.times,
+            names=join_few_names(self.names),
+            optimizer=self.optimizer,
+        )
+
+    @property
+    def causes(self) -> list[str]:
+        """Why, as far as it was seen: sentences."""
+        if self.replaced:
+            return [self.replaced]
+        leaves = [(join_few_names(self.names), self.exits)]
+        return list(describe_exits(leaves)) if self.exits else []
+
+    def tree(self) -> Part:
+        """The title, the line that steps, the causes."""
+        place = self.step or gettext("a line that is not known")
+        lines = [gettext("stepped  {place}", place=place), *self.causes]
+        code = Code("\n".join(lines), indent="")
+        if self.is_fault:
+            return Alarm(self.title.rstrip("."), code, severity="wrong")
+        return Paragraph(protect_marks(f"{self.title} {lines[0]}"))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return format_repr(self.title)
+
+
+@dataclass
+class _Missing:
+    """A parameter that has had no gradient so far."""
+
+    name: str = ""
+    """What it is called; empty as long as nobody has looked."""
+    exits: tuple[GraphExit, ...] = ()
+    """Where its values left the graph."""
+    replaced: str = ""
+    """See `MissingGradient`."""
+
+
+@dataclass
+class _Stepped:
+    """An optimizer that was seen to step. It is not kept alive."""
+
+    reference: weakref.ref[Any]
+    """The optimizer."""
+    name: str
+    """What it is called; its class as long as no name was found."""
+    step: Place | None
+    """The line that called it first."""
+    steps: int = 0
+    """How many steps it has made."""
+    size: int = 0
+    """Number of its parameters when it was last looked through."""
+    missing: dict[int, _Missing] = field(default_factory=dict)
+    """By position among the parameters of all groups."""
+
+
+class StepLog:
+    """The optimizers that were seen to step, with what had no gradient each time."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._stepped: dict[int, _Stepped] = {}
+        self._gone: list[_Stepped] = []
+        """Those whose optimizer is no more."""
+        self._lock = threading.Lock()
+
+    def record(self, optimizer: Any) -> None:
+        """Note what has no gradient at a step of an optimizer, which has just been made."""
+        with self._lock:
+            entry = self._find_entry(optimizer)
+            entry.steps += 1
+        # Of most optimizers nothing is missing after the first step: the rest is rare.
+        parameters: list[Any] | None = None
+        size = sum([len(group["params"]) for group in optimizer.param_groups])
+        if size != entry.size:
+            parameters = _list_parameters(optimizer)
+            new = range(entry.size, size)
+            entry.missing |= {k: _Missing() for k in new if _can_miss(parameters[k])}
+            entry.size = size
+        if not entry.missing:
+            return
+        parameters = parameters or _list_parameters(optimizer)
+        for position in list(entry.missing):
+            if position >= size or not _can_miss(parameters[position]):
+                del entry.missing[position]
+        # A look takes as long as many steps: at the first one, the second, the fourth.
+        if entry.missing and not entry.steps & (entry.steps - 1):
+            # What a snapshot of the program's own objects raises must not end the program.
+            with suppress(Exception):
+                self._look_at(entry, optimizer)
+
+    def _find_entry(self, optimizer: Any) -> _Stepped:
+        entry = self._stepped.get(id(optimizer))
+        if entry is None or entry.reference() is not optimizer:
+            if entry is not None:
+                self._gone.append(entry)
+            name = type(optimizer).__name__
+            entry = _Stepped(weakref.ref(optimizer), name, self._caller.find_place())
+            self._stepped[id(optimizer)] = entry
+        return entry
+
+    def _look_at(self, entry: _Stepped, optimizer: Any) -> None:
+        """Find the names of what is missing, and why it is."""
+        name, modules = self._find_names(optimizer)
+        entry.name = name or entry.name
+        owner = _find_owner(modules, _list_parameters(optimizer))
+        given = {**owner, entry.name: optimizer}
+        snap = read_snapshot((), given, values=False)
+        parameters = list_stepped(snap)[entry.name]
+        replaced = {
+            stray: describe_replaced(snap, each)
+            for each in find_replaced(snap)
+            for stray in each.strays
+        }
+        for position, missing in entry.missing.items():
+            tensor = parameters[position]
+            missing.name = snap.label(tensor.id)
+            missing.exits = tensor.exits or ()
+            missing.replaced = replaced.get(tensor.id, "")
+
+    def _find_names(self, optimizer: Any) -> tuple[str, dict[str, Any]]:
+        """Return what the callers call an optimizer, and the modules that they know, by name."""
+        frame = self._caller.find_frame()
+        name = ""
+        modules: dict[str, Any] = {}
+        for _ in range(_MAX_FRAMES):
+            if frame is None:
+                break
+            variables = {
+                key: value for key, value in copy_locals(frame).items() if not is_added_name(key)
+            }
+            for path, thing in things_in("", variables, objects=True):
+                if thing is optimizer:
+                    name = name or path
+                elif is_module(thing):
+                    modules.setdefault(path, thing)
+            frame = frame.f_back
+        return name, modules
+
+    def list_missing(self) -> Iterator[MissingGradient]:
+        """Yield what never had a gradient, grouped by what took it."""
+        for entry in [*self._gone, *self._stepped.values()]:
+            groups: dict[tuple[Any, str], list[str]] = {}
+            for position, missing in entry.missing.items():
+                name = missing.name or f"{entry.name}[{position}]"
+                groups.setdefault((missing.exits, missing.replaced), []).append(name)
+            for (exits, replaced), names in groups.items():
+                yield MissingGradient(
+                    entry.name,
+                    entry.step,
+                    tuple(names),
+                    exits,
+                    replaced,
+                    entry.steps,
+                    is_all=len(entry.missing) == entry.size,
+                )
+
+
+def _list_parameters(optimizer: Any) -> list[Any]:
+    parameters: list[Any] = []
+    for group in optimizer.param_groups:
+        parameters += group["params"]
+    return parameters
+
+
+def _can_miss(parameter: Any) -> bool:
+    """Return True for a parameter that is to be trained and has no gradient."""
+    # A parameter of which other processes have all parts (FSDP) gets none here.
+    return bool(parameter.requires_grad and parameter.numel()) and parameter.grad is None
+
+
+def _find_owner(modules: dict[str, Any], parameters: list[Any]) -> dict[str, Any]:
+    """Return the module that has most of some parameters, by its name; of equal ones the first."""
+    wanted = {id(parameter) for parameter in parameters}
+    counts = {
+        name: len(wanted & {id(parameter) for parameter in module.parameters()})
+        for name, module in modules.items()
+    }
+    if not any(counts.values()):
+        return {}
+    # The smallest of them: a module that has the net and more has no better names.
+    best = max(counts.values())
+    name = min([name for name in counts if counts[name] == best], key=lambda name: name.count("."))
+    return {name: modules[name]}
