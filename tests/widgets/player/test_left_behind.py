@@ -98,6 +98,23 @@ for i in range(3):
     assert "one tensor until now" not in str(run)
 
 
+def test_parameters_that_backward_did_not_reach(engine: ModuleType) -> None:
+    code = """net[0].bias.requires_grad_(False)
+for i in range(2):
+    h = net[0](torch.ones(1, 2)).detach()
+    loss = net[1](h).exp().sum()
+    loss.backward()
+other = torch.nn.Linear(2, 2)
+for p in [other.weight]:
+    p.grad = torch.ones(2, 2)
+"""
+    run = steps(NET + code, engine=engine)
+    sentence = "net.0.weight still has no .grad: backward did not reach it."
+    rounds = [frame.changes for frame in run if frame.line == 6]
+    assert [sentence in changes for changes in rounds] == [True, False]
+    assert "other.bias still" not in str(run), "no backward was meant to"
+
+
 def test_what_is_computed_without_grad_mode(engine: ModuleType) -> None:
     code = """x = torch.ones(2)
 with torch.no_grad():

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from ..diagnose import Changes
 from ..read import PARAM_GROUPS, Snapshot, StorageRecord, TensorRecord
-from ..wording import escape_unseen, format_shape, gettext, join_few_names, short_node_name
+from ..wording import (
+    escape_unseen,
+    format_shape,
+    gettext,
+    join_few_names,
+    ngettext,
+    short_node_name,
+)
 from .left_behind import RETURNS, describe_left_behind
 
 MOST_SENTENCES = 12
@@ -36,6 +43,7 @@ def describe(
         *_describe_attributes(changed),
         *_describe_writes(changed),
         *_describe_gradients(changed),
+        *_describe_missing_gradients(changed),
         *_describe_saved(changed),
     ]
     for name, text in plain_after.items():
@@ -388,6 +396,43 @@ def _describe_gradients(changed: Changes) -> Iterator[str]:
                 yield gettext(
                     "{name}.grad changed: {then} -> {now}.", name=name, then=before, now=after
                 )
+
+
+def _describe_missing_gradients(changed: Changes) -> Iterator[str]:
+    """Yield a sentence on the parameters that a backward has left out, of objects that it reached.
+
+    The first backward alone says it: a graph that is cut on the way there is cut in each round.
+    """
+    now = changed.now
+    arrived = {
+        _root_of(now.tensor(tensor_id))
+        for tensor_id, facts in changed.attribute_changes.items()
+        if "grad" in facts and now.tensor(tensor_id).grad is not None
+    }
+    # Without anything freed it may have been a loop that sets `.grad`.
+    if not changed.saved_that_became("freed"):
+        return
+    missing = [
+        tensor.names[0]
+        for tensor in now.named_tensors
+        if tensor.is_leaf
+        and tensor.requires_grad
+        and tensor.grad is None
+        and "." in tensor.names[0]
+        and _root_of(tensor) in arrived
+    ]
+    if missing:
+        yield ngettext(
+            "{names} still has no .grad: backward did not reach it.",
+            "{names} still have no .grad: backward did not reach them.",
+            len(missing),
+            names=join_few_names(missing),
+        )
+
+
+def _root_of(tensor: TensorRecord) -> str:
+    """Return the object that a tensor is named by: `net` of `net.0.weight`; empty without a name."""
+    return tensor.names[0].partition(".")[0] if tensor.names else ""
 
 
 def _format_values(snap: Snapshot, tensor_id: str) -> str:
