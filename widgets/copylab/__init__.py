@@ -69,6 +69,7 @@ def _check_engine() -> None:
     overwrites files of the other.
     """
     spec = find_spec("tinytorch")
+    # A loader need not have sources (a namespace package): then nothing is known of it.
     source = getattr(spec and spec.loader, "get_source", lambda _: None)("tinytorch")
     if source and "tinytorch.viz" not in source:
         raise ImportError(

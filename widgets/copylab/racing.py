@@ -379,6 +379,7 @@ class Lane:
             blocks += _shift_memory(self.engine, self.size, chance)
             with _undisturbed_by_threads(self.engine):
                 self.samples.append(self._measure(self._timer))
+        # Not BaseException: an interrupt and the Stop of the stopwatch end the whole race.
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error of the code is a result
             self.error, self.samples = describe_error(error), []
         finally:
@@ -390,6 +391,8 @@ class Lane:
         is_import = [isinstance(node, ast.Import | ast.ImportFrom) for node in statements]
         imports = itertools.compress(statements, is_import)
         body = [node for node in statements if not isinstance(node, ast.Import | ast.ImportFrom)]
+        # Each sample has a new `source`; the setup, which runs before each timing, takes it from
+        # there.
         setup = "\n".join(["torch, x = engine, source", *map(ast.unparse, imports)])
         return Timer(
             "\n".join(map(ast.unparse, body)) or "pass", setup, time.perf_counter, self._names
@@ -400,6 +403,7 @@ class Lane:
         # The number of calls grows in any round in which a run is too short. Found once, at a
         # moment when the machine was busy, it made one of two equal methods 1.3 times as slow.
         while (seconds := self._run_quickest(timer)) < MIN_RUN_SECONDS / 2:
+            # A clock that did not tick in between gives 0 seconds.
             needed = int(self.calls_per_run * MIN_RUN_SECONDS / max(seconds, 1e-9)) + 1
             self.calls_per_run = min(self.calls_per_run * 10, needed)
         return seconds / self.calls_per_run
@@ -466,6 +470,7 @@ def is_slower(slow: Timing, fast: Timing) -> bool:
     The lower end of the sign test's interval for the median of the ratios must be above
     `SMALLEST_RATIO`. The test assumes nothing about how times scatter.
     """
+    # A race that was stopped within a round has taken one sample more of some methods.
     ratios = sorted(a / b for a, b in zip(slow.samples, fast.samples, strict=False))
     rank = count_left_out(len(ratios))
     return rank >= 0 and ratios[rank] > SMALLEST_RATIO
@@ -596,6 +601,7 @@ def draw_plot(timings: Sequence[Timing], engine: str) -> str:
     methods = list(dict.fromkeys(timing.method for timing in timings))
     seconds = [max(timing.median, 1e-10) for timing in timed] or [1e-7, 1e-3]
     low, high = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
+    # Equal times would leave the axis without a length.
     axes = _Axes(sizes[0], sizes[-1], low, max(high, low + 1))
     canvas = Canvas()
     canvas.text(14, 24, engine, "t l b")

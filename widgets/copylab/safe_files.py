@@ -133,6 +133,7 @@ class SafeFolder:
                 if keep_old_as is not None:
                     self._rename(place, keep_old_as)
                 os.replace(part, place.leaf, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+            # An interrupt, too, must leave no part of a file behind.
             except BaseException:
                 os.unlink(part, dir_fd=place.folder)
                 raise
@@ -362,6 +363,7 @@ def _try_to_lock(lock: int) -> bool:
             import fcntl
 
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    # What flock and msvcrt raise while another process holds the lock.
     except (BlockingIOError, PermissionError):
         return False
     except OSError as error:

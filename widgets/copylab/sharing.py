@@ -199,6 +199,7 @@ def _describe_overlap(fact: SharedFact) -> str:
     common, of_first, of_second = fact.counts
     if common is None:
         return gettext("{first} and {second} have cells in common.", first=first, second=second)
+    # All cells of the second are common: it is the one inside of the other, and is named first.
     if common == of_second:
         first, second, of_first = second, first, of_second
         of_second = fact.counts[1]

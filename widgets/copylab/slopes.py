@@ -254,6 +254,7 @@ class Evaluation:
             value = float(loss.detach())
             if not loss.requires_grad:
                 return value, [None] * len(parameters)
+            # Backward fills the leaves that are not checked as well: theirs are put back, too.
             reached = {id(leaf): leaf for leaf in (*parameters, *find_leaves(loss))}
             with gradients_set_aside(list(reached.values())):
                 loss.backward()
@@ -335,6 +336,7 @@ def _choose_direction(engine: ModuleType, parameter: Any, gradient: Any) -> Any:
 
     Aside, since a gradient that is right along itself may have lost another part.
     """
+    # A generator of its own: the direction is the same in each call, and the global numbers go on.
     chance = engine.randn(parameter.shape, generator=engine.Generator().manual_seed(1))
     direction = chance.to(parameter.dtype).to(parameter.device)
     direction = direction / direction.norm()

@@ -144,6 +144,7 @@ def facts(
 @cache_in_language(maxsize=256)
 def _ask_all(how: Method, source: Source, engine: ModuleType, then: tuple[str, ...]) -> Facts:
     """Ask every question of one copy."""
+    # In parts: a part that many programs have in common is compiled once.
     setup = ("import torch\n", f"{source.code}\n")
     setup_and_copy = (*setup, f"{how.code}\n", *(f"{line}\n" for line in then))
     all_facts = []
@@ -196,6 +197,7 @@ def _run_program(
 
     try:
         execute_program(program, engine, {"print": print_line}, stopwatch)
+    # The user's interrupt is no answer of the engine.
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # whatever the engine raises is the answer
@@ -292,10 +294,12 @@ with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     CODE
 print(seen[0].message if seen else None)"""
+# Counts a write without making one, which PyTorch refuses for a leaf that requires grad.
 _COUNTER = """\
 before = x._version
 torch.autograd.graph.increment_version(y)
 print(x._version > before)"""
+# Compared as text: nan is not equal to nan, and each write would seem to show.
 _SEEN_IN_Y = "before = str(y.tolist())\nWRITE_X\nprint(str(y.tolist()) != before)"
 _SEEN_IN_X = "before = str(x.tolist())\nWRITE_Y\nprint(str(x.tolist()) != before)"
 _GRADIENT = """\
@@ -312,6 +316,8 @@ try:
     print("right" if str(grad.tolist()) == str(right.tolist()) else "wrong, and no error")
 except RuntimeError:
     print("an error")"""
+# By addresses: what `from_numpy` makes has a storage of its own over the same memory, which begins
+# where the array does.
 _STORAGE = """\
 memory = x.untyped_storage()
 start, end = memory.data_ptr(), memory.data_ptr() + memory.nbytes()

@@ -78,6 +78,7 @@ class Source:
             isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes
         ):
             raise ValueError(f"shape must be sizes of 0 and more, not {given!r}")
+        # The dataclass is frozen, and people give a size or a list for the shape.
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "dtype", str(self.dtype).removeprefix("torch."))
         if self.kind not in get_args(Kind):
@@ -154,6 +155,7 @@ class Source:
         # torch.tensor and torch.arange give these dtypes by themselves.
         has_default_dtype = self.dtype in ("float32", "int64", "bool")
         dtype = [] if has_default_dtype else [f"dtype=torch.{self.dtype}"]
+        # Nested lists cannot say a shape such as (0, 3).
         if count == 0:
             return _make_call("zeros", sizes, f"dtype=torch.{self.dtype}", *device)
         if self.memory is not None or count <= LITERAL:
@@ -161,6 +163,7 @@ class Source:
             if self.memory is None and self.dtype == "bool":
                 values = [value % 2 == 1 for value in values]
             texts = np.array([_format_number(value, self.dtype) for value in values], dtype=object)
+            # The numbers are texts, with the digits of their dtype, and a list puts quotes around them.
             literal = str(texts.reshape(shape).tolist()).replace("'", "")
             return _make_call("tensor", literal, *dtype, *device)
         dot = "." if self.dtype in _INEXACT else ""
@@ -293,7 +296,8 @@ def _describe_differences(tensor: Any) -> list[str]:
         notes.append(gettext("it is a plain tensor and no {kind}", kind=class_name))
     if getattr(tensor, "is_inference", bool)():
         notes.append(gettext("it is no inference tensor"))
-    # x.conj() and x.conj().imag keep a flag: the sign is turned only when they are read.
+    # x.conj() and x.conj().imag keep a flag: the sign is turned only when they are read. tinytorch
+    # has no complex numbers and no such flag, and `bool()` is False.
     if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
         notes.append(
             gettext("its numbers are written out, where yours turns a sign whenever it is read")

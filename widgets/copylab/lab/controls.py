@@ -141,6 +141,8 @@ class Controls:
                     layout=self._tight,
                     style=self._button_style,
                 )
+                # `key=key` takes the key of this round: the variable itself has the last one when a
+                # button is clicked.
                 buttons[key].on_click(lambda _, key=key: self._act(key))
         return buttons
 

@@ -83,6 +83,7 @@ class NameObserver:
             # Also KeyboardInterrupt and SystemExit, which a look passes on. Nobody has interrupted:
             # while a step is observed, the stopwatch keeps that until the observation is over.
             pass
+        # One at a time: the error does not say which of the objects raised it.
         for name, value in list(values.items()):
             try:
                 snapshot({name: value})

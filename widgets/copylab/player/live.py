@@ -44,6 +44,8 @@ class StepsWidget(Exhibit, Live):
 
     @traitlets.default("form")
     def _render_form(self) -> str:
+        # Images are for readers without scripts; the script draws from the pack, which then has
+        # all.
         return str(self._steps.static_form.render_form(images=False))
 
     @property

@@ -65,6 +65,7 @@ class Pack:
         places: dict[str, int] = {}  # of the parts in the table
         rows: dict[str, dict[int, Row]] = {}
         order = {kind: number for number, kind in enumerate(dispensable_kinds)}
+        # Kinds that are never left out come first: the others share the room that remains.
         for kind in sorted(self._texts, key=lambda kind: order.get(kind, -1)):
             if kind in order:
                 rows[kind], new_places = _encode_what_fits(self._texts[kind], places, room)
@@ -121,6 +122,7 @@ def _encode_rows(texts: Mapping[int, list[str]], places: dict[str, int]) -> dict
 def _dump_json(value: list[str] | Mapping[Any, Any]) -> str:
     if isinstance(value, list):
         value = [part.translate(SWAP) for part in value]
+    # `</script>` in a text would end the element around it.
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 

@@ -238,6 +238,7 @@ class StaticForm:
         """Pack the pictures for the player: all in words, and as SVG those that are no images."""
         pack = Pack()
         for key, picture in self._pictures.items():
+            # One that could not be drawn is a sentence in the page, see `_html_of_undrawn`.
             if not picture.svg:
                 continue
             pack.add(f"{key.kind} text", key.number, picture.text)

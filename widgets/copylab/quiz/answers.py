@@ -111,6 +111,7 @@ def _equal_values(value: Any, right: Any) -> bool:
 def parse_value(answer: Any) -> Any:
     """Return the value that a text means; the text itself, tidied, if it means none."""
     if not isinstance(answer, str):
+        # A tensor or array, given to `commit` itself.
         return answer.tolist() if hasattr(answer, "tolist") else answer
     text = _normalize_signs(answer)
     word = text.casefold().rstrip(".")

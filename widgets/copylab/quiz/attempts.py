@@ -85,6 +85,8 @@ def run_attempt(start: str, code: str | None, engine: ModuleType) -> Attempt:
             run = RecordedRun(
                 textwrap.dedent(code),
                 engine,
+                # Nothing is shown of these steps; they are there for the limits, which end an
+                # endless loop.
                 lambda _: None,
                 names=variables,
                 limits=Limits(STEPS, SECONDS),

@@ -197,6 +197,7 @@ def graph_leads_back(**named: Any) -> CheckedFact:
     no = gettext(
         "{result} has no node that leads to {source}.", result=result_name, source=source_name
     )
+    # A tensor does not lead to itself: the sentences below would blame its nodes for that.
     if result is source:
         no = gettext("{a} is {b} itself, under a second name.", a=result_name, b=source_name)
     elif not result.requires_grad:

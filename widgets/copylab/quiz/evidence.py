@@ -369,6 +369,7 @@ def try_gradient_path(run: QuizRun, x: str, of: str, *, at: int | None) -> Tenso
         )
         return TensorFact(False, sentence)
     code = f"{of}.sum().backward()"
+    # PyTorch warns where `.grad` of a result is read.
     with warnings.catch_warnings(action="ignore"):
         source.grad = None
         if not source.is_leaf:
@@ -376,6 +377,7 @@ def try_gradient_path(run: QuizRun, x: str, of: str, *, at: int | None) -> Tenso
             source.retain_grad()
         try:
             result.sum().backward()
+        # A graph that was freed, or a saved tensor that was written since: that is an answer, too.
         except RuntimeError as error:
             reason = str(error).partition(". ")[0].partition("\n")[0]
             sentence = gettext(

@@ -64,6 +64,7 @@ class Effects:
         ]
         self._restored = False
         self._thread = threading.get_ident()
+        # A session has threads of its own: IPython, for example, saves its history in one.
         self._threads = {thread.ident for thread in threading.enumerate()}
         self._replaced: list[tuple[Any, str, Any, Any]] = []
         for function in _list_observed_functions():
@@ -91,6 +92,7 @@ class Effects:
             # Not if the program has put its own there.
             if getattr(owner, name, None) is stand_in:
                 setattr(owner, name, original)
+        # A program can take a module away (`sys.modules['numpy'] = None`): later cells need it.
         gone = {
             name: module
             for name, module in self._modules.items()
@@ -104,9 +106,11 @@ class Effects:
             if setting.has_changed(before):
                 self._changed.append(setting.about)
                 with contextlib.suppress(Exception):
+                    # What could not be read (a folder that was removed) cannot be put back either.
                     setting.write(before)
 
     def _replace_function(self, owner: Any, name: str, note: Note) -> None:
+        # Any module with a Tensor can be an engine, and need not have a `save`.
         original = getattr(owner, name, None)
         if original is None:
             return
@@ -331,6 +335,7 @@ def _put_hooks(autograd: Any, pairs: tuple[Any, ...]) -> None:
 
 def _pop_hooks(autograd: Any) -> tuple[Any, ...]:
     pairs = []
+    # True: also under a tracer, which otherwise hides the hooks.
     while (top := autograd._top_saved_tensors_default_hooks(True)) is not None:
         autograd._pop_saved_tensors_default_hooks()
         pairs.append(top)
@@ -338,6 +343,7 @@ def _pop_hooks(autograd: Any) -> tuple[Any, ...]:
 
 
 def _read_autocast(torch: Any) -> tuple[Any, ...]:
+    # PyTorch tells how deep blocks of autocast are nested only by changing the number.
     nesting = torch.autocast_increment_nesting() - 1
     torch.autocast_decrement_nesting()
     states = [
@@ -366,6 +372,7 @@ def _put_autocast(torch: Any, before: tuple[Any, ...]) -> None:
 def _read_handlers() -> dict[int, Any]:
     return {
         number: signal.getsignal(number)
+        # Not SIGINT, which the stopwatch puts back. Windows has no SIGALRM.
         for number in (signal.SIGTERM, getattr(signal, "SIGALRM", signal.SIGTERM))
     }
 
@@ -461,6 +468,7 @@ def _note_os_open(path: Any, flags: int, *_: object, **__: object) -> Deed | Non
 
 
 def _note_written_path(path: Any, *_: object) -> Deed | None:
+    # A descriptor or an open file: its `open` was noted already.
     if not isinstance(path, _PATHS) or os.fspath(path) == os.devnull:
         return None
     # A temporary file is made in its folder.
@@ -513,6 +521,7 @@ def _list_observed_functions() -> tuple[tuple[Any, str, Note], ...]:
     return (
         *paths,
         (builtins, "open", _note_open),
+        # The same function under the name by which `Path.open` and `write_text` call it.
         (import_module("io"), "open", _note_open),
         (os, "open", _note_os_open),
         (os, "mkdir", _make_path_note("made")),

@@ -302,6 +302,7 @@ def _find_held_functions(
     It may be a function, a class, or the result of a decorator.
     """
     visited = set() if visited is None else visited
+    # A recursive inner function has itself in its closure: the walk would not end.
     if id(holder) in visited:
         return
     visited.add(id(holder))
@@ -323,6 +324,7 @@ def _list_inner_holders(holder: Any, namespace: dict[str, Any]) -> list[Any]:
     if kind is property:
         return [holder.fget, holder.fset, holder.fdel]
     if issubclass(kind, type):
+        # A class that was imported is of another file, and so are its methods.
         if holder.__module__ != namespace.get("__name__"):
             return []
         return [*vars(holder).values(), *holder.__bases__]
@@ -330,4 +332,5 @@ def _list_inner_holders(holder: Any, namespace: dict[str, Any]) -> list[Any]:
         return [holder.__func__]
     if issubclass(kind, functools.partial | functools.cached_property):
         return [holder.func]
+    # getattr() would run a `__getattr__` of the user's, which may answer any name.
     return [inspect.getattr_static(holder, "__wrapped__", None)]

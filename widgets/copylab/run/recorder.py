@@ -194,6 +194,7 @@ class Recorder:
             while caller is not None and caller is not loop_frame:
                 caller = caller.f_back
             return caller is loop_frame
+        # A `return` leaves the loop, and is a step of its own.
         if handle == self._on_return:
             return False
         loop = self._sites[loop_site]
@@ -252,6 +253,7 @@ class Recorder:
         if self._sites[site].loop != "while":
             self._record_branch(site, frame)
         elif self.steps and self.steps[-1].site is self._sites[site]:
+            # Its last test failed, and began no round.
             self.steps[-1] = replace(self.steps[-1], round=0)
 
     def _on_return(self, site: int, frame: FrameType, value: object) -> None:

@@ -112,6 +112,8 @@ class RecordedRun:
         if isinstance(code, str):
             try:
                 program = program_from_code(code, {} if names is None else names, into)
+            # The parser itself gives up on code that is nested too deep (100,000 minus signs), and
+            # on a null byte, which is a ValueError in Python 3.11.
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 self.steps, self.ended = (_make_syntax_error_step(code, error),), "syntax"
                 self.texts = (self.steps[0].site.text,)
@@ -209,6 +211,7 @@ def _make_syntax_error_step(source: str, error: Exception) -> Step:
         is_one_line = getattr(error, "end_lineno", line) in (line, None)
         end = (getattr(error, "end_offset", None) or 0) if is_one_line else 0
         caret = " " * (column - 1) + "^" * max(1, min(end, len(text) + 1) - column)
+        # Python counts a tab as one column, and so must the line above the caret.
         message = f"{truncate_text(text.expandtabs(1), 500)}\n{caret}\n{message}"
     site = Site(line, line, text.strip(), None, SourceText(source))
     return Step("syntax", site, error=stabilize_text(message))

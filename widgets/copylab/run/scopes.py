@@ -128,6 +128,7 @@ class FrameVariables:
 
 def _is_in_comprehension(frame: FrameType, places: dis.Positions) -> bool:
     """Return True if the call that `frame` is in is written inside of `places`."""
+    # There is an entry for each instruction, and an instruction takes two bytes.
     here = dis.Positions(*[*frame.f_code.co_positions()][frame.f_lasti // 2])
     # Python was started with -X no_debug_ranges.
     if None in here or None in places:

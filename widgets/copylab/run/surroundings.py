@@ -24,6 +24,7 @@ from tinytorch.viz import RandomStates, engine_name
 from ..wording import gettext, gettext_noop, ngettext
 
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
+# PyTorch names the line of its own C++ source, another one in each release.
 _INTERNAL_NOTE = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
 _CONTROL_CHARACTER = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 # These would change the direction of the text around them.
@@ -71,6 +72,7 @@ def engine_for(names: Mapping[str, Any], tensor: object = None) -> ModuleType:
 
 def choose_engine(given: object, own: ModuleType | None) -> ModuleType:
     """Return the engine of a method: its argument, the object's own, or that of the caller."""
+    # Two frames up: the method that calls this, then whoever called the method.
     return require_engine(given) or own or engine_for(sys._getframe(2).f_globals)
 
 
@@ -363,6 +365,7 @@ class Stopwatch:
                 pass
         if self._signals:
             self._timer.cancel()
+            # None: the handler was not set by Python, so Python cannot put it back.
             previous = self._previous if self._previous is not None else signal.SIG_DFL
             signal.signal(signal.SIGINT, previous)  # type: ignore[arg-type]
 

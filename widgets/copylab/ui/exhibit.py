@@ -81,6 +81,7 @@ class StaticTwin(NamedTuple):
 def _publish_with_twins(widget: Any, twins: list[StaticTwin]) -> None:
     """Display the live view of a widget, and in an output below it its static twins."""
     publish: Callable[[dict[str, Any]], None] = front.publish_display_data
+    # ipywidgets sets `comm` to None in close(): of a closed widget only the twin can be shown.
     is_open = getattr(widget, "comm", None) is not None
     if is_open:
         view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
