@@ -75,6 +75,7 @@ class Overloads:
     def add(self, op: Any, out: bool = False, method: bool = False) -> None:
         """Add one more overload."""
         self.offers.append(Offer(op, out, method and op.schema.has_self))
+        # They were made of fewer overloads, and are made anew when a call needs them.
         self._signatures.clear()
 
     def make_function(self, method: bool) -> Callable:
@@ -146,6 +147,8 @@ class Overloads:
     def _run(self, op: Any, arguments: dict[str, Any]) -> Any:
         """Run one overload on arguments by name."""
         out = arguments.pop("out", None)
+        # No kernel knows of it: PyTorch, too, makes the tensor first and then asks it to require
+        # grad.
         requires_grad = op.schema.is_factory and arguments.pop("requires_grad", False)
         values = []
         for param in op.schema.params:
@@ -178,6 +181,7 @@ def make_plain_call(
     no short way. `in_place`: the name is `name_`.
     """
     schema = op.schema
+    # What must be given by name is in no plain call.
     required_by_name = REQUIRED in schema.defaults[schema.positional_count :]
     if required_by_name or not schema.params:
         return otherwise
@@ -314,6 +318,8 @@ def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tup
         if len(sizes) == 1 and type(sizes[0]) is tuple:
             sizes = sizes[0]
         for n in sizes:
+            # PyTorch refuses a bool as a size, and takes 0-d tensors and NumPy's integers: the
+            # parser knows.
             if type(n) is not int:
                 return None
         return (*args[:at], sizes, *defaults)
@@ -472,6 +478,8 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             rest = read(more)
             if rest is None:
                 return otherwise(x, *more)
+        # Anomaly mode is told of a node before the kernel runs. The copy of an inference tensor has
+        # another version, see `Op._run_fresh`.
         if NODE_LISTENERS or (is_copy and x._counter.is_inference):
             return run(x, *rest)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
@@ -494,6 +502,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             raise
         out = _new(Tensor)
         out._data = data
+        # Storage, view and meta data are made for the few tensors that are asked for them.
         out._storage = out._view_meta = out._edge = out._meta = None
         if here.inference:
             out._counter = InferenceCounter()
@@ -502,6 +511,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             counter.version = 0
         if record is not None and here.is_recording:
             edge = x._edge
+            # A leaf has no edge: the gradient flows to the leaf itself.
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
             if edge is not None:
@@ -652,6 +662,8 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = type(y) is float or -1 << 53 < y < 1 << 53
         else:
             return otherwise(x, y)
+        # An array that is dense in neither order may have a cell twice (`expand`), of which each
+        # write reads what the one before has written.
         if (
             not is_usual
             or a.dtype.kind != "f"
@@ -659,6 +671,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             or not a.flags.forc
         ):
             return run(x, y, *defaults)
+        # A result is saved after the write, which `Op.run_in_place` has a step for.
         if NODE_LISTENERS or (node_class is not None and node_class._results_saved):
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
@@ -673,6 +686,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             if is_pair and other_edge is None and y._meta is not None:
                 other_edge = (y, 0) if y._meta.requires_grad else None
             if edge is not None or other_edge is not None:
+                # Before the kernel: an error must leave the cells as they were.
                 check_inplace(x)
                 edges = (edge, other_edge)
                 node = node_class(edges, save((x, y, *defaults), edges, is_write=True))

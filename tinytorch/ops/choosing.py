@@ -111,12 +111,14 @@ def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.nda
     d = result_dtype(self, other)
     a, b = as_array(self, d), as_array(other, d)
     if not condition.shape == a.shape == b.shape:
+        # For its error alone: NumPy's is in other words.
         shape_of_all(condition, a, b)
     return lay_out_result(np.where(condition, a, b), condition, a, b)
 
 
 def _find_nonzero(a: np.ndarray) -> np.ndarray:
     """Return a row of indices for each element that is not 0, one column for each dimension."""
+    # NumPy's `nonzero` refuses 0-d arrays; PyTorch has a row without indices for each.
     found = np.array(a.nonzero() if a.ndim else np.empty((0, int(a != 0))), np.int64)
     n, count = found.shape
     # PyTorch's result is transposed in memory, too.
@@ -148,6 +150,7 @@ def _indices_where_true(self: Tensor, as_tuple: bool) -> Any:
     """Return a row of indices for each element that is not zero, or a tensor for each dimension."""
     if not as_tuple:
         return _nonzero_indices(self)
+    # As a tuple, PyTorch takes a 0-d tensor for one of a single element.
     return unbind(_nonzero_indices(self if self._data.ndim else self.detach().reshape(1)), 1)
 
 
@@ -179,6 +182,7 @@ def _gather_elements(
 ) -> np.ndarray:
     """Return the elements at an index along a dimension, in the shape of the index."""
     d = wrap_dim(dim, a.ndim)
+    # Before the dtype is asked: PyTorch takes any empty index, `gather(x, 0, torch.empty(0))`.
     if not index.size:
         return np.empty(index.shape, a.dtype)
     if index.dtype not in _INDICES:
@@ -236,6 +240,7 @@ def _scatter_elements(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> N
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     _check_index_range(x, d, i)
     if isinstance(src, np.ndarray):
+        # The source may be larger than the index, and what is beyond it is not read.
         src = np.atleast_1d(src)[tuple([slice(n) for n in i.shape])]
     else:
         src = number_array(src, dtypes.BY_NUM[a.dtype.num])
@@ -262,6 +267,7 @@ scatter, _ = _declare_with_in_place(
 # by these, formulas add gradients to the elements that an operation has read
 _FORMULA_ONLY: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}
 scatter_add_ = op(
+    # `np.add.at`, since `a[i] += src` adds once where an index occurs several times.
     "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)",
     write(
         lambda a, dim, index, src: np.add.at(

@@ -67,6 +67,7 @@ class factory(composite):
     def __call__(self, *args: Any) -> Any:
         """Make the tensor."""
         given, dtype, device = self.split_options(args)
+        # `dtype=4` is how a schema of C++ writes a default: no dtype was given.
         if not isinstance(dtype, dtypes.dtype):
             default = self.default(*given) if callable(self.default) else self.default
             dtype = default or dtypes.get_default_dtype()
@@ -268,8 +269,10 @@ def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
         raise RuntimeError("number of steps must be non-negative")
     _refuse_bool("linspace", d)
     start, end, _ = _bounds_as_numbers(start, end)
+    # There is no step to compute for one number.
     if steps == 1 or (steps == 0 and d.is_floating_point):
         return run_silenced(np.full, steps, start, d.np)
+    # In the dtype first: the 0.1 of float32 is another number than that of float64.
     first, last = (x.item() for x in (number_array(start, d), number_array(end, d)))
     return run_silenced(_space_evenly, first, last, steps, d)
 

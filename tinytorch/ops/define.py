@@ -428,6 +428,8 @@ class Op:
         results = self._compute_for_out(out, values, inputs)
         if len(outs) != len(results):
             raise TypeError(f"expected tuple of {len(results)} elements but got {len(outs)}")
+        # All are checked before one is written: `torch.max(x, 0, out=(a, wrong))` leaves `a` as it
+        # was.
         for one_out, data in zip(outs, results, strict=True):
             self._check_out_dtype(one_out, BY_NUM[data.dtype.num])
         keeps_strides = type(self.kernel) is pointwise
@@ -532,6 +534,7 @@ def is_called_on_arrays(values: tuple) -> bool:
 _FACTS: dict[str, Callable] = {
     "sizes": lambda x: tuple(x._data.shape),
     "numel": lambda x: x._data.size,
+    # PyTorch's `strides_or_error` has none for a tensor that requires no grad.
     "strides": lambda x: x.stride() if needs_grad(x) else (),
     "dtype": lambda x: x.dtype if isinstance(x, TensorBase) else None,
     "dim": lambda x: x._data.ndim,
@@ -695,6 +698,7 @@ def _add_overload(
     """Put an operation under a name into the package and on Tensor."""
     overloads = OVERLOADS.setdefault(name, Overloads(name, in_place))
     overloads.add(declared, out, method)
+    # A function that is there already is made anew, to try this overload, too.
     if function or name in FUNCTIONS:
         FUNCTIONS[name] = overloads.make_function(method=False)
     if method and declared.schema.has_self:
@@ -733,6 +737,7 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
     setattr(Tensor, f"__{operator}__", operator_method)
     if operator in _COMPARISONS:
         return
+    # In PyTorch, too, `2 + x` is `x + 2`: the node is the same.
     is_commutative = operator in ("add", "mul")
     setattr(Tensor, f"__r{operator}__", operator_method if is_commutative else call_reflected)
     if in_place:

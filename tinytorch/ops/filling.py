@@ -149,6 +149,7 @@ def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
 
 # int64, which is torch's type number 4
 _WHOLE = OPTIONS.replace("dtype=None", "dtype=4")
+# PyTorch has each with and without a generator, and its errors list both.
 _GIVEN = ("Generator? generator, ", "")
 for _g in _GIVEN:
     for _name, _fill in (("rand", random.uniform_), ("randn", random.normal_)):
@@ -202,6 +203,7 @@ op(
 def _drop_elements(input: Tensor, p: float, train: bool, times: str = "mul") -> Tensor:
     if p == 0 or not train or not input.numel():
         return input
+    # By the rule below, 0 would be divided by 0.
     if p == 1:
         return getattr(input, times)(input.new_zeros(()))
     return getattr(input, times)(empty_like(input).bernoulli_(1 - p).div_(1 - p))

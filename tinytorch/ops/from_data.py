@@ -39,6 +39,7 @@ _SLOW_WARNING = (
     "converting the list to a single numpy.ndarray with numpy.array() before converting to a "
     "tensor."
 )
+# PyTorch's limit for data: 129 nested lists raise there, too.
 _MOST_DIMENSIONS = 128
 _NUMBER_TYPES = {int, float, bool}
 
@@ -118,6 +119,7 @@ def _number_of(v: Any, d: dtypes.dtype) -> Any:
 
 def _read_data(data: Any, d: dtypes.dtype | None) -> tuple[tuple[int, ...], Any, dtypes.dtype]:
     """Return the shape of data, its elements in one row, and the dtype: `d`, else theirs."""
+    # What most data is; the walk below would ask each element for its kind.
     if type(data) in _NUMBER_TYPES:
         shape, values = (), [data]
     elif type(data) is list and {*map(type, data)} <= _NUMBER_TYPES:
@@ -158,6 +160,7 @@ def array_from_data(data: Any, d: dtypes.dtype | None) -> np.ndarray:
                 raise ValueError("Overflow when unpacking long long")
             dtypes.check_range(v, found)
         values = [int(v) for v in values]
+        # PyTorch makes 255 of -1 in uint8, where NumPy raises.
         if not found.is_signed and any(v < 0 for v in values):
             return np.array(values, np.int64).astype(found.np).reshape(shape)
     made = run_silenced(np.array, values, found.np)
@@ -280,6 +283,7 @@ def from_numpy(a: Any) -> Tensor:
             "torch/csrc/utils/tensor_numpy.cpp:213",
             once=True,
         )
+    # A subclass brings rules of its own: each part of a matrix is a matrix.
     a = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
     if a.size and a.flags.c_contiguous:
         # Over these elements alone: a view of a larger array would have that as its storage.
@@ -295,6 +299,7 @@ def from_numpy(a: Any) -> Tensor:
 
 
 op("from_numpy(PyObject ndarray)", composite(from_numpy), method=False)
+# As PyTorch's `__array_wrap__` does, from the time before it had bools.
 python(
     "__array_wrap__",
     lambda self, a: from_numpy(a.astype(np.uint8) if a.dtype == bool else a),

@@ -305,6 +305,7 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
 def _setitem(self: Tensor, item: Any, value: Any) -> None:
     """Run `self[item] = value`: a copy into the view `self[item]`, or `index_put_` for index tensors."""
     value = _value_as_tensor(self, value)
+    # PyTorch chooses nothing, and assigns nothing.
     if item is False:
         return
     indices: list = []
@@ -369,6 +370,7 @@ def _index_as_tuple(item: Any) -> tuple:
         return item
     if isinstance(item, (Tensor, np.ndarray)) or not _is_index_sequence(item):
         return (item,)
+    # Fewer than 32, as in NumPy, from which PyTorch took the rule.
     if len(item) < 32 and any(
         x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_index_sequence(x)
         for x in item
@@ -458,6 +460,7 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
             isinstance(item, Tensor) and not item._data.ndim and item._data.dtype == bool
         ):
             out = unsqueeze(out, d)
+            # True chooses the one index of a new dimension, False chooses none.
             chosen = make_tensor(np.zeros(int(bool(item)), np.int64))
             # torch fills it
             chosen._counter.version = int(bool(item))

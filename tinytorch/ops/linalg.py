@@ -22,8 +22,10 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     if a.dtype is not b.dtype:
         x, y = (cpp_name(BY_NUM[c.dtype.num]) for c in (a, b))
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
+    # 23 and 0 are NumPy's numbers of float16 and bool.
     if a.dtype.num == 23:
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    # PyTorch's `mm` of bools without elements does not get as far as the kernel that refuses them.
     if a.dtype.num == 0 and (kernel == "dot" or (a.size and b.size)):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     return np.matmul(a, b)
@@ -152,8 +154,10 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     made = multiply_matrices(a, b, "addmm_impl_cpu_")
     if alpha != 1:
         made = made * made.dtype.type(alpha)
+    # A bias, one row, is broadcast by NumPy itself.
     if self.shape != made.shape and self.shape != made.shape[1:]:
         self = expand(self, made.shape)
+    # Written into the product, which nobody else has.
     return np.add(self if beta == 1 else self * self.dtype.type(beta), made, made) if beta else made
 
 
@@ -201,6 +205,7 @@ def _matmul(self: Any, other: Any) -> Any:
     if m == 1 and n <= 2:
         return dot(self, other) if n == 1 else mv(self, other)
     if n == 1 and m == 2:
+        # In place, as in PyTorch: the node is SqueezeBackward4, and not SqueezeBackward1.
         return mm(unsqueeze(self, 0), other).squeeze_(0)
     # Of a batch of one matrix that requires grad PyTorch takes the matrix alone.
     if n == m == 3 and self.shape[0] == 1 != other.shape[0] and self.requires_grad:

@@ -203,6 +203,7 @@ def _lengths_of_parts(n: int, split_size: int) -> list[int]:
     """Return the lengths of parts of `split_size`, of which the last may be shorter."""
     if not split_size:
         return [n]
+    # An empty dimension has one part, which is empty.
     count = max(-(-n // split_size), 1)
     return [split_size] * (count - 1) + [n - split_size * (count - 1)]
 
@@ -267,6 +268,8 @@ def _chunk_tensor(self: Any, chunks: int, dim: int) -> tuple:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = -(-shape[wrap_dim(dim, len(shape))] // chunks)
+    # `split` would give one part of an empty dimension, and `chunk` gives as many as it was asked
+    # for.
     return _split_by_size(self, size, dim) if size else _split_by_sizes(self, (0,) * chunks, dim)
 
 
@@ -331,6 +334,7 @@ def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     used, shape = _convert_to_common_dtype(tensors), tensors[0].shape
+    # PyTorch leaves out empty vectors, whatever the shape of the others.
     if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
         used = _check_joinable(used, dim)
     d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
@@ -468,6 +472,7 @@ def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
+    # Without dimensions, None: elements are moved as if they were in one row.
     return lay_out_result(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
 
 

@@ -79,6 +79,7 @@ isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False
 
 # logic and bits -----------------------------------------------------------------------------------
 
+# Bools are not written in place by default: of the functions that give them, PyTorch has these.
 logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool"), in_place=True)
 logical_and, logical_or, logical_xor = [
     op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool"), in_place=True)
@@ -249,6 +250,7 @@ sign = op(
 relu = op(
     "relu(Tensor self)",
     pointwise(
+        # In this order: of equal zeros the second is taken, and PyTorch gives -0 for -0.
         lambda a: np.maximum(a.dtype.type(0), a),
         takes="if",
         stub="clamp_min_scalar_cpu",
@@ -268,6 +270,7 @@ for _name, _ufunc in (
     op(
         f"{_name}(Tensor self)",
         pointwise(
+            # NumPy's `rint` would make floats of integers.
             lambda a, f=_ufunc: f(a) if a.dtype.kind == "f" else a.copy(),
             takes="if",
             stub=f"{_name}_vml_cpu",
@@ -417,6 +420,7 @@ def _check_zero_division(kernel: Any) -> Any:
     """Make a kernel of a quotient that raises for integers divided by 0."""
 
     def divide(a: Any, b: Any) -> Any:
+        # NumPy gives 0 and warns. Where nothing is divided, PyTorch does not raise either.
         if a.dtype.kind in "iu" and not np.all(b) and np.broadcast(a, b).size:
             raise RuntimeError("ZeroDivisionError")
         return kernel(a, b)
@@ -460,6 +464,7 @@ div = op(
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )
+# Not in place by default: the node of `floor_divide_` has a name of its own in PyTorch.
 floor_divide = op(
     "floor_divide(Tensor self, Tensor other)",
     _floor_quotient,
@@ -556,9 +561,11 @@ def _power_of_arrays(a: Any, b: Any) -> Any:
     """Return powers as PyTorch's kernels compute them."""
     kind, number = a.dtype.kind, b.item() if b.ndim == 0 else None
     if kind == "b":
+        # False to the power of True is the only one that is False.
         return a | ~b
     if kind == "i" and b.size and (b < 0).any():
         odd = np.where(a == -1, np.where(b % 2, -1, 1), 0)
+        # NumPy refuses negative exponents of integers; 1 and -1 alone have a power that is not 0.
         return np.where(b < 0, np.where(a == 1, 1, odd), np.power(a, np.where(b < 0, 0, b))).astype(
             a.dtype
         )

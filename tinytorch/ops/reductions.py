@@ -107,6 +107,7 @@ def _grad_to_chosen(
 
 def _grad_shared_by_equals(grad: Any, self: Any, result: Any) -> Any:
     """Share the gradient of the one value of a tensor among the elements that have it."""
+    # nan is equal to nothing: a maximum of nan shares its gradient among the elements that are nan.
     mask = isnan(self) if (result != result).any() else self == result
     return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
@@ -116,6 +117,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
 
     def find_along_dim(a: Any, dim: int, keepdim: bool) -> tuple:
         d = wrap_dim(dim, a.ndim)
+        # NumPy has no dimension 0 in a 0-d array, PyTorch has.
         if not a.ndim:
             return a.copy(), np.zeros((), np.int64)
         indices = np.asarray(arg(a, d, keepdims=True), np.int64)
@@ -225,10 +227,12 @@ def _make_softmax_kernel(log: bool) -> Any:
             check_kernel(a.dtype, "f", f"log_{stub}" if log else stub)
         x, axes = a.astype(np.float32) if a.dtype.char == "e" else a, numpy_axes(a, (d,))
         if a.size:
+            # The largest becomes 0, so that `exp` cannot overflow.
             x = x - np.maximum.reduce(x, axes, keepdims=True)
             e = np.exp(x)
             total = np.add.reduce(e, axes, keepdims=True)
             x = x - np.log(total) if log else e / total
+        # An empty input is still `a` itself, and the result has memory of its own.
         return np.asarray(x).astype(a.dtype, copy=x is a)
 
     return row_major(kernel)

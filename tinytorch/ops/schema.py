@@ -58,6 +58,7 @@ def _number(x: Any) -> Any:
     """Return a Python number for what `_is_float` or `is_number` accepts."""
     if isinstance(x, Tensor):
         return x.item()
+    # As PyTorch reads it: `torch.tensor([1]) * np.bool_(True)` is of float32.
     if isinstance(x, np.bool_):
         return float(x)
     return x.item() if isinstance(x, np.generic) else x
@@ -106,7 +107,9 @@ _TYPES = {
     "ScalarType": _Type("torch.dtype", lambda x: x is not None and is_dtype(x), as_dtype, (dtype,)),
     "Layout": _Type("torch.layout", (Layout,), plain_types=(Layout,)),
     "MemoryFormat": _Type(
-        "torch.memory_format", lambda x: type(x).__name__ in ("MemoryFormat", "memory_format")
+        # By the name of its class, as it is defined in a file that imports this one.
+        "torch.memory_format",
+        lambda x: type(x).__name__ in ("MemoryFormat", "memory_format"),
     ),
     "Device": _Type(
         "torch.device",

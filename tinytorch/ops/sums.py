@@ -92,6 +92,7 @@ sum_to_size = op("sum_to_size(Tensor self, SymInt[] size)", composite(_sum_to_si
 def _expand_array(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndarray:
     """Return a view of a size: with a step of 0 where one element is repeated."""
     shape, strides = a.shape, a.strides
+    # What the gradient of `sum()` is: one element for all.
     if not shape and size and min(size) > 0:
         return np.ndarray(size, a.dtype, a, 0, (0,) * len(size))
     at, steps = len(shape) - len(size), []

@@ -150,6 +150,7 @@ def _reshape_or_copy(self: Any, shape: tuple) -> Any:
     strides = view_strides(a.shape, a.strides, a.itemsize, new)
     if strides is not None:
         return _reshape_alias(self, new, tuple([s // a.itemsize for s in strides]))
+    # Not recorded as a view, as in PyTorch: nobody else has the copy.
     return unsafe_view(clone(self, contiguous_format), new)
 
 
@@ -225,7 +226,9 @@ permute = op(
     "permute(Tensor(a) self, int[] dims)",
     view_kernel(_permute_array),
     self=lambda grad, dims: permute(
-        grad, tuple(sorted(range(len(dims)), key=[d % len(dims) for d in dims].__getitem__))
+        # The order that undoes `dims`.
+        grad,
+        tuple(sorted(range(len(dims)), key=[d % len(dims) for d in dims].__getitem__)),
     ),
 )
 
@@ -298,6 +301,7 @@ def _squeeze_array(a: np.ndarray, dim: int | tuple) -> np.ndarray:
     """Remove dimensions of size 1."""
     if isinstance(dim, int):
         d = wrap_dim(dim, a.ndim)
+        # An empty tuple removes no dimension, and gives a view all the same.
         return a.squeeze(d if a.ndim and a.shape[d] == 1 else ())
     dims = wrap_dims(dim, a.ndim) if dim else ()
     return a.squeeze(tuple([d for d in dims if a.ndim and a.shape[d] == 1]))
