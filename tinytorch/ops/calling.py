@@ -662,8 +662,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = type(y) is float or -1 << 53 < y < 1 << 53
         else:
             return otherwise(x, y)
-        # An array that is dense in neither order may have a cell twice (`expand`), of which each
-        # write reads what the one before has written.
+        # Dense in neither order, it may have a cell twice (`expand`): each write reads the last one.
         if (
             not is_usual
             or a.dtype.kind != "f"
@@ -671,7 +670,6 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             or not a.flags.forc
         ):
             return run(x, y, *defaults)
-        # A result is saved after the write, which `Op.run_in_place` has a step for.
         if NODE_LISTENERS or (node_class is not None and node_class._results_saved):
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):

@@ -30,11 +30,13 @@ def find_findings(
     """
     name = snap.label(root.id)
     cannot_start = _find_why_it_cannot_start(root, name)
+    # All other findings would be about a backward that never begins.
     if cannot_start is not None:
         yield cannot_start
         return
     yield from _find_not_a_scalar(root, name)
     wrong_start = describe_wrong_start(snap, root)
+    # Of another size it is said already that backward wants one element.
     if wrong_start and root.numel == 1:
         yield BackwardFinding("refused", wrong_start)
     pairs = all_saved(nodes)
@@ -48,6 +50,7 @@ def find_findings(
     for node in nodes:
         if short_node_name(node.name) in _NODES_WITHOUT_DERIVATIVE:
             yield _describe_no_derivative(node)
+    # A write to what backward only checks (running statistics) changes no gradient.
     read_by_backward = [pair for pair in pairs if pair.saved.used]
     yield from describe_unseen_writes(snap, read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
@@ -56,6 +59,7 @@ def find_findings(
             yield BackwardFinding(
                 "not known", refusal.sentence, refusal.way_out, after_run="not known"
             )
+    # The backward before it may have left the `.grad` to which this one adds.
     visited = [*nodes, *map(snap.node, used)]
     for doubt in _find_doubts_on_grads(snap, visited, read_by_backward):
         yield BackwardFinding("not known", doubt, after_run="not known")
@@ -211,6 +215,7 @@ def _find_not_known(
     doubts = dict.fromkeys(snap.doubts)
     hidden_doubts: dict[str, None] = {}
     for node in nodes:
+        # That it ran shows that a hidden save did not raise, and nothing of its bytes.
         (hidden_doubts if node.hides_saved else doubts).update(dict.fromkeys(node.doubts))
     for tensor in find_reshaped(snap, nodes):
         doubt = gettext(
@@ -239,6 +244,7 @@ def _find_not_known(
             )
             # Where it ran, another tensor was read, or the error was caught.
             yield BackwardFinding("not known", sentence, "", [pair], after_run="not compared")
+    # What refuses to be opened is a finding of `find_refusals`.
     hidden = [pair for pair in pairs if pair.saved.state in HIDDEN and not pair.saved.refusal]
     if hidden and not all(pair.saved.doubt for pair in hidden):
         sentence = ngettext(

@@ -132,6 +132,8 @@ def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
             names.append(f"{name}.grad")
         # A tensor that was given another storage (`x.data = y`) was not written to.
         record = after.tensor(tensor_id)
+        # A checksum says that some cell of the storage has changed, and not which: it needs a
+        # tensor that shows all of them.
         has_changed_cells = "storage" not in attributes and (
             record.storage in changed.earlier_cells
             or (record.storage in changed.written_elsewhere and after.shows_all_cells(record))

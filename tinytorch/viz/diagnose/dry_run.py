@@ -43,6 +43,7 @@ def run_backward(root: Any) -> RunResult | None:
     leaves = find_leaves(root)
     if not leaves:
         return None  # `grad` wants something to differentiate by
+    # A profiler of the program's own is put back afterwards.
     thread, profiler = threading.get_ident(), sys.getprofile()
     called: set[Any] = set()
     error = ""

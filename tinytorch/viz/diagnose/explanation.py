@@ -87,6 +87,7 @@ def explain(
     frame = sys._getframe(1)
     if run and any(isinstance(each, Snapshot) for each in (*tensors, *named.values())):
         raise TypeError("run=True is for tensors: a snapshot has none that could be run")
+    # Of two tensors of one name the first has it in the snapshot, too; the other is `x (2)` there.
     tensor_by_name = dict(reversed(collect_tensors(tensors, named, frame))) if run else {}
     snap = read_snapshot(tensors, named, frame, since)
     return _judge_roots(snap, tensor_by_name if run else None)

@@ -52,6 +52,7 @@ def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
         if pair.saved.state != "live" or pair.saved.tensor is None or not pair.saved.used:
             continue
         tensor = snap.tensor(pair.saved.tensor)
+        # An empty tensor has no bytes that could be written.
         if tensor.numel:
             extent = (tensor.storage, tensor.start_byte, tensor.stop_byte(), tensor.counter)
             # What a node saved twice, as `z * z` does, is counted once.

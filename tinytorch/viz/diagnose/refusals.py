@@ -48,6 +48,7 @@ def find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> 
 
 def fits_shape(spec: GradientSpec | None, shape: tuple[int, ...] | None) -> bool:
     """Return True if a gradient of this shape can be summed to the shape that is expected."""
+    # What is not known is no reason to say that backward raises.
     if spec is None or shape is None:
         return True
     return _can_expand(spec.shape, shape)

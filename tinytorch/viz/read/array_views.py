@@ -34,6 +34,7 @@ class ArrayView:
 
     def __init__(self, array: np.ndarray) -> None:
         owner = array
+        # Below the last array may be an object of any kind, a memoryview for example.
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         self._storage = ArrayStorage(owner)

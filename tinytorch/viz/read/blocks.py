@@ -109,6 +109,7 @@ def view_key_of(tensor: Any) -> tuple[Any, ...]:
     try:
         storage = tensor.untyped_storage()
         return (
+            # Meta tensors and empty storages are all at address 0, and not one memory.
             storage.data_ptr() or identity_key(storage),
             tensor.storage_offset(),
             tuple(tensor.shape),
@@ -331,6 +332,7 @@ class Blocks:
         cells_in_storage = int(storage.nbytes()) // itemsize
         runs = []
         try:
+            # Reading the cells of a tensor that requires grad would make nodes.
             flat = tensor.detach()
             # A set bit would conjugate or negate the values: they are shown as in memory.
             for bit in _lazy_bits(tensor):
@@ -385,6 +387,7 @@ def _group_by_memory(storages: dict[int, _StorageObject]) -> dict[int, _Block]:
     blocks: dict[int, _Block] = {}
     block_by_object: dict[tuple[str, Any], _Block] = {}
     previous: _Block | None = None
+    # By device first: two devices may use equal addresses for two memories.
     by_address = sorted(
         storages.items(), key=lambda item: (item[1].device, item[1].address, item[0])
     )

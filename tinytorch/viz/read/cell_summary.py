@@ -45,6 +45,7 @@ def summarize_cells(cells: int, read: Callable[[int, int], Any]) -> CellSummary 
         if values.dtype.kind not in "biuf":
             return None
         good = values
+        # Integers and bools are finite: they need no mask.
         if values.dtype.kind == "f":
             is_finite = np.isfinite(values)
             if not is_finite.all():

@@ -72,6 +72,7 @@ def doubts_of_node(node: Any) -> Iterator[str]:
         )
     elif _may_refuse(node, name) and not any(refusals_of_node(node)):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
+    # Tensors of tinytorch alone have it.
     meta = getattr_or_none(getattr_or_none(node, "variable"), "_meta")
     if getattr_or_none(meta, "earlier_gradient_specs"):
         yield gettext(

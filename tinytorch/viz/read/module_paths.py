@@ -93,6 +93,7 @@ class modules:
         modules.ever, self._thread = True, threading.get_ident()
         # What torch.compile traces of a hook has to end here: it would compile the noting, too.
         compiler = getattr_or_none(sys.modules.get("torch"), "compiler")
+        # Without torch nothing compiles, and `bool()` is False.
         self._is_compiling = getattr_or_none(compiler, "is_compiling") or bool
         for name in _MODULE_FILES:
             module_file = sys.modules.get(name)
@@ -144,6 +145,7 @@ class modules:
             notes[first_note:] = [_Note(notes[first_note].number, None)]
         del self._open[depth:]
         self._add_note(module, self._paths[self._open[-1].module] if self._open else None)
+        # Of a call under no_grad, the numbers are those of the nodes that come after it.
         has_made_nodes = notes[0].number < notes[-1].number
         if not self._open and has_made_nodes:
             _attach_to_results(result, notes)

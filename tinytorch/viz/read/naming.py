@@ -213,6 +213,7 @@ def things_in(
         else:
             searched.add(id(value))
             inner = _search(value, known_names, objects)
+        # A stack gives back the last first.
         for key, part in reversed(inner):
             waiting.append(_Waiting(f"{name}.{key}" if name else key, part, depth + 1))
 
@@ -261,6 +262,7 @@ def _parts_of_module(net: Any, known_names: dict[int, str]) -> Iterator[tuple[st
                     held.append(tensor)
     for path, module in modules:
         for name, value in vars(module).items():
+            # `_parameters`, `_buffers` and `_modules` were gone through above.
             is_own_container = name[0] != "_" and isinstance(value, CONTAINERS)
             if is_own_container or is_tensor(value):
                 yield path + name, value

@@ -148,6 +148,7 @@ def read_history(tensor: Any) -> History:
     base = getattr_or_none(tensor, "_base")
     if base is None or not _has_outdated_history(tensor):
         return History(bool(tensor.is_leaf), tensor.grad_fn, False)
+    # In no_grad mode the twin would have no history at all.
     with sys.modules[engine_name(tensor)].enable_grad():
         twin = tensor._view_func(base)
     return History(bool(twin.is_leaf), twin.grad_fn, True)

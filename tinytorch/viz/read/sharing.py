@@ -179,6 +179,7 @@ class _Search:
     ) -> None:
         is_iterator = isinstance(argument, Iterator)
         value = list(islice(argument, MAX_NAMES)) if is_iterator else argument
+        # `In`, `Out` and `_` of a notebook hold whatever was shown.
         if not label:
             value = {
                 key: entry for key, entry in value.items() if not NAMES_OF_IPYTHON.fullmatch(key)
@@ -186,6 +187,8 @@ class _Search:
         can_hold = isinstance(value, CONTAINERS) or is_module(value) or is_optimizer(value)
         found = 0
         for name, thing in things_in(label, value, known_names, objects=True):
+            # CPython has one object for equal small ints and short strings, which nobody shares on
+            # purpose.
             if not name or isinstance(thing, _PLAIN_VALUES):
                 continue
             if is_data(thing):

@@ -297,6 +297,8 @@ class Snapshot:
         sharers = [] if named is None else named.find_overlapping(tensor)
         if not sharers:
             return ""
+        # One with the same counter first, which is a view to autograd; of these the base, then the
+        # largest.
         whole = min(
             sharers,
             key=lambda sharer: (

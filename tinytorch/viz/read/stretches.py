@@ -28,6 +28,7 @@ class Stretches:
         start, stop = tensor.start_byte, tensor.stop_byte()
         found = []
         place = bisect_left(self._starts, stop)
+        # Where this ends, none of the tensors before it reaches so far.
         while place and self._furthest[place - 1] > start:
             place -= 1
             if self._tensors[place].overlaps(tensor):

@@ -95,6 +95,7 @@ def _reads_saved(code: CodeType) -> bool | None:
     if not code.co_argcount:
         return None
     ctx = code.co_varnames[0]
+    # A function inside of it may read `ctx`, and so may one that sees all names.
     if ctx in code.co_cellvars or _SEES_ALL_NAMES & set(code.co_names):
         return None
     instructions = list(dis.get_instructions(code))

@@ -47,6 +47,7 @@ def _describe_slice(view: TensorRecord, whole: TensorRecord, name: str) -> str:
     axes, axes_of_whole = view.axes(), whole.axes()
     distance = view.start_byte - whole.start_byte
     for d, (size, stride) in enumerate(axes_of_whole):
+        # A stride of 0 cannot be divided by; an expanded dimension is passed over below.
         first, remainder = divmod(distance, stride * whole.itemsize or 1)
         if remainder or not stride or not 0 <= first < size:
             continue

@@ -61,6 +61,8 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         fold: bool = True,
         **options: Any,
     ) -> None:
+        # `Digraph.copy` calls the constructor, with what it copies as options and without a
+        # snapshot.
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
         self._make_sheet: Callable[[], GraphSheet] | None = None
         if snap is not None:

@@ -381,6 +381,7 @@ class _GraphDescriber:
         entries: dict[str, OutsideEntry] = {}
         edges: dict[GraphEdge, None] = {}
         places, outside = self.selection.places, self.selection.outside
+        # Only an opened fold has an outside.
         for node in self.snap.nodes if outside else ():
             for end in node.ends:
                 tail, head = places.get(node.id), places.get(end)

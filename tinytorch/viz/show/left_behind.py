@@ -61,6 +61,8 @@ def _list_formers(changed: Changes) -> Iterator[_Former]:
         return
     ids_now = {earlier.id: tensor_id for tensor_id, earlier in changed.earlier_tensors.items()}
     for name, tensor_id in changed.since.names:
+        # What a call returned has its name for one step, and a place in an optimizer is no name of
+        # the program's.
         if name.endswith(RETURNS) or PARAM_GROUPS in name:
             continue
         if name in changed.rebound_names or name in changed.gone_names:

@@ -197,6 +197,7 @@ class _NodeOrder:
     def _sort_nodes(self) -> list[NodeRecord]:
         """Sort latest first by the engine's numbers, and never a node before one that leads to it."""
         computed = {node.id: node for node in self.snap.nodes if node.variable is None}
+        # The third part of a node's key is the engine's number of it.
         ranks = {
             node_id: (-node.key[2], place) for place, (node_id, node) in enumerate(computed.items())
         }

@@ -265,6 +265,7 @@ def _describe_change(kind: str, value_before: object, before: TensorRecord) -> s
     if kind in ("grad_fn_name", "node"):
         # For "node" the value is the key of a record; people know nodes by their kind.
         value_before = before.grad_fn_name and short_node_name(before.grad_fn_name)
+    # A dtype is written without its `torch.`; no other value begins so.
     return gettext(_SENTENCES[kind], was=short_dtype(str(value_before)))
 
 

@@ -308,6 +308,7 @@ def _describe_writes(changed: Changes) -> Iterator[str]:
         # A view of other cells does not show what changed.
         showing = [each for each in earlier if any(now.shows_cell(each, cell) for cell in cells)]
         yield from _describe_values_written(changed, showing)
+    # A set of strings has another order in each process.
     for storage_id in sorted(changed.written_elsewhere):
         yield from _describe_unread_cells_written(changed, now.storage(storage_id))
 
@@ -349,6 +350,7 @@ def _describe_unread_cells_written(changed: Changes, storage: StorageRecord) -> 
             "The values in the memory of {names} changed, in cells that are not drawn.",
             names=join_few_names(tensor.names[0] for tensor in earlier),
         )
+    # A counter that went up may have counted this very write.
     if showing or not any(tensor.id in changed.earlier_versions for tensor in earlier):
         yield from _describe_unnoticed(changed, showing or earlier)
 
@@ -444,6 +446,7 @@ def _format_values(snap: Snapshot, tensor_id: str) -> str:
     texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
     # From the last dimension outwards, each row becomes one text.
     for length in reversed(tensor.shape or ()):
+        # A dimension of size 0 has no rows, and range() takes no step of 0.
         starts = range(0, len(texts), length or 1)
         texts = [f"[{', '.join(texts[start : start + length])}]" for start in starts]
     return texts[0] if texts else "[]"

@@ -63,6 +63,7 @@ def shorten_text(text: str, limit: int) -> str:
     if len(text) <= limit and _count_columns(text) <= limit:
         return text
     end, columns = 0, 0.0
+    # Only the beginning is looked at: a text may have megabytes.
     for char in text[: limit + 1]:
         columns += _columns_of_char(char)
         if columns > limit - 1:
@@ -157,6 +158,7 @@ def _column_width(kind: str) -> float:
     classes = kind.split()
     size = next((SIZES[word] for word in classes if word in SIZES), 12.0)
     if "mono" in classes:
+        # The advance of DejaVu Sans Mono and Menlo, which have one ancestor.
         return size * 0.602
     # Sans-serif fonts differ; these are the widths of DejaVu Sans, among the widest.
     return size * (0.65 if "b" in classes else 0.58)
