@@ -534,7 +534,7 @@ def is_called_on_arrays(values: tuple) -> bool:
 _FACTS: dict[str, Callable] = {
     "sizes": lambda x: tuple(x._data.shape),
     "numel": lambda x: x._data.size,
-    # PyTorch's `strides_or_error` has none for a tensor that requires no grad.
+    # As in PyTorch, where none are saved of a tensor that requires no grad.
     "strides": lambda x: x.stride() if needs_grad(x) else (),
     "dtype": lambda x: x.dtype if isinstance(x, TensorBase) else None,
     "dim": lambda x: x._data.ndim,

@@ -339,6 +339,7 @@ class Table(Part):
         for row in rows:
             pairs = [f"{name}: {field}" for name, field in zip(head, row, strict=True)]
             lines += ["", row[0]]
+            # From 1, as the first field is the heading of the block.
             for start, end in pairwise((1, *self.breaks, len(pairs))):
                 lines.append(f"  {'; '.join(pairs[start:end])}")
         return lines

@@ -55,6 +55,7 @@ def shared(*things: Any, **named: Any) -> Sharing:
     Nothing is changed, and nothing kept alive. Raises TypeError for an argument that can hold no tensor.
     Source: `torch.Tensor.untyped_storage`, `numpy.shares_memory`.
     """
+    # The caller's frame: the names of the arguments are read from the source of the call.
     found = find_sharing(things, named, sys._getframe(1))
     picture = memory(found.pictured) if found.pictured else None
     return Sharing(found, picture)

@@ -122,6 +122,7 @@ def check_gradients(step: Callable[[], Any], *args: Any, **named: Any) -> Gradie
     backward raise. The method is that of `torch.autograd.gradcheck`, with one direction for each
     tensor instead of all of them, in the dtype that the network has.
     """
+    # The caller's frame: the names of parameters are read from the source of the call.
     pairs = collect_tensors(args, named, sys._getframe(1), (step,)) if args or named else []
     parameters = _select_parameters(pairs)
     if not parameters:
@@ -316,6 +317,7 @@ def measure_slope(
         values = []
         for sign in (1, -1):
             with engine.no_grad():
+                # Through `.data`, as in `untouched`: no version counter moves.
                 parameter.data.copy_(original + direction * (sign * length))
             values.append(evaluation.compute_value())
         return (values[0] - values[1]) / (2 * length)

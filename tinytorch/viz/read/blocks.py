@@ -172,6 +172,7 @@ def _read_place(tensor: Any, place: BlockPlace) -> _StorageObject | None:
 def _is_wrapper(tensor: Any, storage: _StorageObject) -> bool:
     """Return True if a subclass has a size, but no memory (`_make_wrapper_subclass`)."""
     has_no_memory = not storage.address and storage.nbytes > 0
+    # They have sizes and no memory as well, and `_describe_unread` says so of them.
     is_without_values = storage.device == "meta" or type(tensor).__name__ == "FakeTensor"
     return has_no_memory and not is_without_values
 
@@ -266,11 +267,13 @@ class Blocks:
         blocks = [
             block
             for block in self.blocks
+            # NumPy has arrays over the memory of the CPU alone.
             if block.device == "cpu" and not shown.isdisjoint(block.members)
         ]
         for name, array in arrays:
             low, high = byte_bounds(array)
             for block in blocks:
+                # Bounds first, by which most pairs are told apart: the exact answer takes longer.
                 is_near = block.start < high and low < block.stop
                 if is_near and shares_memory(array, block.start, block.stop):
                     names_by_block.setdefault(block.id, []).append(name)

@@ -179,6 +179,7 @@ def _hands_on_gradient(node: Any, code: CodeType) -> bool:
 
 def _find_returned(code: CodeType) -> list[str | None] | None:
     """Return the arguments, or None, that a function returns; None if it does anything else."""
+    # What `*grads` has in it does not show by names.
     if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or not code.co_argcount:
         return None
     stack: list[Any] = []

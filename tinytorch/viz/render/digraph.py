@@ -242,6 +242,8 @@ class GraphPicture(PictureBase, graphviz.Digraph):
     def copy(self) -> GraphPicture:
         """Return an independent copy, as Digraph.copy."""
         other = super().copy()
+        # Both share what makes the sheet: a copy must not keep that there was none when it was
+        # made.
         other._make_sheet, other._own_source = self._make_sheet, self._own_source
         return other
 

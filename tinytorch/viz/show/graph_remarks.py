@@ -150,6 +150,7 @@ class _GraphDescriber:
                 continue
             if tensor.grad_fn in self.selection.places:
                 results.append(tensor)
+            # In an opened fold, these belong to the picture around it.
             elif tensor.grad_fn is None and not self.selection.outside:
                 (without_graph if tensor.requires_grad else off_graph).append(tensor)
         return results, without_graph, off_graph

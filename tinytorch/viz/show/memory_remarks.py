@@ -141,6 +141,7 @@ def _remarks_of_storage(storage: StorageRecord, old_values: dict[int, object]) -
         )
     if storage.runs:
         yield Remark("cells", gettext("cells: {cells}", cells=_list_values(storage)))
+    # A nan in the middle of a large storage is not among the cells that are drawn.
     if storage.summary is not None:
         facts = summary_of_cells(storage.summary)
         yield Remark("summary", gettext("all cells: {facts}", facts=facts), facts)

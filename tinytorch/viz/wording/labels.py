@@ -95,6 +95,7 @@ def cut_middle(text: str, limit: int) -> str:
     # An accent without its letter would be drawn on the ellipsis.
     while tail and not _columns_of_char(tail[0]):
         tail = tail[1:]
+    # Rounded up, as widths of characters are fractions of a column.
     return shorten_text(text, limit - int(_count_columns(tail) + 0.99)) + tail
 
 
@@ -173,6 +174,7 @@ def format_value(value: object) -> str:
         return _format_float(value)
     if isinstance(value, complex):
         return f"{value.real:.3g}{value.imag:+.3g}j"
+    # Nine characters at most, with a sign.
     if isinstance(value, int) and not -(10**8) < value < 10**9:
         return _format_large_int(value)
     return shorten_text(escape_unseen(str(value)), 24)
@@ -183,6 +185,7 @@ def _format_float(value: float) -> str:
     if not math.isfinite(value):
         return str(value)
     size = abs(value)
+    # Four decimals would make 0 of what is smaller.
     if size and not 1e-4 <= size < 1e5:
         return f"{value:.4g}"
     # Five digits in all: more would show where two machines round a float32 differently.

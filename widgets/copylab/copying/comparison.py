@@ -93,6 +93,7 @@ Then choose another kind of source and watch which cells change.
         self, *methods: str | Method, source: object = None, engine: ModuleType | None = None
     ) -> None:
         entries = map(method, methods or METHODS.values())
+        # A method that was named twice is one row.
         self.methods = tuple({entry.name: entry for entry in entries}.values())
         self._engine = require_engine(engine) or engine_for(sys._getframe(1).f_globals)
         self._given = Source.of(source)

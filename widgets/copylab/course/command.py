@@ -77,6 +77,7 @@ def _make_parser() -> argparse.ArgumentParser:
 
 def _jupyter_command(folder: Path, arguments: argparse.Namespace) -> list[str]:
     """Return the command line that opens the first lesson in JupyterLab."""
+    # Without a lesson (all were removed) JupyterLab opens the folder itself.
     first_lesson = next(iter(list_lessons(folder)), ".")
     options = [
         f"--ServerApp.root_dir={folder}",

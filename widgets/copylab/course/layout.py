@@ -359,6 +359,7 @@ def _read_record(course: SafeFolder) -> Record:
 
 def _parse_editions(content: object) -> dict[str, Edition]:
     editions = {}
+    # A record of another shape must not end the laying out with an AttributeError.
     for name, entry in content.items() if isinstance(content, Mapping) else ():
         parts: list[Any] = [None]
         if isinstance(entry, Mapping):

@@ -101,6 +101,7 @@ def run_lab_program(
     """
     parts = _make_parts(source, method, actions)
     run, is_quick = _run_and_time("\n".join(part.code for part in parts), engine)
+    # An interrupt may come before the first step.
     failed = bool(run.steps) and run.ended != "finished"
     last_line = run.steps[-1].site.line if run.steps else 1
     last_part = max(n for n, part in enumerate(parts) if part.first_line <= last_line)

@@ -74,6 +74,8 @@ def _take_fingerprint(tensor: Any) -> str:
     try:
         with disable_overrides():
             # A text, because NaN does not equal itself: each look would call it a change.
+            # By its fields: the repr of a Source is one line, in which `x.data.mul_(3)` went
+            # unnoticed.
             return repr((version_of(tensor), tuple(tensor.shape), astuple(Source.of(tensor))))
     except (TypeError, ValueError, RuntimeError) as error:
         # It could be read when the lab was made: since then its storage was made smaller, say.

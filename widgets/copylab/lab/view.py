@@ -247,6 +247,7 @@ def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
         verdict = _word_verdict(result.facts, field)
         old_verdict = _word_verdict(old_facts, field) if old_facts is not None else verdict
         mark = ""
+        # Where there was no answer, none has changed.
         if old_verdict not in (verdict, "-"):
             change = protect_marks(gettext("was: {verdict}", verdict=old_verdict))
             mark = html_element("span", inline_html(change), class_="cl-lab-was")

@@ -153,6 +153,7 @@ def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list
 
     TypeError for others.
     """
+    # A class can be an iterable as well, as an Enum is: it is one thing to step into.
     is_list = isinstance(into, Iterable) and not isinstance(into, str | type)
     choices: list[Any] = list(into) if is_list else [into]  # type: ignore[arg-type]
     things = [choice for choice in choices if isinstance(choice, Steppable)]
@@ -335,6 +336,7 @@ class Steps(Sequence[Frame]):
             )
         head = f'<!doctype html><html lang="{current_language() or "en"}"><meta charset="utf-8">'
         head += '<meta name="viewport" content="width=device-width">'
+        # A saved page is passed on: no script but the player's runs in it.
         head += f'<meta http-equiv="Content-Security-Policy" content="{content_policy()}">'
         title = gettext("Step-through")
         page = f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"

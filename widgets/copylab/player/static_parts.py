@@ -109,6 +109,7 @@ class CodeListing(Part):
 def lines_of_listing(text: SourceText) -> list[str]:
     """Return the lines of a text as they are shown; at least one."""
     lines = make_printable(text.code).splitlines() or [""]
+    # `truncate_text` says behind a line break how much it has cut off, and a line must stay one.
     return [truncate_text(line, 2000).replace("\n", " ") for line in lines]
 
 
@@ -253,6 +254,7 @@ class OutputPart(Part):
 
 
 def _shorten_sentences(sentences: Iterable[str]) -> tuple[str, ...]:
+    # The line break before "... more characters", see `lines_of_listing`.
     return tuple(truncate_text(sentence, 500).replace("\n", " ") for sentence in sentences)
 
 

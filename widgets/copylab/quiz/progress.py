@@ -51,6 +51,7 @@ def find_progress_file() -> Path | None:
     with contextlib.suppress(OSError):
         current = Path.cwd()
         folders = (current, *current.parents)
+        # In these alone: a `predict` in one's own notebook, or in CI, left a file beside it.
         if any(is_regular_file(folder / COURSE_STATE_FILE) for folder in folders):
             return Path(PROGRESS_FILE)
     return None
@@ -64,6 +65,7 @@ def load_notes() -> dict[str, dict[str, Any]]:
     """
     file = find_progress_file()
     if file is None:
+        # A copy, as what is read from a file is one: the caller may change it.
         return copy.deepcopy(_notes_of_process)
     try:
         return _parse_notes(SafeFolder(file.parent).read(file.name))

@@ -237,4 +237,5 @@ class QuizRun:
 def statements_up_to(code: str, line: int) -> str:
     """Return the statements of `code` that begin at or before `line`."""
     body = [statement for statement in ast.parse(code).body if statement.lineno <= line]
+    # To the end of the last one, which may have several lines.
     return "\n".join(code.splitlines()[: body[-1].end_lineno if body else 0])
