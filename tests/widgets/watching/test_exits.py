@@ -199,3 +199,13 @@ def test_a_loss_without_history_tells_where_it_was_lost() -> None:
         text = copylab.explain(loss, body=body).text
     assert "would raise" in text
     assert "grad mode was off in" in text
+
+
+def test_tinytorch_says_no_line_and_claims_none() -> None:
+    import tinytorch
+
+    a, b = (tinytorch.ones(2, requires_grad=True) for _ in range(2))
+    with copylab.watch(silent="record"):
+        text = copylab.explain(loss=(a + b.detach()).sum(), a=a, b=b).text
+    assert "No path of the graph leads from loss to b" in text
+    assert "leave the graph" not in text

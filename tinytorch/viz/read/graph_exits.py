@@ -34,13 +34,15 @@ class GraphExit(NamedTuple):
     """False if the leaf itself was read there, as for a log or an average, and nothing else."""
 
 
-EXIT_FINDERS: list[Callable[[Any], tuple[GraphExit, ...]]] = []
-"""Each returns what it has seen of a leaf; there is one for each watch that is on."""
+EXIT_FINDERS: list[Callable[[Any], tuple[GraphExit, ...] | None]] = []
+"""Each returns what it has seen of a leaf, or None if it does not look at the leaf's engine; there
+is one for each watch that is on."""
 
 
 def find_exits(leaf: Any) -> tuple[GraphExit, ...] | None:
     """Return the lines on which values of a leaf left the graph; None if nobody looks on."""
-    if not EXIT_FINDERS:
+    answers = [answer for finder in EXIT_FINDERS if (answer := finder(leaf)) is not None]
+    if not answers:
         return None
     # Of two watches, one inside of the other, both have seen the same line.
-    return tuple({seen: None for finder in EXIT_FINDERS for seen in finder(leaf)})
+    return tuple({seen: None for answer in answers for seen in answer})

@@ -17,6 +17,8 @@ from tinytorch.viz import (
     EXIT_FINDERS,
     THREADS_IN_DRY_RUN,
     ExitKind,
+    GraphExit,
+    engine_name,
     format_repr,
     memory,
     snapshot,
@@ -187,7 +189,7 @@ class Watch(Presentation):
         self._attached[self._thread] = {}
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
-        EXIT_FINDERS.append(self._exits.find_exits)
+        EXIT_FINDERS.append(self.find_exits)
         try:
             for name in scope.ENGINES:
                 self._attach(name, sys.modules.get(name))
@@ -236,7 +238,7 @@ class Watch(Presentation):
     def _end(self) -> None:
         self.ended = True
         scope.unregister_watch(self)
-        EXIT_FINDERS.remove(self._exits.find_exits)
+        EXIT_FINDERS.remove(self.find_exits)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
         for address in list(self._saves):
@@ -574,6 +576,13 @@ class Watch(Presentation):
             self._exits.record_new_leaf(make_reference)
         else:
             self._exits.record(tensors, kind, operation, make_reference, is_use=is_use)
+
+    def find_exits(self, leaf: Any) -> tuple[GraphExit, ...] | None:
+        """Return the lines on which values of a leaf left the graph; None for one of tinytorch."""
+        # tinytorch tells of writes and not of what it reads.
+        if engine_name(leaf) != "torch" or "torch" not in self._ever_attached:
+            return None
+        return self._exits.find_exits(leaf)
 
     def record_step(self, optimizer: Any) -> None:
         """Note what has no gradient after a step of an optimizer."""
