@@ -16,7 +16,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -30,11 +30,13 @@ from tinytorch.viz import (
 )
 
 from .doc import Box, InPage, Items, Paragraph, Presentation, Table, html_element, protect_marks
+from .ranks import find_rank
 from .ui import panel_style_sheet
 from .wording import gettext, gettext_noop, ngettext
 
 AGREES, DIFFERS, NO_GRADIENT, UNUSED = "agrees", "differs", "no gradient", "unused"
 FLAT, NOT_SMOOTH, NOT_REPEATABLE, NOT_FINITE = "flat", "not smooth", "not repeatable", "not finite"
+SEVERAL = "several processes"
 
 _VERDICTS = {
     AGREES: gettext_noop("the slope"),
@@ -45,6 +47,7 @@ _VERDICTS = {
     NOT_SMOOTH: gettext_noop("cannot be measured: the loss is not smooth here, or too coarse"),
     NOT_REPEATABLE: gettext_noop("cannot be measured: two equal calls gave two losses"),
     NOT_FINITE: gettext_noop("cannot be measured: the loss is inf or nan"),
+    SEVERAL: gettext_noop("cannot be measured: several processes train together"),
 }
 _ADVICE = {
     DIFFERS: gettext_noop(
@@ -68,6 +71,10 @@ _ADVICE = {
     NOT_SMOOTH: gettext_noop(
         "A network in float64 (`net.double()`) can be measured more finely than one in float32."
     ),
+    SEVERAL: gettext_noop(
+        "A gradient that is averaged over processes is not the slope of the loss that one of them "
+        "has. Measure the network in one process, without what distributes it."
+    ),
 }
 
 PRECISIONS = {"float64": 2**-52, "float32": 2**-23, "float16": 2**-10, "bfloat16": 2**-7}
@@ -88,7 +95,7 @@ class Slope:
     name: of the parameter. measured: the change of the loss for a step of length 1. from_backward:
     what backward says of the same direction; None if no gradient arrived. Both are nan if nothing
     could be measured. verdict: "agrees", "differs", "no gradient", "unused", "flat", "not smooth",
-    "not repeatable" or "not finite".
+    "not repeatable", "not finite" or "several processes".
     """
 
     name: str
@@ -275,8 +282,13 @@ def _as_plain_gradient(gradient: Any) -> Any:
     """Return a gradient without history, and dense: that of an embedding may be sparse."""
     if gradient is None:
         return None
-    gradient = gradient.detach()
+    gradient = _find_local(gradient.detach())
     return gradient.to_dense() if gradient.is_sparse else gradient
+
+
+def _find_local(tensor: Any) -> Any:
+    """Return what this process has of a tensor: of a DTensor its own shard, which is no copy."""
+    return getattr(tensor, "_local_tensor", tensor)
 
 
 # -- measuring ---------------------------------------------------------------------
@@ -291,12 +303,18 @@ def _measure_all(evaluation: Evaluation, parameters: dict[str, Any]) -> tuple[Sl
         trouble = NOT_FINITE
     elif not all(math.isclose(value, loss, rel_tol=1e-5) for value in again):
         trouble = NOT_REPEATABLE
+    is_shared = find_rank() is not None
     slopes = []
     for (name, parameter), gradient in zip(parameters.items(), gradients, strict=True):
-        if trouble:
-            slopes.append(Slope(name, math.nan, math.nan, trouble))
-        else:
-            slopes.append(measure_slope(evaluation, name, parameter, gradient, loss))
+        slope = Slope(name, math.nan, math.nan, trouble)
+        # Each of several processes calls the step as often as the others, whatever it measures: a
+        # step that sums over them waits for all.
+        if is_shared or not trouble:
+            measured = measure_slope(evaluation, name, _find_local(parameter), gradient, loss)
+            slope = slope if trouble else measured
+        if is_shared and slope.verdict in (DIFFERS, NO_GRADIENT):
+            slope = replace(slope, verdict=SEVERAL)
+        slopes.append(slope)
     return tuple(slopes)
 
 

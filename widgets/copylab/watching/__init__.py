@@ -13,7 +13,7 @@ In reading order, from `watch()` to a finding:
 `aliases`        the names under which the program knows the saved memory
 `formulas`       what the formula of a node reads of what it saved
 `findings`       what is reported, with the line that saved and the line that wrote
-`plugin`         a user's tests under a watch; `program` a whole program
+`plugin`         a user's tests under a watch; `program` a whole program, `processes` several of them
 
 And what more steps leave alive: `growth`, over `allocations` (the memory that operations make) and
 `holders` (the names that hold it).

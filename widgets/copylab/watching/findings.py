@@ -8,6 +8,7 @@ from typing import Any, Literal
 from tinytorch.viz import format_repr, short_node_name
 
 from ..doc import Alarm, Code, Figure, Items, Paragraph, Part, Presentation, protect_marks
+from ..ranks import Rank
 from ..wording import gettext, ngettext
 from .places import Place
 from .watched_backward import GradientNumbers
@@ -53,6 +54,8 @@ class Finding(Presentation):
     """Number of other saved tensors that the same line wrote to and the same backward read."""
     times: int = 1
     """Number of backwards, called by the same line, that have met it: the steps of a training."""
+    rank: Rank | None = None
+    """The process that found it, of several that train together; None if it is the only one."""
     picture: Any = None
     """The memory picture of its aliases when backward read it; None if none of them has a name."""
 
@@ -152,7 +155,7 @@ class Finding(Presentation):
 
     @property
     def lines(self) -> str:
-        """The line that saved and the line that wrote, one below the other."""
+        """The lines that saved, wrote and reached it, one below the other, and the rank."""
         saved = self.saved or gettext("a line that is not known")
         if self.written is not None:
             written: Any = self.written
@@ -170,6 +173,9 @@ class Finding(Presentation):
         ]
         if self.backward is not None:
             rows.append(gettext("reached  {place}", place=self.backward))
+        if self.rank is not None:
+            number, size = self.rank
+            rows.append(gettext("rank     {number} of {all}", number=number, all=size))
         return "\n".join(rows)
 
     @property

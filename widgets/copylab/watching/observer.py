@@ -25,6 +25,7 @@ from tinytorch.viz import (
 )
 
 from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, indent_text
+from ..ranks import find_rank
 from ..run import CELL_NUMBERS
 from ..ui import panel_style_sheet
 from ..wording import gettext, ngettext
@@ -129,6 +130,9 @@ class Watch(Presentation):
 
     has_node_hooks = False
     """True once a node of a graph has got a hook, under this watch."""
+
+    after_finding: Callable[[], None] | None = None
+    """Called after each new finding, in its thread: the process may not come to its end."""
 
     def __init__(self, silent: Literal["warn", "raise", "record"] = "warn") -> None:
         if silent not in ("warn", "raise", "record"):
@@ -273,6 +277,12 @@ class Watch(Presentation):
         except Exception as error:  # noqa: BLE001
             # A release of PyTorch that has moved something must not break the program's import.
             self._attach_errors[name] = f"{type(error).__name__}: {error}"
+
+    def begin_in_forked_child(self) -> None:
+        """Go on in a process that was forked, with findings of its own."""
+        # Another thread may have held the lock, and is not there to give it back.
+        self._lock = threading.Lock()
+        self.findings, self._findings_by_lines, self._findings_in_other_threads = [], {}, []
 
     def _detach_from_thread(self) -> None:
         for hooks in reversed(self._attached.pop(threading.get_ident()).values()):
@@ -637,34 +647,43 @@ class Watch(Presentation):
             # Without the lock: a snapshot may run code of a tensor subclass of the program's own.
             aliases = {} if save is None else find_aliases(save.tensor, frame)
             finding.names = tuple(aliases)
+            finding.rank = find_rank()
             finding.picture = memory(snapshot(**aliases)) if aliases else None
             finding.gradients = ()
             if finding.silent and finding.kind == "saved":
                 finding.gradients = self.measurement.numbers_of_thread()
-            with self._lock:
-                counted = self._findings_by_lines.setdefault(key, _CountedFinding(finding))
-                counted.count_read(backward_nr)
-                if counted.finding is not finding:  # another thread was first
-                    return counted.finding, False
-                self.findings.append(finding)
-            return finding, True
+            return self._store_finding(key, finding, backward_nr)
         finally:
             self._threads_in_snapshot.discard(thread)
+
+    def _store_finding(self, key: Any, finding: Finding, backward_nr: int) -> tuple[Finding, bool]:
+        """Store a finding, and return it with True, unless another thread was first."""
+        with self._lock:
+            counted = self._findings_by_lines.setdefault(key, _CountedFinding(finding))
+            counted.count_read(backward_nr)
+            if counted.finding is not finding:
+                return counted.finding, False
+            self.findings.append(finding)
+        if self.after_finding is not None:
+            self.after_finding()
+        return finding, True
 
     # -- what it says ------------------------------------------------------------------
 
     def tree(self) -> Part:
         """The findings, or what was looked at if there are none; and what was not looked at."""
         sheet = InPage(html_element("style", panel_style_sheet()))
-        gaps = self.describe_gaps()
-        missing = [each.tree() for each in self.missing_gradients]
-        if not self.findings:
-            clean = Paragraph(" ".join([self._describe_clean(), *gaps]))
-            return Box(sheet, *missing, clean, spaced=bool(missing), class_="cl-panel")
-        parts = [finding.tree() for finding in self.findings] + missing
-        if gaps:
-            parts.append(Paragraph(" ".join(gaps)))
+        parts = [finding.tree() for finding in self.findings]
+        parts += [each.tree() for each in self.missing_gradients]
+        reads = self.describe_reads()
+        if reads:
+            parts.append(Paragraph(" ".join(reads)))
         return Box(sheet, *parts, spaced=True, class_="cl-panel")
+
+    def describe_reads(self) -> list[str]:
+        """Return sentences on what was read, if nothing was found, and on what was not looked at."""
+        clean = [] if self.findings else [self._describe_clean()]
+        return [*clean, *self.describe_gaps()]
 
     def _describe_clean(self) -> str:
         """Say how much was read without a finding."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from types import TracebackType
 
 from ..run import script_session
-from ..wording import current_language, gettext
-from .observer import Watch, watch
+from ..wording import gettext
+from .observer import watch
+from .processes import ENDED, RunReports
 
 _OWN_FILES = (__file__, runpy.__file__, "<frozen runpy>")
+_LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch")
 
 
 def run_watched(
@@ -21,23 +22,73 @@ def run_watched(
 ) -> int:
     """Run a program as Python runs it, under a watch; return the exit status.
 
-    program: a file or, with `is_module`, the name of a module. arguments: what it finds in
-    `sys.argv`. report: a page is written there at the end, also after an error.
+    program: a file or, with `is_module`, the name of a module; or `torchrun`, whose processes are
+    then watched. arguments: what it finds in `sys.argv`. report: a page is written there at the
+    end, also after an error. Several ranks write one page.
 
     What the watch found is printed to the error stream, so that the program's own output is as it
     is. The status is the program's (2 if there is none of that name); where that is 0, it is 1 if
     a gradient was spoiled or an optimizer steps what gets none, and 2 if the report could not be
-    written.
+    written. Before a rank ends with a status that is not its program's, it waits for the other
+    ranks of its machine.
     """
+    if _is_launcher(program, is_module):
+        return _launch_watched(arguments, report)
     # "record": a program that turns warnings into errors runs on as without the watch.
     with watch(silent="record") as watched:
+        title = gettext("copylab watch: {program}", program=program)
+        reports = RunReports(watched, report, title)
         status = _run_as_main(program, arguments, is_module)
+    if reports.is_child:  # it was forked in the program: the page is not its own
+        return status
     sys.stdout.flush()
-    print(f"copylab watch: {watched.text}", file=sys.stderr)
-    if report is not None and not _write_report(watched, report, program):
-        return status or 2
-    has_fault = any(each.is_fault for each in watched.missing_gradients)
-    return status or int(bool(watched.findings) or has_fault)
+    conclusion = _conclude(reports)
+    if conclusion and not status:
+        reports.wait_for_other_ranks()
+    reports.close()
+    return status or conclusion
+
+
+def _conclude(reports: RunReports) -> int:
+    """Say what was found, write the page; return 1 if something is wrong, 2 on an error."""
+    children = reports.find_children()
+    rank = "" if reports.rank is None else gettext("rank {rank}", rank=reports.rank.number) + ": "
+    print(f"copylab watch: {rank}{reports.watched.text}", file=sys.stderr)
+    for child in children:
+        print(f"copylab watch: {child.label}: {child.text}", file=sys.stderr)
+    reports.write(ENDED)
+    error = reports.error if reports.page is not None else None
+    if error is not None:
+        message = gettext("The report could not be written: {error}", error=str(error))
+        print(message, file=sys.stderr)
+        return 2
+    has_fault = any(each.is_fault for each in reports.watched.missing_gradients)
+    return int(bool(reports.watched.findings or children) or has_fault)
+
+
+def _is_launcher(program: str, is_module: bool) -> bool:
+    """Return True for PyTorch's launcher: the processes that it starts are watched, not itself."""
+    return program in _LAUNCHERS if is_module else Path(program).name == "torchrun"
+
+
+def _launch_watched(arguments: Sequence[str], report: str | None) -> int:
+    """Run PyTorch's launcher with a watch in front of the program that it starts."""
+    try:
+        from torch.distributed.run import get_args_parser
+    except ImportError as error:
+        print(f"copylab watch: {error}", file=sys.stderr)
+        return 2
+    options = get_args_parser().parse_args(arguments)
+    if options.no_python:
+        message = gettext("torchrun --no-python starts no program of Python, which is watched.")
+        print(f"copylab watch: {message}", file=sys.stderr)
+        return 2
+    before = arguments[: len(arguments) - len(options.training_script_args) - 1]
+    command = ["copylab", "watch", *(["--report", report] if report is not None else [])]
+    # The launcher's own `-m` is for copylab then.
+    command = [*command, "-m"] if options.module else ["-m", *command]
+    program = arguments[len(before) :]
+    return _run_as_main(_LAUNCHERS[0], [*before, *command, *program], is_module=True)
 
 
 def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int:
@@ -69,23 +120,3 @@ def _without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None and trace.tb_frame.f_code.co_filename in _OWN_FILES:
         trace = trace.tb_next
     return trace
-
-
-def _write_report(watched: Watch, report: str, program: str) -> bool:
-    """Write a page with what was found, which needs no network. False, and a message, on an error."""
-    title = gettext("copylab watch: {program}", program=program)
-    page = (
-        f'<!doctype html>\n<html lang="{current_language() or "en"}">\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width">\n<title>{escape(title)}</title>\n'
-        "<style>:root { color-scheme: light dark } "
-        "body { max-width: 60em; margin: 2em auto; padding: 0 1em; font: 16px sans-serif }</style>\n"
-        f"<h1>{escape(title)}</h1>\n{watched.html}\n</html>\n"
-    )
-    try:
-        Path(report).write_text(page, encoding="utf-8")
-    except OSError as error:
-        print(
-            gettext("The report could not be written: {error}", error=str(error)), file=sys.stderr
-        )
-        return False
-    return True

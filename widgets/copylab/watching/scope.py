@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -55,6 +56,22 @@ def find_hooks_of_thread() -> list[TorchHooks]:
     """Return PyTorch under each watch that looks at this thread, the outermost first."""
     found = [watch.find_torch_hooks() for watch in find_watches_of_thread()]
     return [hooks for hooks in found if hooks is not None]
+
+
+def _go_on_in_forked_child() -> None:
+    """Let watches go on in a process that was forked: its thread has their hooks and modes, too."""
+    _LOCK.release()
+    for watch in _WATCHES:
+        watch.begin_in_forked_child()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    # Taken before: otherwise another thread may hold it, which the child does not have.
+    os.register_at_fork(
+        before=_LOCK.acquire,
+        after_in_parent=_LOCK.release,
+        after_in_child=_go_on_in_forked_child,
+    )
 
 
 class Replacement:

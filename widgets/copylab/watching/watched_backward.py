@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from tinytorch.viz import GradientPair, collect_tensors, compare_gradients
 
+from ..ranks import find_rank
 from ..wording import gettext
 from .aliases import copy_locals
 from .scope import Replacement, find_watches_of_thread
@@ -64,6 +65,9 @@ class BackwardMeasurement:
             return False
         # A thread that has numbers is within a backward, in that of a reentrant checkpoint.
         is_plain = not args and kwargs.keys() <= {"retain_graph"}
+        # One of several ranks would wait for the others, which run a backward once.
+        if find_rank() is not None:
+            return False
         return is_plain and threading.get_ident() not in self._numbers
 
     def begin(self, root: Any, frame: FrameType | None) -> None:
