@@ -51,6 +51,9 @@ def test_a_summary_is_that_of_all_cells_at_once(monkeypatch: pytest.MonkeyPatch)
             def __init__(self, start: int, length: int, values: Any = values) -> None:
                 self.values = values[start : start + length]
 
+            def clone(self) -> Any:
+                return self
+
             def numpy(self) -> Any:
                 return self.values
 

@@ -105,6 +105,15 @@ def facts(tensor: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.stress
+def test_a_storage_that_was_looked_at_can_be_resized() -> None:
+    torch = pytest.importorskip("torch")
+    # FSDP gives the memory of parameters back so. Of small storages all cells are shown.
+    for x in (torch.ones(3), torch.arange(200.0), torch.ones(30, 30).t()):
+        memory(x).text  # noqa: B018 - a look
+        explain((x * x.clone().requires_grad_()).sum())
+        assert x.untyped_storage().resizable()
+
+
 def test_random_programs_end_the_same_whether_looked_at_or_not(engine: ModuleType) -> None:
     for seed in range(PROGRAMS):
         assert repr(play(seed, engine, look=True)) == repr(play(seed, engine, look=False)), seed

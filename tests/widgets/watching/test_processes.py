@@ -1,5 +1,6 @@
 """`copylab watch` over several processes: ranks, their one page, and what a program forks."""
 
+import json
 import os
 import subprocess
 import sys
@@ -184,3 +185,47 @@ def test_a_launcher_gets_a_watch_before_its_program(
     assert program.run_watched("torchrun", ["--no-python", "train.sh"]) == 2
     assert "starts no program of Python" in capsys.readouterr().err
     assert ran == []
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_training_over_ranks_is_as_without_a_watch(tmp_path: Path, ranks: int) -> None:
+    pytest.importorskip("torch.distributed.run")
+    launcher = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+    file = Path(__file__).with_name("ranks_program.py")
+    command = [sys.executable, "-m", *launcher, str(file), str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    for rank in range(ranks):
+        facts = json.loads((tmp_path / f"{rank}.json").read_text("utf-8"))
+        ways = {
+            way: fact for way, fact in facts.items() if isinstance(fact, list) and fact[0] is True
+        }
+        assert len(ways) == 10, facts
+        assert set(map(tuple, ways.values())) == {(True, 0, True)}, facts
+        assert facts.get("looks", 0) == (10 if rank == 0 else 0)
+        assert facts["check ddp"] == facts["check dtensor"] == ["several processes"]
+        assert not facts["growth"]
+        assert facts["gathered"]
+        layer = "other.weight" if rank else "out.weight"
+        assert facts["own"] == [layer, f"rank     {rank} of {ranks}"]
+
+
+@pytest.mark.stress
+def test_the_launcher_is_watched(tmp_path: Path) -> None:
+    pytest.importorskip("torch.distributed.run")
+    (tmp_path / "train.py").write_text(RANKS.replace("tinytorch", "torch"), "utf-8")
+    command = [sys.executable, "-m", "copylab", "watch", "--report", "page.html", "torchrun"]
+    ran = subprocess.run(
+        [*command, "--standalone", "--nproc-per-node", "2", "train.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert ran.returncode == 1
+    assert "\n  rank     1 of 2\n" in ran.stderr
+    assert (tmp_path / "model").read_text() == "whole"
+    assert "Found by rank 1:" in (tmp_path / "page.html").read_text("utf-8")
+    assert not (tmp_path / "page.html.ranks").exists()

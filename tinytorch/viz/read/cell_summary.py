@@ -75,7 +75,9 @@ def _read_parts(cells: int, read: Callable[[int, int], Any]) -> Iterator[Any]:
     for start in range(0, cells, _CELLS_AT_ONCE):
         part = read(start, min(_CELLS_AT_ONCE, cells - start))
         try:
-            yield part.numpy()
+            # Of a copy: PyTorch's `numpy()` makes a storage one that can never be resized again,
+            # and FSDP gives the memory of parameters back by resizing.
+            yield part.clone().numpy()
         except (TypeError, RuntimeError):
             # On another device, or of a dtype that NumPy does not have (bfloat16, float8).
             yield part.double().cpu().numpy()
