@@ -114,7 +114,8 @@ def test_a_watch_is_started_and_stopped(engine: ModuleType) -> None:
     assert watched.stop().ended
     assert len(watched.findings) == 1
     public = [name for name in dir(watched) if not name.startswith("_")]
-    assert public == ["ended", "findings", "html", "read_count", "start", "stop", "text"]
+    names = ["ended", "findings", "html", "missing_gradients", "read_count", "start", "stop"]
+    assert public == [*names, "text"]
     assert all(hasattr(watched, name) for name in public)
 
 
