@@ -92,3 +92,16 @@ def test_a_gradient_counts_as_a_name(engine: ModuleType) -> None:
     text = memory(x=x, previous=previous).text
     assert "storage of one tensor with 2 names, previous = x.grad:" in text
     assert "storage of previous alone" not in text
+
+
+def test_a_run_leaves_retained_gradients_as_they_are(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    h, k = x * 2, x * 3
+    h.retain_grad()
+    k.retain_grad()
+    k.sum().backward(retain_graph=True)
+    kept = k.grad
+    explain((h * k).sum(), run=True)
+    assert h.grad is None, "PyTorch fills it in autograd.grad, too"
+    assert k.grad is kept
+    assert kept.tolist() == [1, 1, 1]

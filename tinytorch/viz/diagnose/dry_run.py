@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..read import (
     RandomStates,
+    RetainedGradients,
     describe_code,
     engine_name,
     find_hooks,
@@ -48,6 +49,7 @@ def run_backward(root: Any) -> RunResult | None:
     called: set[Any] = set()
     error = ""
     random_states = RandomStates(engine)  # a checkpoint draws its numbers again
+    retained_gradients = RetainedGradients(engine)
     THREADS_IN_DRY_RUN.add(thread)
     try:
         with warnings.catch_warnings():
@@ -60,6 +62,7 @@ def run_backward(root: Any) -> RunResult | None:
     finally:
         sys.setprofile(profiler)
         random_states.restore()
+        retained_gradients.restore()
         THREADS_IN_DRY_RUN.discard(thread)
     if any(text in error for text in _NEEDS_A_REAL_RUN):
         return None

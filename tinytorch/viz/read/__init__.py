@@ -25,6 +25,7 @@ from .probe import (
 from .random_states import RandomStates
 from .reader import list_tensors_behind, read_snapshot, snapshot
 from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
+from .retained_gradients import RetainedGradients
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
 from .stretches import Stretches
@@ -40,6 +41,7 @@ __all__ = [
     "GraphExit",
     "NodeRecord",
     "RandomStates",
+    "RetainedGradients",
     "SavedRecord",
     "SharedFact",
     "Snapshot",

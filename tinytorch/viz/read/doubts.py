@@ -214,7 +214,7 @@ def _find_hooks_on_graphs(engine: Any, next_number: int) -> list[Any]:
     if next_number != HookSearch.searched_up_to:
         owned = _ids_of_owned_dicts(engine)
         found = list(HookSearch.found)
-        for candidate in _find_objects([OrderedDict]):
+        for candidate in find_objects([OrderedDict]):
             if id(candidate) not in owned:
                 found += _new_hooks_in(candidate, next_number)
         HookSearch.found = tuple(found)
@@ -226,9 +226,9 @@ def _find_hooks_on_graphs(engine: Any, next_number: int) -> list[Any]:
 
 def _ids_of_owned_dicts(engine: Any) -> set[int]:
     owners = (engine.nn.Module, engine.optim.Optimizer, Module, AutogradMeta, NodeHooks)
-    kinds = [kind for kind in _find_classes() if issubclass(kind, owners)]
+    kinds = [kind for kind in find_classes() if issubclass(kind, owners)]
     owned: set[int] = set()
-    for candidate in _find_objects(kinds):
+    for candidate in find_objects(kinds):
         # Python 3.13 keeps attributes inside of the object, where `get_referents` of its dict
         # does not see them.
         attributes = getattr(candidate, "__dict__", {}).values()
@@ -236,7 +236,7 @@ def _ids_of_owned_dicts(engine: Any) -> set[int]:
     return owned
 
 
-def _find_objects(kinds: Iterable[type]) -> list[Any]:
+def find_objects(kinds: Iterable[type]) -> list[Any]:
     """Return the objects of the process that are of one of these classes.
 
     Of all others no reference is held while another thread may run: a tuple that one is still
@@ -250,7 +250,7 @@ def _find_objects(kinds: Iterable[type]) -> list[Any]:
     return list(compress(objects, map(wanted.__contains__, map(id, map(type, objects)))))
 
 
-def _find_classes() -> Iterable[type]:
+def find_classes() -> Iterable[type]:
     """Return the classes of all objects of the process, in the same way."""
     classes = chain.from_iterable(map(repeat, map(type, _iterate_objects()), repeat(2)))
     return dict(zip(map(id, classes), classes, strict=False)).values()
