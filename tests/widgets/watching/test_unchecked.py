@@ -37,6 +37,21 @@ class InPlace(torch.autograd.Function):
         return g.mul_(2)
 
 
+class Count(torch.autograd.Function):
+    """Counts its calls in a buffer that it keeps."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, calls: Any) -> Any:
+        ctx.calls = calls
+        calls.add_(1)
+        return x * 1
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        ctx.calls.add_(1)
+        return g, None
+
+
 def ones() -> Any:
     return torch.ones(3, requires_grad=True)
 
@@ -141,6 +156,8 @@ def right() -> list[Any]:
         nn.Linear(3, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Dropout(), nn.Linear(3, 1)
     )
     loss = checkpoint(net, torch.randn(5, 3)).sum() + Keep.apply(x, w).sum()
+    calls = torch.zeros(1)
+    loss = loss + Count.apply(Count.apply(x, calls), calls).sum()
     with torch.autograd.graph.save_on_cpu():
         loss = loss + x.exp().sum()
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t.sign(), lambda t: t):

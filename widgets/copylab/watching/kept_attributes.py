@@ -100,7 +100,10 @@ class AttributeKeeper:
         if self.in_forward:
             self.settle()
         for attribute in self.kept.get(ctx, ()):
-            if attribute.save is not None and attribute.find_tensor(ctx) is not None:
+            if attribute.save is None or attribute.find_tensor(ctx) is None:
+                continue
+            # What the Function itself writes is meant: a buffer in which it counts.
+            if not _is_in_function(ctx, attribute.save.find_line_to_blame()):
                 self.hooks.watch.check_attribute(attribute.save, attribute.path, ctx, backward_nr)
 
 
@@ -119,12 +122,28 @@ def _find_tensors(value: Any, tensor_class: type) -> Iterator[tuple[Any, Any]]:
             yield position, entry
 
 
+def _find_codes(ctx: Any, names: tuple[str, ...]) -> Iterator[CodeType]:
+    """Yield the code of methods of the Function that the user wrote, without its decorators."""
+    for name in names:
+        code = getattr(inspect.unwrap(getattr(type(ctx)._forward_cls, name)), "__code__", None)
+        if isinstance(code, CodeType):
+            yield code
+
+
+def _is_in_function(ctx: Any, place: Place | None) -> bool:
+    """Return True for a line of the Function's own forward or backward."""
+    if place is None:
+        return False
+    for code in _find_codes(ctx, ("forward", "backward", "setup_context")):
+        lines = [line for _, _, line in code.co_lines() if line is not None]
+        if code.co_filename == place.file and min(lines) <= place.line <= max(lines):
+            return True
+    return False
+
+
 def _find_code_of_forward(ctx: Any) -> CodeType | None:
     """Return the code of the forward that is setting attributes; of another caller's without one."""
-    codes = set()
-    for name in ("forward", "setup_context"):
-        function = getattr(type(ctx)._forward_cls, name, None)
-        codes.add(getattr(inspect.unwrap(function), "__code__", None) if function else None)
+    codes = set(_find_codes(ctx, ("forward", "setup_context")))
     # The frames below are those of `note` and of the attribute's setter.
     caller = sys._getframe(3).f_code
     return next((code for code in _find_running_codes(sys._getframe(3)) if code in codes), caller)
