@@ -1,6 +1,6 @@
 # What happens: a decorator with no_grad is left on a part of the forward pass.
 # Call: explain(loss, body=body, head=head)
-# Says: No path of the graph leads from loss to body.weight and body.bias
+# Says: body.weight and body.bias: grad mode was off in forward_without_gradients.py:
 # After: loss.backward(); assert body.weight.grad is None
 import torch
 

@@ -1,7 +1,7 @@
 # What happens: layers in a plain list are no parameters of the module, and the optimizer never steps them.
 # Reported: pytorch/pytorch#666
-# Call: watch
-# Says: opt
+# Call: shared(net, opt)
+# Says: opt steps net.head.weight and net.head.bias.
 import torch
 
 

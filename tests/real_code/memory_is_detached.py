@@ -1,7 +1,7 @@
 # What happens: a memory of prototypes is read through detach() in the loss, and never learns.
 # Reported: haowang1992/DSN#2
 # Call: explain(loss, net=net, memory=memory)
-# Says: leads from loss to memory
+# Says: memory: cut by .detach() or .data in memory_is_detached.py:
 # After: loss.backward(); assert memory.grad is None
 import torch
 

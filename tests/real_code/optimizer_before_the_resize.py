@@ -1,7 +1,7 @@
 # What happens: an embedding is made larger after the optimizer was made, which goes on stepping the old one.
 # Reported: huggingface/transformers#3532, microsoft/nni#4521
-# Call: watch
-# Says: opt
+# Call: steps
+# Says: opt still holds the former net.0.weight
 import torch
 
 net = torch.nn.Sequential(torch.nn.Embedding(4, 3), torch.nn.Linear(3, 1))

@@ -1,7 +1,7 @@
 # What happens: detach cuts a network off, and requires_grad = True on the result makes backward run all the same.
 # Reported: pytorch/pytorch#92586
 # Call: explain(loss, net=net)
-# Says: No path of the graph leads from loss to net.weight and net.bias
+# Says: net.weight and net.bias: cut by .detach() or .data in requires_grad_on_what_was_cut.py:
 # After: loss.backward(); assert net.weight.grad is None
 import torch
 
