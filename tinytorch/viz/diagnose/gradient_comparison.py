@@ -41,14 +41,14 @@ def compare_gradients(root: Any) -> list[GradientPair]:
     root: a scalar that backward begins at. Only a graph all of whose saved tensors a watch has
     compared is computed, and only where nothing but a write that no counter saw speaks against it.
     """
+    # Before anything is read: of a large model, that takes a second.
+    leaves = [leaf for leaf in find_leaves(root, _MOST_NODES) if leaf.numel() <= _MOST_ELEMENTS]
+    if not leaves:
+        return []
     snap = read_snapshot((root,), {})
     tensor = snap.tensors[0]
-    nodes = snap.nodes_behind(tensor)
-    if len(nodes) > _MOST_NODES or any(each.device != "cpu" for each in snap.tensors):
-        return []
-    kinds = {finding.kind for finding in find_findings(snap, tensor, nodes, {})}
-    leaves = [leaf for leaf in find_leaves(root) if leaf.numel() <= _MOST_ELEMENTS]
-    if kinds != {"unseen write"} or not leaves:
+    kinds = {finding.kind for finding in find_findings(snap, tensor, snap.nodes_behind(tensor), {})}
+    if kinds != {"unseen write"} or any(each.device != "cpu" for each in snap.tensors):
         return []
     now = _differentiate(root, leaves, on_saved_values=False)
     from_saved = _differentiate(root, leaves, on_saved_values=True)

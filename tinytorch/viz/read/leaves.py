@@ -7,13 +7,18 @@ from typing import Any
 from .probe import getattr_or_none
 
 
-def find_leaves(root: Any) -> list[Any]:
-    """Return the leaves that a backward on `root` would add to: itself, if it is one."""
+def find_leaves(root: Any, most_nodes: int | None = None) -> list[Any]:
+    """Return the leaves that a backward on `root` would add to: itself, if it is one.
+
+    most_nodes: of a graph with more nodes none are returned, and no more nodes are looked at.
+    """
     if root.grad_fn is None:
         return [root]
     leaves: dict[int, Any] = {}
     seen, waiting = {root.grad_fn}, [root.grad_fn]
     while waiting:
+        if most_nodes is not None and len(seen) > most_nodes:
+            return []
         node = waiting.pop()
         variable = getattr_or_none(node, "variable")
         if variable is not None and variable.is_leaf and variable.requires_grad:
