@@ -235,6 +235,7 @@ class Race(Presentation):
     def _run_rounds(self, lanes: list[Lane], stopwatch: Stopwatch) -> None:
         order = list(lanes)
         for number in range(self.rounds):
+            # A generator of its own: the numbers of the session go on as if there were no race.
             chance = random.Random(number)
             chance.shuffle(order)
             for lane in order:

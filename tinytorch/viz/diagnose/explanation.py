@@ -51,6 +51,7 @@ class Explanation:
     def __repr__(self) -> str:
         return format_repr(self.text.partition("\n")[0])
 
+    # Jupyter would show the repr, which is the first line alone.
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/plain": self.text}
 
@@ -163,6 +164,7 @@ def _find_roots(snap: Snapshot) -> list[TensorRecord]:
     results = [
         tensor
         for tensor in snap.named_tensors
+        # None: a view of no_grad mode, whose base was written since, on which backward raises.
         if tensor.grad_fn is not None or tensor.is_leaf is None
     ]
     # In one walk: one for each result would take the square of the nodes where all have names.

@@ -54,6 +54,7 @@ def compare_gradients(root: Any) -> list[GradientPair]:
     from_saved = _differentiate(root, leaves, on_saved_values=True)
     pairs = []
     for leaf, values, saved_values in zip(leaves, now, from_saved, strict=True):
+        # 8 only where 4 show no difference: numbers are compared at a glance.
         for digits in (4, 8):
             texts = _format_numbers(values, digits), _format_numbers(saved_values, digits)
             if texts[0] != texts[1]:

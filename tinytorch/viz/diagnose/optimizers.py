@@ -72,6 +72,7 @@ def _list_leaves_between(
         return []
     argument = _name_argument(snap, neighbour)
     own = [leaf for leaf in leaves if _name_argument(snap, leaf) == argument]
+    # The two may be of different arguments (an optimizer over two modules), or need no grad.
     if not set(own).issuperset(filter(None, (before, after))):
         return []
     start = 0 if before is None else own.index(before) + 1
@@ -89,6 +90,7 @@ def list_stepped(snap: Snapshot) -> dict[str, list[TensorRecord]]:
     for tensor in snap.named_tensors:
         for place in tensor.optimizer_places:
             optimizer, _, position = place.rpartition(PARAM_GROUPS)
+            # As numbers: among words, "10" would come before "2".
             numbers = [int(word) for word in position.split(".") if word.isdecimal()]
             placed.setdefault(optimizer, []).append((tuple(numbers), tensor))
     return {

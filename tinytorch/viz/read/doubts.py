@@ -192,6 +192,7 @@ class _GraphHook(NamedTuple):
 
     def find_function(self) -> Any:
         """Return the hook itself; None once it is removed."""
+        # The dict is gone with its tensor.
         return (self.hooks() or {}).get(self.number)
 
 
@@ -264,6 +265,7 @@ def _iterate_objects() -> Iterator[Any]:
 def _new_hooks_in(hooks: OrderedDict, next_number: int) -> Iterator[_GraphHook]:
     # list(), because another thread may register a hook meanwhile.
     for number, hook in list(hooks.items()):
+        # Any OrderedDict of the process comes here: a state_dict has strings and tensors.
         if type(number) is not int or not callable(hook):
             continue
         if HookSearch.searched_up_to <= number < next_number:

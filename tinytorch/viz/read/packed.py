@@ -101,9 +101,11 @@ def _open_checkpoint(frame: Any) -> PackedState:
 def _find_written_inputs(frame: Any) -> Iterator[StaleVersions]:
     for saved in frame.saved_args:
         unpack = getattr_or_none(saved, "unpack")
+        # A hook of the program's own would run.
         if unpack is None or find_foreign_hook(saved) is not None:
             continue
         try:
+            # The version at the save is nowhere but in the error that this raises.
             unpack()
         except RuntimeError as error:
             versions = parse_stale_versions(str(error))

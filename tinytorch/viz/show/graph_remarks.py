@@ -356,6 +356,7 @@ class _GraphDescriber:
         """Make the lines from an entry to others."""
         places = self.selection.places
         if isinstance(entry, NodeFold):
+            # One line to each card, however many nodes lead there.
             heads = dict.fromkeys(places[end] for end in entry.ends if end in places)
             return [GraphEdge(entry.id, head, "next") for head in heads]
         # The number is the index in next_functions; a single edge needs none.
@@ -380,6 +381,7 @@ class _GraphDescriber:
     def _describe_outside(self) -> tuple[tuple[OutsideEntry, ...], list[GraphEdge]]:
         """Describe the entries outside of an opened fold that its nodes lead to, or come from."""
         entries: dict[str, OutsideEntry] = {}
+        # Each once, in order: several nodes behind one card lead to the same entry.
         edges: dict[GraphEdge, None] = {}
         places, outside = self.selection.places, self.selection.outside
         # Only an opened fold has an outside.
@@ -602,6 +604,7 @@ def _summarize_graph(changed: Changes) -> str:
 
 def _list_notes(changed: Changes, selection: NodeSelection) -> Iterator[str]:
     """Yield what remains to be said below the nodes: what was not read, is gone, or is not shown."""
+    # The picture that an opened fold is a part of has said these.
     if not selection.outside:
         for note in changed.now.notes:
             yield gettext("{note}, and what lies beyond is not shown", note=note)

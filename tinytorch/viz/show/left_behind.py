@@ -154,6 +154,7 @@ def _describe_memory_of_gone(changed: Changes, formers: Iterable[_Former]) -> It
             storage = None if saved.tensor is None else now.tensor(saved.tensor).storage
             if storage is not None and saved.state == "live":
                 saved_by.setdefault(storage, []).append(short_node_name(node.name))
+    # Ids are counted anew in each snapshot; a key stays.
     id_by_key = {storage.key: storage.id for storage in now.storages}
     for former in formers:
         if former.name not in changed.gone_names or _LOCAL in former.name:
@@ -203,6 +204,7 @@ def _was_used_by_backward(snap: Snapshot, node_id: str) -> bool:
     waiting, seen = [node_id], {node_id}
     while waiting and len(seen) < _MOST_NODES_SEARCHED:
         node = snap.node(waiting.pop())
+        # Backward frees tensors alone: the numbers of a node stay.
         states = {saved.state for saved in node.saved if saved.state != "number"}
         if states:
             return "freed" in states

@@ -139,6 +139,7 @@ def _remarks_of_storage(storage: StorageRecord, old_values: dict[int, object]) -
             ),
             gettext("{number} storage objects", number=storage.objects),
         )
+    # None were read where a note says why.
     if storage.runs:
         yield Remark("cells", gettext("cells: {cells}", cells=_list_values(storage)))
     # A nan in the middle of a large storage is not among the cells that are drawn.
@@ -214,6 +215,7 @@ def _facts_of_tensor(snap: Snapshot, tensor: TensorRecord, cells: str) -> Iterat
     yield Remark("geometry", gettext("shape {shape}", shape=sizes), geometry)
     offset = gettext("offset {offset}", offset=tensor.offset) if tensor.offset else ""
     stride = ""
+    # Not known of a sparse tensor, which has no memory in the picture.
     if tensor.stride is not None:
         stride = gettext("stride {stride}; offset {offset}", stride=strides, offset=tensor.offset)
     yield Remark("stride", stride, offset)
@@ -284,6 +286,7 @@ def _describe_counter(changed: Changes, counter_id: str) -> str:
     names = [snap.label(tensor.id) for tensor in sharing]
     if len(names) > 1:
         owners = gettext("shared by {names}", names=join_names(names))
+    # Its label joins the names, and behind two names "alone" would contradict.
     elif len(sharing[0].names) > 1:
         owners = gettext("of {name}", name=names[0])
     else:

@@ -60,6 +60,7 @@ def is_same_answer(answer: Any, right: Any) -> bool:
     if isinstance(right, str):
         if not isinstance(answer, str):
             return False
+        # The right answer to `node` may be the text "none": any word for it will do.
         if right.casefold() in _NONE_WORDS:
             return parse_value(answer) is None
         return _normalize_text(answer) == _normalize_text(right)
@@ -127,6 +128,7 @@ def parse_value(answer: Any) -> Any:
     for literal in (text, text.rstrip("."), with_commas):
         try:
             return ast.literal_eval(literal)
+        # No literal; of brackets that are nested too deep the parser raises the last two.
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
     return " ".join(text.split())

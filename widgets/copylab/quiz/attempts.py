@@ -77,6 +77,7 @@ def run_attempt(start: str, code: str | None, engine: ModuleType) -> Attempt:
     error = ""
     with repeatable_session(engine):
         try:
+            # What the start prints is no output of the learner's cell.
             with contextlib.redirect_stdout(io.StringIO()):
                 variables = execute_program(textwrap.dedent(start), engine)
         except Exception as raised:  # noqa: BLE001  # it becomes a sentence
@@ -94,5 +95,6 @@ def run_attempt(start: str, code: str | None, engine: ModuleType) -> Attempt:
             if run.ended != "finished":
                 last_error = run.steps[-1].error if run.steps else None
                 error = last_error or "it does not come to its end"
+    # The run has set `__builtins__` and `__name__`.
     own = {name: value for name, value in variables.items() if not name.startswith("__")}
     return Attempt(own, error)

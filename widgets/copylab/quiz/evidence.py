@@ -333,6 +333,7 @@ def try_shared_write(run: QuizRun, x: str, through: str, *, at: int | None) -> T
     before = list(flatten_lists(source.tolist()))
     # The number must not be among the elements of `x` already, or nothing would change.
     unused = next(number for number in range(7, 9 + len(before)) if number not in before)
+    # Each number but 0 is True to a bool: only the other value shows.
     mark: Any = not before[0] if before and isinstance(before[0], bool) else unused
     with run.engine.no_grad():
         target.fill_(mark)
@@ -371,7 +372,7 @@ def try_gradient_path(run: QuizRun, x: str, of: str, *, at: int | None) -> Tenso
     code = f"{of}.sum().backward()"
     # PyTorch warns where `.grad` of a result is read.
     with warnings.catch_warnings(action="ignore"):
-        source.grad = None
+        source.grad = None  # or one that is there already would be taken for one that arrives
         if not source.is_leaf:
             # Otherwise the gradient passes through and is not kept.
             source.retain_grad()

@@ -186,6 +186,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 "and wrong a dict, {code: what is said to it}"
             )
         self.key, self._task, self._title = key, task, title
+        # A single text is a sequence, too: of letters.
         self._hints = (hints,) if isinstance(hints, str) else tuple(hints)
         self.also = (also,) if isinstance(also, str) else tuple(also)
         self.wrong = dict(wrong)

@@ -491,9 +491,11 @@ class PredictionView(TaskView):
                 self.commit()
             case {"do": "reset"}:
                 self._prediction.reset()
+                # Its models would stay in the kernel otherwise.
                 for player in self.children[1:]:
                     player.close()
                 self.children = [self.form]
+            # The button may be pressed twice before the player is there, which is to be one.
             case {"do": "steps"} if self._prediction.reveal is not None and len(self.children) == 1:
                 self.children = [self.form, self._prediction.reveal.steps.live()]
                 self.form.says = gettext("The player of the run is below.")

@@ -138,6 +138,7 @@ class Question:
             )
         choices = None if choices is None else tuple(str(choice) for choice in choices)
         if choices is not None:
+            # Capitals do not matter in an answer, so these alone must not tell two choices apart.
             different = {choice.casefold() for choice in choices}
             if len(choices) < 2 or len(different) < len(choices):
                 raise ValueError(

@@ -60,6 +60,7 @@ def program_from_function(
     """
     function = _require_function(call)
     CELL_NUMBERS.follow_shell()
+    # The copy of a method is a plain function, to which `self` is an argument like any other.
     args = (call.__self__, *args) if isinstance(call, MethodType) else args
     _refuse_unsteppable(function)
     sites: list[Site] = []
@@ -119,6 +120,7 @@ def _copy_function(function: FunctionType, code: CodeType, names: dict[str, Any]
     name = function.__name__
     cells = tuple([CellType(*_content_of_cell(cell)) for cell in function.__closure__ or ()])
     copy = FunctionType(code, names, name, function.__defaults__, cells)
+    # `FunctionType` takes all but these.
     copy.__kwdefaults__ = function.__kwdefaults__
     if names.get(name) is function:  # recursion calls the copy
         names[name] = copy

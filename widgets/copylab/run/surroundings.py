@@ -23,6 +23,7 @@ from tinytorch.viz import RandomStates, engine_name
 
 from ..wording import gettext, gettext_noop, ngettext
 
+# Where Python writes an address, as in `<object at 0x...>`: other numbers are the program's own.
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{4,}")
 # PyTorch names the line of its own C++ source, another one in each release.
 _INTERNAL_NOTE = re.compile(r"\s*\(Triggered internally at [^()]*\)\.?")
