@@ -188,7 +188,7 @@ def docstring_faults(root: Path = ROOT) -> list[str]:
 def main() -> int:
     """Print a line for each pattern, and return 1 if there is any."""
     faults = [*find_faults(list_texts()), *find_faults(code_texts()), *docstring_faults()]
-    print("\n".join(faults) or "no such pattern")
+    print("\n".join(faults) or "No pattern was found.")
     return int(bool(faults))
 
 

@@ -252,9 +252,9 @@ def test_the_course_is_laid_out(language: str, tmp_path: Path) -> None:
 
 def test_lines_break_between_ideographs() -> None:
     said = "一块存储\uff0c由 x 共享"
-    assert labels.wrap_text(said, 8, 4) == ["一块存", "储\uff0c由 x", "共享"]
-    assert labels.wrap_text(said, 6, 4)[1:] == ["储\uff0c由", "x 共享"]
-    assert labels.wrap_text("one storage of x", 8, 4) == ["one", "storage", "of x"]
+    assert labels.wrap_text(said, 8, most=4) == ["一块存", "储\uff0c由 x", "共享"]
+    assert labels.wrap_text(said, 6, most=4)[1:] == ["储\uff0c由", "x 共享"]
+    assert labels.wrap_text("one storage of x", 8, most=4) == ["one", "storage", "of x"]
 
 
 @pytest.mark.usefixtures("language")

@@ -40,7 +40,7 @@ def find_findings(
     if wrong_start and root.numel == 1:
         yield BackwardFinding("refused", wrong_start)
     pairs = all_saved(nodes)
-    yield from _find_refused_saves(snap, root, pairs, used)
+    yield from _find_saves_that_raise(snap, root, pairs, used)
     # A gradient may not arrive where a Function in Python decides.
     behind = find_nodes_behind_functions(snap, nodes)
     refusals = find_refusals(snap, nodes)
@@ -70,7 +70,7 @@ def find_findings(
 # -- why it raises -----------------------------------------------------------------------
 
 
-def _find_refused_saves(
+def _find_saves_that_raise(
     snap: Snapshot, root: TensorRecord, pairs: Sequence[SavedBy], used: Mapping[str, str]
 ) -> Iterator[BackwardFinding]:
     """Yield the findings on what backward opens, and must not."""

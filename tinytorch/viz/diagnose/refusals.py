@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..read import GradientSpec, NodeRecord, Snapshot, TensorRecord
-from ..wording import format_shape, gettext, short_node_name
+from ..wording import format_shape, gettext, short_dtype, short_node_name
 
 
 class Refusal(NamedTuple):
@@ -166,7 +166,7 @@ def _find_refusals_of_grad(
         reason = gettext(
             "{grad} is of dtype {dtype}, to which a gradient of {wanted} cannot be added in place",
             grad=label,
-            dtype=grad.dtype.rpartition(".")[2],
+            dtype=short_dtype(grad.dtype),
             wanted=spec.dtype,
         )
     if reason:
@@ -175,7 +175,7 @@ def _find_refusals_of_grad(
 
 def _rank_dtype(dtype: str) -> int:
     """Return a number for the kind: what is of a higher one cannot be stored in a lower one."""
-    name = dtype.rpartition(".")[2]
+    name = short_dtype(dtype)
     if name.startswith("complex"):
         return 3
     if "float" in name:

@@ -24,7 +24,10 @@ from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes, select_stale
 
 
 def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator[BackwardFinding]:
-    """Yield the findings on writes, counted or not, to all that some nodes saved."""
+    """Yield the findings on writes, counted or not, to all that some nodes saved.
+
+    For `blame_lines`. `find_findings` asks for each of the two by itself, of fewer saved tensors.
+    """
     pairs = all_saved(nodes)
     yield from describe_stale_saves(snap, select_stale(pairs))
     yield from describe_unseen_writes(snap, pairs)
@@ -189,6 +192,7 @@ def _describe_changed_bytes(
         way_out = _advise_other_write(snap, tensor)
     # Other values give another gradient, which is certain. Another index (of gather, say) may be
     # out of range, and then backward raises.
+    # The geometry of a checksum ends with the dtype.
     is_differentiable = saved.checksum_now is not None and re.search(
         "float|complex", saved.checksum_now[0]
     )

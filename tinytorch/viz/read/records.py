@@ -31,6 +31,7 @@ class GradientSpec(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: str
+    """Without `torch.`, as NumPy calls it (`float32`); `TensorRecord.dtype` has it."""
 
 
 class Axis(NamedTuple):
@@ -298,7 +299,14 @@ class SavedRecord:
 
     Backward opens what a node saved (PyTorch: unpacks it) before it reads values of it. A tensor that
     is stale, freed or detached raises when it is opened, whether a value is read then or not.
-    `opened` and `used` say which of the two backward does.
+    `opened` and `used` say which of the two backward does. Of one that is stale, freed or detached:
+
+    opened  raises  may_raise  what is said (`phrase_consequence`)
+    True    True    True       backward will raise
+    None    None    True       backward raises if it opens it
+    False   False   False      its backward does not open it
+
+    Of all other states `raises` and `may_raise` are False.
 
     `state` is one of:
 
@@ -330,7 +338,8 @@ class SavedRecord:
     """False if backward cannot open it, None if it may or may not: what a Function in Python saved,
     whose backward does as it likes. Where it is stale, freed or detached, this is `raises`."""
     checksum_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
-    """Geometry, and a checksum of its bytes; None where these were not read."""
+    """Geometry, and a checksum of its bytes; None where these were not read. The geometry is its
+    shape, stride and dtype, and whether it is without history: "(3,) (1,) torch.float32 True"."""
     checksum_then: tuple[str, int] | None = field(default=None, compare=False, repr=False)
     """The same in the first of the snapshots that `since` leads back to; None if not in there. Under
     a watch, that at the save, or a stand-in that differs if the bytes were changed."""

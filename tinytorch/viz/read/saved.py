@@ -105,7 +105,7 @@ class SavedReader:
         try:
             value = getattr(node, attribute)
         except RuntimeError as error:
-            yield self._read_refusal(node, name, str(error), raws)
+            yield self._read_error(node, name, str(error), raws)
             return
         except Exception:  # noqa: BLE001 - a property of a custom Function may raise anything
             yield FoundSaved(SavedRecord(name, "unreadable"))
@@ -209,9 +209,7 @@ class SavedReader:
             "written_at": watched.written_at,
         }
 
-    def _read_refusal(
-        self, node: Any, name: str, message: str, raws: tuple[Any, ...]
-    ) -> FoundSaved:
+    def _read_error(self, node: Any, name: str, message: str, raws: tuple[Any, ...]) -> FoundSaved:
         """Find out from the error that reading raised what happened to a saved tensor.
 
         PyTorch, or under a watch the watch's `unpack`, checks the version of a saved tensor when it
@@ -224,13 +222,14 @@ class SavedReader:
             was_freed = "already been freed" in message
             return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
         position = None
-        refused = _find_refused(raws, versions)
-        held = _find_tensor_in(refused)
+        stale = _find_stale_one(raws, versions)
+        # The tensor as it is now; of a result of the node itself a detached alias of it.
+        held = _find_tensor_in(stale)
         if held is not None:
             position = self._find_original(held, node)
             if position is None:
                 position = self._add_saved(held)
-        watched = _find_watched_save(refused)
+        watched = _find_watched_save(stale)
         record = SavedRecord(
             name,
             "stale",
@@ -262,10 +261,10 @@ def _is_ignored(name: str, *, has_raw: bool) -> bool:
     return not has_raw and _IGNORED_NUMBERS.search(name) is not None
 
 
-def _find_refused(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
+def _find_stale_one(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
     """Return the SavedTensor that was written since; None if it is not known which.
 
-    The tensors of a Function in Python are read as one, and the first stale one is refused.
+    The tensors of a Function in Python are read as one, and the first stale one raises.
     """
     if len(raws) == 1:
         return raws[0]

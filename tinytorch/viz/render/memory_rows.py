@@ -237,7 +237,8 @@ def _ink_of_facts(entry: TensorEntry) -> str:
 
 def _wrap_words(sentence: str, ink: str, *, is_hazard: bool) -> list[WordLine]:
     return [
-        WordLine(part, ink, sentence, is_hazard) for part in wrap_text(sentence, WORD_COLUMNS, 8)
+        WordLine(part, ink, sentence, is_hazard)
+        for part in wrap_text(sentence, WORD_COLUMNS, most=8)
     ]
 
 
@@ -263,7 +264,7 @@ class CounterBox(NamedTuple):
     def lines(self) -> list[tuple[str, str]]:
         """What the box says besides the version, each with its ink."""
         if self.id is None:
-            words = [(part, "t s") for part in wrap_text(gettext("no counter"), 10, 2)]
+            words = [(part, "t s") for part in wrap_text(gettext("no counter"), 10, most=2)]
             return [*words, (gettext("inference"), "m s")]
         if self.version_before is None:
             return [(self.id, "count-t s b"), (gettext("version"), "count-t s")]
@@ -371,8 +372,9 @@ class BandDrawing:
     def _wrap_head(self, columns: Columns) -> tuple[list[str], list[str]]:
         """Return the lines of the title, and those of the note below it."""
         room = columns.right - text_width(self.id, "mono b") - 36
-        titles = wrap_text(self.title, columns_that_fit(room, "b l"), TITLE_ROWS)
-        return titles, wrap_text(self.note, columns_that_fit(room, "s"), 4) if self.note else []
+        titles = wrap_text(self.title, columns_that_fit(room, "b l"), most=TITLE_ROWS)
+        notes = wrap_text(self.note, columns_that_fit(room, "s"), most=4) if self.note else []
+        return titles, notes
 
 
 def make_band(entry: StorageEntry) -> BandDrawing:

@@ -176,7 +176,7 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
     sentences = [*filter(None, [contents.heading.caption]), *contents.notes]
     notes = []
     for sentence in sentences:
-        notes += [SheetLine(part, sentence) for part in wrap_text(sentence, NOTE, 4)]
+        notes += [SheetLine(part, sentence) for part in wrap_text(sentence, NOTE, most=4)]
     return MemorySheet(entries, notes, summary, contents.is_whole)
 
 
@@ -215,12 +215,12 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
         packs += [pack.text for pack in sheet.packs]
     columns = place_columns(bands, rows, packs)
     places: dict[str, float] = {}
-    heights: dict[str, float] = {}
+    head_heights: dict[str, float] = {}
     for sheet in sheets:
         for name, entry in sheet.entries.items():
-            heights[name] = max(heights.get(name, 0), _height_of_entry(entry, columns))
+            head_heights[name] = max(head_heights.get(name, 0), _height_of_entry(entry, columns))
     # With their rows, bands are complete.
-    heights |= _place_rows(bands, heights, places)
+    heights = head_heights | _place_rows(bands, head_heights, places)
     y = PAD + (HEADINGS if heights else 0.0)
     for names in assign_places([sheet.entries for sheet in sheets]):
         places |= dict.fromkeys(names, y)

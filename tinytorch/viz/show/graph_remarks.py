@@ -256,24 +256,24 @@ class _GraphDescriber:
 
     def _remarks_of_saved(self, node: NodeRecord) -> Iterator[Remark]:
         for position, saved in select_saved(node):
-            through = None
+            writer_names = None
             # The key is the tensor: another entry of this node may have it live, this one stale.
             if saved.state == "live":
-                through = self.maybe_written.get((node.id, saved.tensor or ""))
+                writer_names = self.maybe_written.get((node.id, saved.tensor or ""))
             before = self.changed.earlier_saved.get((node.id, position))
-            yield self._remark_of_saved(saved, before, is_doubtful=through is not None)
+            yield self._remark_of_saved(saved, before, is_doubtful=writer_names is not None)
             if saved.written_at:
                 # The text has it in brackets behind the state.
                 place = escape_unseen(saved.written_at)
                 yield Remark("writing line", "", gettext("written by {place}", place=place))
-            if through is not None:
+            if writer_names is not None:
                 yield Remark(
                     "maybe written",
                     gettext(
                         "perhaps written unseen, through {names}: backward may be silently wrong",
-                        names=through,
+                        names=writer_names,
                     ),
-                    gettext("perhaps written unseen, through {names}", names=through),
+                    gettext("perhaps written unseen, through {names}", names=writer_names),
                 )
             if before is not None:
                 # The text has it in brackets behind the state.
@@ -527,7 +527,7 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
 
 
 def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, str]:
-    """Return the same of what cannot be looked at, or is gone: its name is all that can be said."""
+    """Return kind and caption of what cannot be looked at, or is gone: its name is all that is known."""
     match saved.state:
         case "detached":
             return "raises", gettext("{what}: detached in place", what=head)

@@ -99,7 +99,7 @@ def cut_middle(text: str, limit: int) -> str:
     return shorten_text(text, limit - int(_count_columns(tail) + 0.99)) + tail
 
 
-def wrap_text(text: str, columns: int, most: int) -> list[str]:
+def wrap_text(text: str, columns: int, *, most: int) -> list[str]:
     """Return `text` in at most `most` lines of up to `columns`, broken at spaces or ideographs.
 
     What does not fit ends in an ellipsis.

@@ -32,9 +32,10 @@ class Finding(Presentation):
     """True if the engine raises no error: the gradient is computed from the modified values."""
     node: str
     """The node of the graph that saved it, such as "MulBackward0"."""
-    saved: Place | None
+    # Places: here `saved` is a line. What was saved is a `SavedRecord` in pictures, a `WatchedSave` here.
+    saved: Place | None = None
     """The line that saved it; None if not known."""
-    written: Place | None
+    written: Place | None = None
     """The line that wrote to its memory; None if not known, as for a write by NumPy or by another thread."""
     backward: Place | None = None
     """The line whose backward read it."""

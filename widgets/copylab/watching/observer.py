@@ -471,8 +471,6 @@ class Watch(Presentation):
             Finding(
                 silent=True,
                 node=name_of_node(node),
-                saved=save.saving_place,
-                written=save.find_line_to_blame(),
                 compared=bool(has_changed),
                 is_partly_read=use is FormulaUse.COMPARISONS,
             ),
@@ -493,8 +491,6 @@ class Watch(Presentation):
         finding = Finding(
             silent=True,
             node=name_of_node(node),
-            saved=save.saving_place,
-            written=save.find_line_to_blame(),
             kind="attribute",
             holder=path,
         )
@@ -520,8 +516,8 @@ class Watch(Presentation):
         finding = Finding(
             silent=True,
             node=name_of_node(node),
-            saved=packed_save.saving_place if cause is None else cause.saving_place,
-            written=None if cause is None else cause.find_line_to_blame(),
+            # Only where nothing was written: else `_add_finding` takes both lines from the cause.
+            saved=packed_save.saving_place,
             kind="unpacked",
             holder=packed_save.kind,
             is_partly_read=use is FormulaUse.COMPARISONS,
@@ -546,24 +542,15 @@ class Watch(Presentation):
         self.measurement.begin(root, self._caller.find_frame())
         return True
 
-    def annotate_error(
+    def report_stale_read(
         self, save: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
     ) -> None:
-        """Add the two lines to the engine's own error for a stale saved tensor."""
+        """Note the finding on a stale saved tensor, and add its lines to the engine's own error."""
         if self._is_looked_at():
             return
         with self._lock:
             self.read_count += 1
-        finding, _ = self._add_finding(
-            save,
-            Finding(
-                silent=False,
-                node=node_name,
-                saved=save.saving_place,
-                written=save.find_line_to_blame(),
-            ),
-            backward_nr,
-        )
+        finding, _ = self._add_finding(save, Finding(silent=False, node=node_name), backward_nr)
         error.add_note(gettext("Seen by copylab.watch:") + "\n" + indent_text(finding.lines))
 
     def find_place(self) -> Place | None:
@@ -630,9 +617,12 @@ class Watch(Presentation):
     ) -> tuple[Finding, bool]:
         """Return the finding for a modified saved tensor with its names, and True if it is a new one.
 
+        All findings come through here, and what a `WatchedSave` knows of them is filled in here.
         What one line wrote, and one line's backwards read, is one finding. save: the one that was
         written; None if a checkpoint computed other values, and it is not known why.
         """
+        if save is not None:
+            finding.saved, finding.written = save.saving_place, save.find_line_to_blame()
         thread = threading.get_ident()
         self._threads_in_snapshot.add(thread)
         try:

@@ -99,7 +99,9 @@ class TinyTorchHooks:
                 describe_stale(function, tensor, save.saved_version, save.output_nr)
             )
             if node is not None:
-                self.watch.annotate_error(save, name_of_node(node), MODES.here.backward_nr, error)
+                self.watch.report_stale_read(
+                    save, name_of_node(node), MODES.here.backward_nr, error
+                )
             raise error
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:

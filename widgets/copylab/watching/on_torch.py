@@ -328,7 +328,9 @@ class TorchHooks:
         if save.is_stale:
             error = RuntimeError(self._compose_stale_error(save))
             if backward_nr >= 0:
-                self.watch.annotate_error(save, name_of_node(self.find_node()), backward_nr, error)
+                self.watch.report_stale_read(
+                    save, name_of_node(self.find_node()), backward_nr, error
+                )
             raise error
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
         if backward_nr >= 0:

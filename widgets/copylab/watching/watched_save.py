@@ -85,10 +85,10 @@ class WatchedSave:
         self.output_nr = output_nr
         """Which result of the node it is; None if it is none."""
         self.original: Any = None
-        """A weak reference to the tensor that was saved, if it is a view that was written in place.
+        """Only for PyTorch's error: a weak reference to what was saved, if a view written in place.
 
-        PyTorch's error for it names the node that the view has when it is read. None for all else,
-        and under tinytorch, where `tensor.source` is the node of such a view.
+        The error names the node that such a view has when it is read. None for all else, and under
+        tinytorch, where `tensor.source` is the node of such a view.
         """
         self.saved_version: int = tensor._version
         """Its version when it was saved; `tensor._version` is that of now."""
