@@ -9,7 +9,7 @@ from .finding import (
     add_writing_lines,
     all_saved,
     phrase_consequence,
-    phrase_saved_versions,
+    phrase_then_and_now,
     phrase_writes,
 )
 from .gradient_comparison import (
@@ -47,6 +47,6 @@ __all__ = [
     "list_stepped",
     "list_written_names",
     "phrase_consequence",
-    "phrase_saved_versions",
+    "phrase_then_and_now",
     "phrase_writes",
 ]

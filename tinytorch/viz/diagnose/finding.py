@@ -85,7 +85,7 @@ def values_of_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str,
     """Return what sentences say of the first of several saved tensors, by placeholder.
 
     node: the kind of the node that saved it. saved: what the node calls it, and its label if it
-    has one, as "its result (y)". versions: as `phrase_saved_versions` has them.
+    has one, as "its result (y)". then_and_now: as `phrase_then_and_now` has them.
     """
     node, saved = pairs[0]
     label = gettext("its {saved}", saved=saved.name)
@@ -94,15 +94,15 @@ def values_of_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str,
     return {
         "node": short_node_name(node.name),
         "saved": label,
-        "versions": phrase_saved_versions(saved),
+        "then_and_now": phrase_then_and_now(saved),
     }
 
 
-def phrase_saved_versions(saved: SavedRecord) -> str:
+def phrase_then_and_now(saved: SavedRecord) -> str:
     """Return `at version 0, now at 1`: in all sentences on something stale, behind "saved".
 
     A further fact on what was saved, and is not so any more, belongs in here, whether it is a version
-    or not. It is half a sentence: the whole ones are the messages with {versions}, and a translation
+    or not. It is half a sentence: the whole ones are the messages with {then_and_now}, and a translation
     that puts "saved" into this half leaves it out of those.
     """
     return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)

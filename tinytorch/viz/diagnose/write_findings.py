@@ -67,7 +67,7 @@ def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[B
 def _describe_written_leaves(
     snap: Snapshot, pairs: Sequence[SavedBy], leaves: dict[str, str]
 ) -> BackwardFinding:
-    sentence = gettext("{node} saved {saved} {versions}", **values_of_first_saved(snap, pairs))
+    sentence = gettext("{node} saved {saved} {then_and_now}", **values_of_first_saved(snap, pairs))
     reason = ngettext(
         "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
         "{names}, leaves that require grad, were written since, as by a step of an optimizer",
@@ -88,8 +88,8 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
     saved = pairs[0].saved
     sharing = () if saved.tensor is None else name_counter_sharers(snap, saved.tensor)
     sentence = ngettext(
-        "{node} saved {saved} {versions}: it was written {number} time since",
-        "{node} saved {saved} {versions}: it was written {number} times since",
+        "{node} saved {saved} {then_and_now}: it was written {number} time since",
+        "{node} saved {saved} {then_and_now}: it was written {number} times since",
         (saved.version or 0) - (saved.saved_version or 0),
         **values_of_first_saved(snap, pairs),
     )

@@ -13,7 +13,7 @@ from ..diagnose import (
     find_refusals,
     find_stale_saved,
     phrase_consequence,
-    phrase_saved_versions,
+    phrase_then_and_now,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
@@ -521,8 +521,10 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
         case "stale" if not saved.may_raise:
             return "live", gettext("{what}: written, not read by backward", what=value)
         case "stale":
-            versions = phrase_saved_versions(saved)
-            return "raises", gettext("{what}: saved {versions}", what=value, versions=versions)
+            then_and_now = phrase_then_and_now(saved)
+            return "raises", gettext(
+                "{what}: saved {then_and_now}", what=value, then_and_now=then_and_now
+            )
     return _caption_without_value(saved, head)
 
 
@@ -544,12 +546,12 @@ def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, s
 
 def _phrase_stale(saved: SavedRecord) -> str:
     phrases = {
-        "versions": phrase_saved_versions(saved),
+        "then_and_now": phrase_then_and_now(saved),
         "consequence": phrase_consequence(saved),
     }
     if not saved.may_raise:
-        return gettext("saved {versions}; {consequence}", **phrases)
-    return gettext("STALE: saved {versions}; {consequence}", **phrases)
+        return gettext("saved {then_and_now}; {consequence}", **phrases)
+    return gettext("STALE: saved {then_and_now}; {consequence}", **phrases)
 
 
 def _heading_of_graph(snap: Snapshot) -> Remark:

@@ -15,7 +15,7 @@ from ..diagnose import (
     find_refusals,
     find_stale_saved,
     phrase_consequence,
-    phrase_saved_versions,
+    phrase_then_and_now,
     phrase_writes,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot
@@ -89,9 +89,9 @@ def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[
 
 def _sentence_of_stale(node: NodeRecord, saved: SavedRecord) -> str:
     sentence = gettext(
-        "{node} saved it {versions}: {consequence}",
+        "{node} saved it {then_and_now}: {consequence}",
         node=short_node_name(node.name),
-        versions=phrase_saved_versions(saved),
+        then_and_now=phrase_then_and_now(saved),
         consequence=phrase_consequence(saved),
     )
     return add_writing_lines(sentence, saved)
@@ -102,10 +102,10 @@ def _sentence_of_hidden(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
     node, saved = pairs[0]
     labels = dict.fromkeys(snap.label(pair.saved.tensor or "") for pair in pairs)
     sentence = gettext(
-        "{node} saved {saved} {versions}: {consequence}",
+        "{node} saved {saved} {then_and_now}: {consequence}",
         node=short_node_name(node.name),
         saved=join_few_names(labels),
-        versions=phrase_saved_versions(saved),
+        then_and_now=phrase_then_and_now(saved),
         consequence=phrase_consequence(saved),
     )
     return add_writing_lines(sentence, saved)
