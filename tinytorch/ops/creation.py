@@ -70,6 +70,7 @@ class factory(composite):
         # `dtype=4` is how a schema of C++ writes a default: no dtype was given.
         if not isinstance(dtype, dtypes.dtype):
             default = self.default(*given) if callable(self.default) else self.default
+            # Asked at each call: set_default_dtype may have come between.
             dtype = default or dtypes.get_default_dtype()
         return make_leaf(self.function(dtype, *given), as_device(device))
 

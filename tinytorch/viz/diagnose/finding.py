@@ -150,6 +150,7 @@ def name_in_python(tensor: TensorRecord) -> str:
             ast.parse(expression, mode="eval")
         except (SyntaxError, ValueError):
             continue  # "argument 0", or the second tensor of a name: "x (2)"
+        # What a call returned cannot be named without calling it again.
         if "(" not in expression:
             return escape_name(expression)
     return ""

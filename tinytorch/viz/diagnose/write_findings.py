@@ -102,6 +102,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
     # Of several names the last one is the alias, which was most likely written through.
     sharers = [] if saved.tensor is None else snap.counter_sharers(saved.tensor)
     way_out = advise_copy([*reversed(sharers)])
+    # Running statistics: a copy would not be what the module goes on with.
     if not saved.used:
         way_out = gettext("write what a module tracks after backward")
     return BackwardFinding("stale", sentence, way_out, pairs, sharing)

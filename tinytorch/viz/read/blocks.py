@@ -160,6 +160,7 @@ def _read_place(tensor: Any, place: BlockPlace) -> _StorageObject | None:
             place.notes = (gettext("it changes while it is looked at"),)
     except Exception:  # noqa: BLE001 - sparse layouts and subclasses each raise another error
         place.notes = (_describe_missing_storage(tensor),)
+    # Without a storage they lead nowhere, however far the reading came.
     place.stride = place.offset = None
     if place.shape is None:
         try:
@@ -258,6 +259,8 @@ class Blocks:
             block.object_keys[storage.key] = None
             place = self.places[position]
             place.storage = block.id
+            # A storage may begin inside of its block: that of `from_numpy(a[2:])` beside one of all
+            # of `a`.
             offset_bytes = (place.offset or 0) * place.itemsize
             place.start_byte = storage.address - block.start + offset_bytes
 

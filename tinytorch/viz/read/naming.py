@@ -187,6 +187,7 @@ def tensors_in(
 
 def is_data(value: Any) -> bool:
     """Return True for a tensor and for a NumPy array."""
+    # Not isinstance: for what is no array it asks the object, which may be code of the user's.
     return is_tensor(value) or issubclass(type(value), np.ndarray)
 
 
@@ -280,6 +281,7 @@ def _parts_of_optimizer(optimizer: Any, known_names: dict[int, str]) -> Iterator
         for index, parameter in enumerate(settings["params"]):
             name = known_names.get(id(parameter))
             state_names[id(parameter)] = f".{len(state_names)}" if name is None else f"[{name}]"
+            # The dot in front is put there by the search, between a thing and its part.
             yield f"{PARAM_GROUPS[1:]}{group}.params.{index}", parameter
     for parameter, state in optimizer.state.items():
         yield f"state{state_names.get(id(parameter), '.?')}", state
@@ -299,6 +301,7 @@ def is_added_name(name: str) -> bool:
 
 
 def _has_methods(value: Any, *names: str) -> bool:
+    # Of the class: a Mock, or what answers for any attribute, has them all.
     return all(callable(getattr(type(value), name, None)) for name in names)
 
 

@@ -280,6 +280,7 @@ class _Reader:
         if len(self.nodes) >= MAX_NODES:
             self.is_cut = True
             return
+        # The list keeps each node alive, so that no later one has its id.
         self.node_positions[id(node)] = len(self.nodes)
         self.nodes.append(node)
 
@@ -390,6 +391,7 @@ class _Reader:
     def _make_nodes(self, ids: list[str], keys: list[Any]) -> tuple[NodeRecord, ...]:
         results: dict[int, list[str]] = {}
         for found, tensor_id in zip(self.tensors.entries, ids, strict=True):
+            # Those without a node come together under the id of None, which no node has.
             results.setdefault(id(found.grad_fn), []).append(tensor_id)
         # Most programs never note modules, and then no node has metadata to be searched.
         paths = find_module_paths(self.nodes) if modules.ever else [None] * len(self.nodes)

@@ -80,6 +80,7 @@ class SavedReader:
             for found in self._read_attribute(node, attribute, name):
                 record = found.record
                 if is_checked_only:
+                    # Each forward writes them uncounted, which is no hazard: not compared.
                     record = replace(record, used=False, checksum_now=None)
                 elif name == "tensors" and function is not None:
                     opened = function.reads_saved

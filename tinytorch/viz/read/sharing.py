@@ -375,6 +375,7 @@ class _Search:
             if fact.kind == "steps" or len(pictured) >= _MOST_PICTURED:
                 continue
             names = [f"{name}.{fact.parts[0]}" if fact.parts else name for name in fact.names]
+            # Of memory, facts have the labels of things: `a = b` is two names.
             names = [part for name in names for part in name.split(" = ")]
             for name in names[: _MOST_PICTURED - len(pictured)]:
                 if name in tensors:
@@ -438,6 +439,7 @@ def _fold_facts(facts: Sequence[SharedFact]) -> list[SharedFact]:
     folded: dict[Any, list[tuple[SharedFact, str]]] = {}
     for fact in facts:
         starts, end = _split_common_end(fact.names)
+        # Repeats are told by whole names, which a joined fact has no more.
         is_foldable = fact.kind in ("object", "tensor", "cells") and end and not fact.repeats
         key = (fact.kind, starts) if is_foldable else fact
         folded.setdefault(key, []).append((fact, end))
@@ -458,6 +460,7 @@ def _split_common_end(names: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     if any(" = " in name for name in names):
         return names, ""
     split = [_BETWEEN_PARTS.split(name) for name in names]
+    # One part is left of each, or nothing would tell the names apart.
     most = min(map(len, split)) - 1
     same = 0
     while same < most and len({parts[-1 - same] for parts in split}) == 1:

@@ -35,6 +35,7 @@ _HAND_ON = {
 
 def describe_code(function: Any) -> str:
     """Return "Square.backward (train.py:7)"; without a place for what was not written in Python."""
+    # Not without end: a Mock has a `func`, which is a Mock again.
     for _ in range(9):  # a bound method, functools.partial, or a decorated function
         inner = getattr_or_none(function, "__func__") or getattr_or_none(function, "func")
         inner = inner or getattr_or_none(function, "__wrapped__")
@@ -131,6 +132,7 @@ def _attribute_read_of(variable: str, pair: tuple[dis.Instruction, dis.Instructi
     # From Python 3.13 on one instruction loads two variables; the second is on top of the stack.
     loaded = first.argval if isinstance(first.argval, tuple) else (first.argval,)
     is_read = loaded.count(variable) == 1 and loaded[-1] == variable
+    # Python 3.14 has LOAD_FAST_BORROW beside it.
     is_read = is_read and first.opname.startswith("LOAD_FAST")
     if is_read and second.opname in ("LOAD_ATTR", "LOAD_METHOD"):
         return str(second.argval)

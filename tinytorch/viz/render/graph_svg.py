@@ -109,6 +109,7 @@ def graphs_of(
     renamed = _rename_all(sheets)
     if renamed is not None:
         sheets = renamed
+        # Graphviz is called once for the whole run, when the first of its pictures is drawn.
         stage = cache(partial(place_sheets, sheets))
     for sheet, describe in zip(sheets, describe_unmarked, strict=True):
         picture = Picture(
@@ -263,6 +264,7 @@ def _make_fold_card(fold: FoldEntry) -> Card:
     title = f"{fold.id} {fold.title}".rstrip()
     lines = [CardLine(cut_middle(title, TITLE_COLUMNS), "b", "")]
     lines += _make_remark_lines(fold.remarks)
+    # An id alone is never cut.
     whole_title = title if fold.title else ""
     return Card(fold.id, "fold", tuple(lines), whole_title, _flag_of_entry(fold))
 

@@ -175,7 +175,8 @@ def _load_compiled(wasmtime: Any, path: Path) -> tuple[Any, Any]:
     for file in stored:
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
-            # Renamed when complete: another process may load it at any moment.
+            # Renamed when complete: another process may load it at any moment. Its
+            # name has the process in it: two may compile at once.
             part = file.with_suffix(f".{os.getpid()}")
             part.write_bytes(module.serialize())
             part.replace(file)

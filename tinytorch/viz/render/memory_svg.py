@@ -69,6 +69,7 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
     """Make the memory pictures of the steps of a run, all of one size; what stays keeps its place."""
     # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
     selections = [(changed, select_storages(changed, find, fold)) for changed in run]
+    # Text, title, folds and drawing each ask for it.
     describers = [cache_in_language()(partial(describe_memory, *pair)) for pair in selections]
 
     @cache_in_language()

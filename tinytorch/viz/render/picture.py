@@ -125,7 +125,8 @@ def _scroll_box(html: str, width: int, height: int) -> str:
     if max(width, height) <= MOST_UNSCROLLED:
         html = html.replace("max-width:100%", "max-width:none")
         return f'<div style="overflow-x:auto">{html}</div>'
-    # A class of its own: several pictures on one page have different sizes.
+    # A class of its own: several pictures on one page have different sizes. Not of
+    # hash(), which is another for the same text in each process.
     name = f"tt-{zlib.crc32(html.encode()):x}"
     sizes = {"fit": "100%", "full": f"{width}px", "twice": f"{2 * width}px"}
     rules = ""
@@ -183,8 +184,8 @@ class PictureBase:
     ) -> dict[str, Any]:
         try:
             bundle = make_bundle(self.themed(None), self.text, self._folded_parts())
-            # Only if it is asked for: a notebook has the picture once, and nbconvert needs Inkscape
-            # for an SVG.
+            # Only if it is asked for (IPython passes None where nothing is): a notebook has the
+            # picture once, and nbconvert needs Inkscape for an SVG.
             if "image/svg+xml" in (include or ()):
                 bundle["image/svg+xml"] = self.themed("light")
             return bundle

@@ -222,6 +222,7 @@ class Canvas:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
+        # The page is drawn in any case, by `svg`.
         self.kinds = {"page"}
 
     def rect(
@@ -281,6 +282,7 @@ class Canvas:
             # Squeezed or stretched to the room in its box, whichever font draws it.
             fit = format_coordinate(text_width(shown, kind))
             place += f' textLength="{fit}" lengthAdjust="spacingAndGlyphs"'
+        # Between tags, quotes need no escape.
         content = escape(shown, quote=False)
         self.parts.append(f'<text class="{kind}" {place}>{title}{content}</text>')
 
@@ -297,6 +299,7 @@ class Canvas:
         described = f'{lang_attribute()}role="img" aria-label="{escape(escape_unseen(label))}"'
         page = f'<rect class="page" width="{width}" height="{height}" rx="8"/>'
         drawn = page + "".join(self.parts)
+        # An element may have several classes: `t mono b`.
         used = frozenset(" ".join(self.kinds).split())
         size = f'width="{round(width * scale)}" height="{round(height * scale)}"'
         return (

@@ -72,6 +72,7 @@ class FoldableLine:
         self._kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
         # A kind of its own for each: what has to be visible must not vanish in "12 times".
         for place in visible:
+            # Below 0, where no other kind has its number.
             self._kinds[place] = -place - 1
         self._sums = [0, *accumulate(sizes)]
         self._parts: dict[tuple[int, int], list[Stretch]] = {}
@@ -137,6 +138,7 @@ class FoldableLine:
 
         def module_at(place: int) -> ModulePath | int:
             path = self.paths[place]
+            # By its own place what has no module deeper is grouped with no neighbour.
             return path[: depth + 1] if len(path) > depth else place
 
         parts = []
@@ -147,6 +149,7 @@ class FoldableLine:
         return parts
 
     def _join_chunks(self, parts: list[Stretch]) -> list[Stretch]:
+        # Rounded up, or there would be one chunk more.
         size = max(SHORTEST, -(-len(parts) // CHUNKS))
         joined = []
         for start in range(0, len(parts), size):
@@ -216,6 +219,7 @@ def module_path(name: str) -> ModulePath:
     """
     parts: list[str] = []
     for part in filter(None, name.split(".")):
+        # Of `a.0.1`, a list in a list, the second number is a part of its own.
         if part.isdigit() and parts and not parts[-1].rpartition(".")[2].isdigit():
             parts[-1] += f".{part}"
         else:

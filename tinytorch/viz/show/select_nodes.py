@@ -119,6 +119,7 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     with_hazard = {node_id for node_id, _ in find_maybe_written(snap)}
     with_hazard |= {refusal.node.id for refusal in find_refusals(snap, snap.nodes)}
     for node in snap.nodes:
+        # Where the graph was cut, a reader has to see that it goes on.
         if node.cut or any(
             (saved.state in bad_states and saved.may_raise) or saved.was_written_unseen
             for saved in node.saved
@@ -197,7 +198,8 @@ class _NodeOrder:
     def _sort_nodes(self) -> list[NodeRecord]:
         """Sort latest first by the engine's numbers, and never a node before one that leads to it."""
         computed = {node.id: node for node in self.snap.nodes if node.variable is None}
-        # The third part of a node's key is the engine's number of it.
+        # The third part of a node's key is the engine's number of it. Equal ones
+        # (of two threads) stay in the order of first sight: ids, as text, have N10 before N2.
         ranks = {
             node_id: (-node.key[2], place) for place, (node_id, node) in enumerate(computed.items())
         }
@@ -288,6 +290,7 @@ class _NodeOrder:
         ]
         # Shapes belong to it: the picture promises that what is repeated is equal in them.
         is_none = tuple(edge is None for edge in node.edges)
+        # What was found or has a hazard must not vanish among equals.
         is_found, has_hazard = node.id in self.found, node.id in self.with_hazard
         return node.name, tuple(saved_values), tuple(shapes), is_none, is_found, has_hazard
 

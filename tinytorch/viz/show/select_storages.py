@@ -141,6 +141,7 @@ def _sort_by_module(snap: Snapshot, bands: Sequence[Band]) -> list[tuple[Band, M
         homes = [find_home(snap, tensor.grad_of or tensor.id) for tensor in band.members]
         home = common_path([path for path in homes if path])
         # Module by module from the outermost: what is in one stays together, wherever it came.
+        # What is in no module has a place of its own.
         prefixes = [home[: depth + 1] for depth in range(len(home))] or [(band.storage.id,)]
         rank = [ranks.setdefault(prefix, len(ranks)) for prefix in prefixes]
         sortable.append((rank, band, home))
@@ -211,6 +212,7 @@ def _make_entries(
         # A place has one storage, and no fold around it.
         if part.is_single:
             yield from members
+        # A fold for each round would have one line in it.
         elif part.times > 1 and size == 1:
             yield StoragePack(part.label, part.times, members, members)
         elif part.times > 1:

@@ -35,6 +35,7 @@ def _other_grad_label(snap: Snapshot, tensor: TensorRecord) -> str:
     if not tensor.names or tensor.grad_of is None or not snap.tensor(tensor.grad_of).names:
         return ""
     label = snap.grad_label(tensor.grad_of)
+    # A name that it has anyway would be said twice.
     return "" if label in tensor.names else label
 
 

@@ -209,6 +209,7 @@ def _describe_storage(
     same_counter = [
         sharer
         for sharer in sharers
+        # Inference tensors have none, and so none in common.
         if sharer.counter == tensor.counter and sharer.counter is not None
     ]
     if len(same_counter) == len(sharers):
@@ -253,6 +254,7 @@ def _describe_attributes(changed: Changes) -> Iterator[str]:
             yield gettext(
                 "{name} has a new shape: {then} -> {now}.", name=name, then=before, now=after
             )
+        # A new shape brings new strides as a matter of course.
         elif "stride" in facts:
             before, after = facts["stride"]
             yield gettext(
@@ -457,6 +459,7 @@ def _format_values(snap: Snapshot, tensor_id: str) -> str:
 
 def _describe_saved(changed: Changes) -> Iterator[str]:
     """Yield sentences about saved tensors that backward freed, or that were written since."""
+    # Sorted: a set of strings has another order in each process.
     freed = sorted({short_node_name(node.name) for node, _ in changed.saved_that_became("freed")})
     if freed:
         yield gettext("Backward freed what it had saved: {nodes}.", nodes=join_few_names(freed))
