@@ -187,7 +187,7 @@ def tensors_in(
 
 def is_data(value: Any) -> bool:
     """Return True for a tensor and for a NumPy array."""
-    # Not isinstance: for what is no array it asks the object, which may be code of the user's.
+    # Not isinstance, which asks the object for its class, and so may run code of the user's.
     return is_tensor(value) or issubclass(type(value), np.ndarray)
 
 

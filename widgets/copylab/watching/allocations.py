@@ -95,6 +95,7 @@ class AllocationLog:
 
 def _make_recording_mode(log: AllocationLog, torch: Any) -> Any:
     """Make a dispatch mode that notes the storages that operations make."""
+    # Of storages: PyTorch refuses to swap a tensor that has a weak reference.
     weak_reference = import_module("torch.multiprocessing.reductions").StorageWeakRef
 
     class RecordingMode(get_quiet_mode_class()):  # type: ignore[misc]
@@ -229,6 +230,7 @@ def _is_referent_there(reference: weakref.ref[Any]) -> bool:
 def _name_operation(frame: FrameType) -> tuple[str, bool]:
     """Return the name of the operation that a frame of the engine runs, and True if it is one."""
     code = frame.f_code
+    # The short ways of an operation are closures, which have its `run` from around them.
     runner = frame.f_locals.get("run") if "run" in code.co_freevars else None
     # A kernel that makes tensors anew is an object with a name itself.
     operation = getattr(runner, "__self__", runner)

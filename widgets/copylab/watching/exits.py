@@ -271,6 +271,7 @@ def _find_mode_switch(place: Place) -> Place | None:
             continue
         if first_line <= place.line <= (node.end_lineno or 0):
             found += [each.lineno for each in switches if _switches_grad_mode(each)]
+    # Of blocks inside of each other, the innermost begins last.
     return place._replace(line=max(found)) if found else None
 
 

@@ -51,6 +51,7 @@ def is_shared_gradient(hooks: TorchHooks, written: Any) -> bool:
             continue
         repeated = sum(other is tensor for other in given) - 1
         allowed = expected + repeated + (_REFERENCES_OF_CALL if tensor is written else 0)
+        # A view refers to its base once more.
         allowed += written._is_view() and written._base is tensor
         if tensor._use_count() > allowed:
             return True

@@ -87,6 +87,7 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
     for origin, alive in last.items():
         if len(alive) <= middle.get(origin, (0, 0))[0]:
             continue
+        # Made only where something grows: it goes through all variables.
         search = search or HolderSearch(step, sys._getframe(1), log.memory_key)
         tensors, nbytes = first.get(origin, (0, 0))
         origins.append(

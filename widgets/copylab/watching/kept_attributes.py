@@ -68,6 +68,7 @@ class AttributeKeeper:
         earlier = self.kept.get(ctx)
         if earlier is not None:
             earlier[:] = [attribute for attribute in earlier if attribute.name != name]
+        # The number is -1 where no backward runs: what one sets on `ctx` is read by no other.
         if not found or self.hooks.torch._C._current_graph_task_id() >= 0:
             return
         place = self.hooks.watch.find_place()

@@ -105,6 +105,7 @@ class ModePauses:
         if has_closure or not self._is_alone() or not self._is_plain(optimizer):
             return
         tensors = list(_find_written(optimizer, self.torch.Tensor))
+        # A subclass may run code of the program's own.
         if any(type(t) not in (self.torch.Tensor, self.torch.nn.Parameter) for t in tensors):
             return
         if self.hooks.attributes.in_forward:

@@ -367,6 +367,7 @@ class Watch(Presentation):
             for address, siblings in self._saves.items()
             if siblings or address == new_address
         }
+        # Twice as many as are left, so that the searches take a constant time for each storage.
         self._prune_at = _SMALLEST_PRUNING + 2 * len(self._saves)
 
     def record_write(

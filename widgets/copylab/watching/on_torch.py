@@ -118,6 +118,7 @@ class TorchHooks:
             push_mode(self.mode)
             stack.callback(remove_mode, self.mode)
             self.pauses.attach(stack)
+            # A tensor that is made in inference mode has no version to be asked.
             with self.torch.inference_mode(False):
                 probe = self.torch.zeros(1)
                 self.torch._foreach_zero_([probe])
@@ -311,6 +312,7 @@ class TorchHooks:
         if is_plain and self.torch._C._len_torch_dispatch_stack() == 1:
             with self.torch._C._DisableTorchDispatch():
                 return tensor.detach()
+        # The mode sees this `detach`, too, which is no operation of the program's.
         last_operation = self.next_nr, self.previous_nr, self.target_id
         alias = tensor.detach()
         self.next_nr, self.previous_nr, self.target_id = last_operation
@@ -495,6 +497,7 @@ def _find_way_out(func: Any) -> Any:
     if name in _NO_VALUES or name.endswith("_like") or name.startswith("new_"):
         return _NO_WAY_OUT
     way_out = _WAYS_OUT.get(name)
+    # `max()` of all elements gives a value alone, which has a node.
     if way_out == "indices" and len(func._schema.returns) < 2:
         return None
     return way_out

@@ -77,6 +77,7 @@ class PackedSave:
         samples = read_samples(tensor, span)
         if samples is None or self.samples is None or samples.shape != self.samples.shape:
             return True
+        # Rounding is as coarse for a value near 0 as for the largest that it was computed with.
         largest = float(np.abs(self.samples).max(initial=0))
         return not np.allclose(
             samples, self.samples, rtol=_TOLERANCE, atol=_TOLERANCE * largest, equal_nan=True

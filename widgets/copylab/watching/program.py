@@ -41,6 +41,7 @@ def run_watched(
         status = _run_as_main(program, arguments, is_module)
     if reports.is_child:  # it was forked in the program: the page is not its own
         return status
+    # Before the error stream, or a terminal would show both in another order.
     sys.stdout.flush()
     conclusion = _conclude(reports)
     if conclusion and not status:
@@ -111,6 +112,7 @@ def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int
             return 2
         # By the hook that the program may have set.
         sys.excepthook(type(error), error.with_traceback(trace), trace)
+        # As a shell has it of a program that Ctrl-C ended: 128 and the number of the signal.
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
 

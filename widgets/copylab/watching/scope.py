@@ -144,11 +144,13 @@ class _EngineFinder:
         """Return what the other finders find, with a loader that attaches the watches."""
         if name not in ENGINES or name in sys.modules or getattr(self._asking, "now", False):
             return None
+        # `importlib` asks all finders, this one included.
         self._asking.now = True
         try:
             spec = importlib.util.find_spec(name)
         finally:
             self._asking.now = False
+        # A loader that is a class, as for modules built into Python, is that of all imports.
         if (
             spec is not None
             and hasattr(spec.loader, "exec_module")
@@ -202,6 +204,7 @@ def _wrap_thread_start(
         watches = find_watches_of_thread()
         if isinstance(self, _UnwatchedThread):
             return start(self)
+        # `start` refuses a thread that was started before.
         if not watches or not hasattr(self, "_bootstrap_inner") or self.ident is not None:
             return start(self)
         # Already replaced by this function, which another tool has wrapped and so kept in place.

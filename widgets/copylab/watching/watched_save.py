@@ -110,6 +110,7 @@ class WatchedSave:
         self.siblings: dict[int, Any] = {}
         """The saves over the same storage, from which this one takes itself when it is freed."""
 
+    # Training makes one for each saved tensor: nothing else would take its entry away.
     def __del__(self) -> None:
         self.siblings.pop(id(self), None)
 
