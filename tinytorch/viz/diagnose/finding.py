@@ -101,9 +101,9 @@ def values_of_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str,
 def phrase_then_and_now(saved: SavedRecord) -> str:
     """Return `at version 0, now at 1`: in all sentences on something stale, behind "saved".
 
-    A further fact on what was saved, and is not so any more, belongs in here, whether it is a version
-    or not. It is half a sentence: the whole ones are the messages with {then_and_now}, and a translation
-    that puts "saved" into this half leaves it out of those.
+    A further fact on what was saved, and is not so any more, belongs in here, be it a version or
+    not. It is half a sentence: the whole ones are the messages with {then_and_now}. A translation
+    that says "saved" in this half leaves it out of those, or has the half in brackets.
     """
     return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)
 

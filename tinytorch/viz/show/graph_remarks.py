@@ -529,7 +529,7 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
 
 
 def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, str]:
-    """Return kind and caption of what cannot be looked at, or is gone: its name is all that is known."""
+    """Return kind and caption of what cannot be looked at, or is gone: only its name is known."""
     match saved.state:
         case "detached":
             return "raises", gettext("{what}: detached in place", what=head)

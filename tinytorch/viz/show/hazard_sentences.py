@@ -98,7 +98,7 @@ def _sentence_of_stale(node: NodeRecord, saved: SavedRecord) -> str:
 
 
 def _sentence_of_hidden(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
-    """Return what is said of stale tensors that have no row, by what the graph picture calls them."""
+    """Return what is said of tensors without a row, by what the graph picture calls them."""
     node, saved = pairs[0]
     labels = dict.fromkeys(snap.label(pair.saved.tensor or "") for pair in pairs)
     sentence = gettext(

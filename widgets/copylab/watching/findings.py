@@ -32,7 +32,7 @@ class Finding(Presentation):
     """True if the engine raises no error: the gradient is computed from the modified values."""
     node: str
     """The node of the graph that saved it, such as "MulBackward0"."""
-    # Places: here `saved` is a line. What was saved is a `SavedRecord` in pictures, a `WatchedSave` here.
+    # Three lines. What was saved is a `WatchedSave`, and in pictures a `SavedRecord`.
     saved: Place | None = None
     """The line that saved it; None if not known."""
     written: Place | None = None
