@@ -707,7 +707,7 @@ class Watch(Presentation):
             )
         return gettext(
             "None was saved under it. It does not see what is saved before it begins, in threads that were started "
-            "before, and by compiled code."
+            "before, in processes that were started and not forked, and by compiled code."
         )
 
     def describe_gaps(self) -> list[str]:

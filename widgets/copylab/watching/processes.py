@@ -54,9 +54,9 @@ class ProcessReport(NamedTuple):
 
     rank, size: None and 1 if it is no rank. host, pid: the machine and the process number. parent:
     the process number of the watched program that started it, 0 for that program itself. state:
-    "running", "ended" or "done". text: all that the watch says. reads: what it says of what was
-    read and of what was not seen. findings: those so far. missing: at its end, what optimizers have
-    stepped without a gradient.
+    "running", "ended" or "done". reads: what the watch says of what was read and of what was not
+    seen. findings: those so far. missing: at its end, what optimizers have stepped without a
+    gradient.
     """
 
     rank: int | None
@@ -65,7 +65,6 @@ class ProcessReport(NamedTuple):
     pid: int
     parent: int
     state: str
-    text: str
     reads: str
     findings: tuple[ReportedFinding, ...]
     missing: tuple[ReportedFinding, ...]
@@ -168,7 +167,6 @@ class RunReports:
             pid=os.getpid(),
             parent=self.pid if self.is_child else 0,
             state=state,
-            text=self.watched.text,
             reads=" ".join(self.watched.describe_reads()),
             findings=tuple(map(_report_finding, list(self.watched.findings))),
             # As long as it runs, a backward may still give them one.
@@ -268,19 +266,34 @@ def _replace_file(path: Path, text: str) -> None:
 # -- the page ----------------------------------------------------------------------
 
 
-def describe_reports(reports: Sequence[ProcessReport]) -> Part:
-    """Return each finding once, with the processes that met it, and what each process has read."""
-    labels: dict[str, list[str]] = {}
-    html: dict[str, str] = {}
+class SharedFinding(NamedTuple):
+    """A finding, and the labels of the processes that met it."""
+
+    finding: ReportedFinding
+    labels: list[str]
+
+    @property
+    def sentence(self) -> str:
+        """The processes that met it, in words."""
+        return gettext("Found by {processes}:", processes=join_few_names(self.labels))
+
+
+def group_findings(reports: Sequence[ProcessReport]) -> list[SharedFinding]:
+    """Return each finding once: a DataLoader begins new processes in each epoch."""
+    found: dict[str, SharedFinding] = {}
     for report in reports:
         for finding in (*report.findings, *report.missing):
-            labels.setdefault(finding.lines, []).append(report.label)
-            html.setdefault(finding.lines, finding.html)
+            shared = found.setdefault(finding.lines, SharedFinding(finding, []))
+            shared.labels.append(report.label)
+    return list(found.values())
+
+
+def describe_reports(reports: Sequence[ProcessReport]) -> Part:
+    """Return each finding once, with the processes that met it, and what each program has read."""
     parts: list[Part] = [InPage(html_element("style", panel_style_sheet()))]
-    for lines, found_by in labels.items():
-        sentence = gettext("Found by {processes}:", processes=join_few_names(found_by))
-        parts += [Paragraph(sentence, class_="cl-title"), InPage(html[lines])]
-    parts += [Paragraph(_describe_process(report)) for report in reports]
+    for shared in group_findings(reports):
+        parts += [Paragraph(shared.sentence, class_="cl-title"), InPage(shared.finding.html)]
+    parts += [Paragraph(_describe_process(report)) for report in reports if not report.parent]
     size = max((report.size for report in reports), default=1)
     absent = size - len({report.rank for report in reports if report.rank is not None})
     if size > 1 and absent:
@@ -297,7 +310,7 @@ def describe_reports(reports: Sequence[ProcessReport]) -> Part:
 def _describe_process(report: ProcessReport) -> str:
     """Say what a process has read, how much it found, and whether it came to its end."""
     sentences = [report.reads]
-    if report.state == RUNNING and not report.parent:
+    if report.state == RUNNING:
         # It has read more than its file says.
         sentences = [
             gettext("It had not come to its end when this was written; what it had found is above.")

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from ..doc import indent_text
 from ..run import script_session
 from ..wording import gettext
 from .observer import watch
-from .processes import ENDED, RunReports
+from .processes import ENDED, RunReports, group_findings
 
 _OWN_FILES = (__file__, runpy.__file__, "<frozen runpy>")
 _LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch")
@@ -55,8 +56,9 @@ def _conclude(reports: RunReports) -> int:
     children = reports.find_children()
     rank = "" if reports.rank is None else gettext("rank {rank}", rank=reports.rank.number) + ": "
     print(f"copylab watch: {rank}{reports.watched.text}", file=sys.stderr)
-    for child in children:
-        print(f"copylab watch: {child.label}: {child.text}", file=sys.stderr)
+    for shared in group_findings(children):
+        lines = indent_text(shared.finding.lines)
+        print(f"copylab watch: {shared.sentence}\n{lines}", file=sys.stderr)
     reports.write(ENDED)
     error = reports.error if reports.page is not None else None
     if error is not None:
