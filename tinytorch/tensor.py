@@ -389,7 +389,8 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         if self._view_meta is not None:
             regenerate_grad_fn(self)
         edge = self._edge
-        # An edge to a leaf is that of what an unpack hook gave back for a saved leaf.
+        # An edge to a leaf is that of what an unpack hook gave back for a saved leaf: see
+        # `_unpack_by_hook` in graph/saved.py.
         return None if edge is None or edge[0]._ends_graph else edge[0]
 
     is_leaf: readonly[bool] = readonly(

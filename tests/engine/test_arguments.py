@@ -12,6 +12,7 @@ import pytest
 from needs import torch_missing
 
 import tinytorch
+from tinytorch.ops import define
 
 torch = pytest.importorskip("torch", reason=torch_missing())
 pytestmark = pytest.mark.torch
@@ -133,3 +134,20 @@ def test_arguments_of_the_other_engine_are_told_apart() -> None:
     ):
         tinytorch.add(a, b)
     assert (a == b) is False, "which containers ask"
+
+
+def test_a_number_that_is_self_has_no_name_of_an_input() -> None:
+    with_a_number = [o for o in define.OPS if "Scalar self" in o.schema.text]
+    assert {"pow", "remainder", "where"} <= {o.name for o in with_a_number}
+    values = {"Scalar": "2.0", "Tensor": "x"}
+    for declared in with_a_number:
+        for name in ("self", "input", "x", "a", "x1"):
+            given = [
+                f"{name if p.name == 'self' else p.name}={values[p.schema_type]}"
+                for p in declared.schema.params
+            ]
+            call = f"torch.{declared.name}({', '.join(given)})".replace(
+                "condition=x", "condition=x>0"
+            )
+            assert outcome(tinytorch, call) == outcome(torch, call), call
+            assert (outcome(tinytorch, call) == "fine") == (name == "self")

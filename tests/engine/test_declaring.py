@@ -255,3 +255,12 @@ def test_a_kernel_of_several_operations_is_bound_to_each() -> None:
     assert (shared.operand_count, shared.decides_layout) == (2, [True, True])
     in_use = [o.kernel for o in define.OPS if isinstance(o.kernel, kernels.pointwise)]
     assert len({id(kernel) for kernel in in_use}) == len(in_use) > 40
+
+
+def test_an_overload_whose_self_is_a_number_is_a_function_alone() -> None:
+    with declared('op("hypot(Scalar self, Tensor other)", pointwise(np.hypot))') as hypot:
+        assert hypot(3, tinytorch.tensor([4.0])).tolist() == [5.0]
+        assert not {"hypot", "hypot_"} & {*dir(Tensor)}
+        assert "hypot_" not in define.OVERLOADS
+        with pytest.raises(TypeError):
+            hypot(input=3, other=tinytorch.tensor([4.0]))

@@ -80,10 +80,11 @@ def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
 
 
 def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
-    """Return a tensor over the gradient itself; it is no view, even if memory is shared."""
+    """Return a tensor over the gradient itself, as a `.grad`: no view, even of shared memory."""
     # Nearly always; it saves the look for a tensor that somebody holds over the same memory.
     if gradient.size and (state.seen_by is SeenBy.NOBODY or not is_any_tensor_remembered()):
         return make_tensor_over(gradient, device, state.version)
+    # This may be a view of a tensor that somebody holds, which `detach` makes one of its own.
     tensor = tensor_over(gradient, device, state)
     return tensor if tensor._view_meta is None else tensor.detach()
 
@@ -152,10 +153,9 @@ def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:
     # `.data =` may have given the leaf another dtype or number of dimensions since the graph was
     # recorded. PyTorch compares in elements, and reads a stride of 1 after the end of a 0-d leaf's.
     itemsize, leaf_itemsize = gradient.itemsize, data.itemsize
-    # 1 fills up what is shorter: as a size it fits any stride.
-    dimensions = itertools.zip_longest(
-        strides, data.strides or (leaf_itemsize,), gradient.shape, fillvalue=1
-    )
+    leaf_strides = data.strides or (leaf_itemsize,)
+    # Where the gradient has fewer dimensions, its size is filled up by 1, which fits any stride.
+    dimensions = itertools.zip_longest(strides, leaf_strides, gradient.shape, fillvalue=1)
     return all(
         stride * leaf_itemsize == leaf_stride * itemsize or size == 1
         for stride, leaf_stride, size in dimensions

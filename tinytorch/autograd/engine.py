@@ -143,7 +143,7 @@ class GraphTask:
         )
         hooks_before, errors_before = here.saved_tensor_hooks, here.user_errors
         arrived = GradientList.empty(self.root._output_count)
-        # in the state of an empty place, HELD_BY_OTHERS: the caller may hold the gradient
+        # `empty` has set the state HELD_BY_OTHERS, which is right: the caller may hold the gradient.
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
             here.backward_nr = next(_BACKWARD_NUMBERS)
@@ -172,7 +172,7 @@ class GraphTask:
     def _walk(self, here: Any) -> None:
         """Run nodes until none is ready."""
         ready, hooks_at_start, node = self.ready, here.saved_tensor_hooks, self.root
-        looks_at_every_node = self.is_anomaly_mode or self.to_visit is not None
+        captures = self.captures
         try:
             while ready:
                 _, _, node, arrived = heappop(ready)
@@ -184,8 +184,10 @@ class GraphTask:
                     self._settle_states(arrived)
                     self._finish_leaf(node, arrived)
                     continue
-                # Most nodes have no hooks, and nothing is captured at them.
-                if looks_at_every_node or node._hooks is not None or node._needs_tensors:
+                # Most nodes have no hooks, and nothing is captured at them. States are settled only
+                # where somebody sees the gradients: elsewhere an array that is passed on may be
+                # held once by the time that it comes to a leaf.
+                if node._hooks is not None or node._needs_tensors or node in captures:
                     self._settle_states(arrived)
                     devices = devices_of_outputs(node)
                     arrived = self._run_hooks_before(node, node._hooks, arrived, devices)
@@ -305,16 +307,17 @@ class GraphTask:
                 gradient, state = fit_output(node, arrived, outputs, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and target not in self.buffers:
-                inputs = GradientList((gradient,), [state])
                 if target._ends_graph and self._can_finish_leaf_now():
-                    # Out of its place, see `_settle_state`.
+                    if state.maybe_held_twice:
+                        state = self._settle_state(state, gradient, outputs[index:])
+                    # The leaf has it now. For the states of the outputs that follow (`fit_output`)
+                    # it counts no more.
                     outputs[index] = None
-                    self._settle_states(inputs, outputs)
-                    self._finish_leaf(target, inputs)
+                    self._finish_leaf(target, GradientList((gradient,), [state]))
                     # Hooks may have switched it.
                     here.is_recording = not self.on_arrays
                 else:
-                    self._push(target, inputs)
+                    self._push(target, GradientList((gradient,), [state]))
                 continue
             # Not sent yet are this one and those after it. Two of them may be one array that goes
             # to the same target, as those of `x + x` do.
@@ -325,7 +328,9 @@ class GraphTask:
     def _can_finish_leaf_now(self) -> bool:
         """Return True if a leaf that is complete would be the next one to run anyway.
 
-        Leaves run before all nodes, so only another leaf in the queue may run before it.
+        Leaves run before all nodes, so only another leaf in the queue may run before it. Not in
+        anomaly mode: if a hook on the leaf raises, PyTorch's warning names its AccumulateGrad, and
+        `_walk` names the node that it took out of the queue.
         """
         return not self.is_anomaly_mode and (not self.ready or self.ready[0][0] != -HIGHEST_NUMBER)
 
@@ -343,9 +348,9 @@ class GraphTask:
         if earlier is None:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
         elif gradient is not None:
-            # Out of its place, see `_settle_state`.
-            buffer[output_nr] = None
-            earlier_state = self._settle_state(buffer.states[output_nr], earlier, unsent)
+            earlier_state = buffer.states[output_nr]
+            if earlier_state.maybe_held_twice:
+                earlier_state = self._settle_state(earlier_state, earlier, unsent)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
 
@@ -354,30 +359,27 @@ class GraphTask:
         self.push_count += 1
         heappush(self.ready, (-node._sequence_number, self.push_count, node, arrived))
 
-    def _settle_states(self, gradients: GradientList, unsent: list | tuple = ()) -> None:
-        """Decide the states of gradients, where they leave open if the walk holds one twice."""
-        states = gradients.states
+    def _settle_states(self, arrived: GradientList) -> None:
+        """Decide the states of what arrived at a node that was just taken out of the queue."""
+        states = arrived.states
         for index, state in enumerate(states):
             if state.maybe_held_twice:
-                states[index] = self._settle_state(state, gradients[index], unsent)
+                states[index] = self._settle_state(state, arrived[index], arrived)
 
-    def _settle_state(
-        self, state: GradientState, gradient: Any, unsent: list | tuple = ()
-    ) -> GradientState:
-        """Return the state of a gradient, once it is known if the walk holds it in a second place.
+    def _settle_state(self, state: GradientState, gradient: Any, unqueued: list) -> GradientState:
+        """Return the state of a gradient that was `maybe_held_twice`, by where it is at this moment.
 
         A formula may return one array for two inputs, as that of `x + y` does. In PyTorch both are
         one tensor: the first is added to in place only if the second is no longer on its way.
 
-        A gradient on its way is in a buffer, with a node that is ready, or in `unsent`: the outputs
-        of the node that just ran. Its own place is not to be found here, so whoever asks takes it
-        out first: `_walk` by popping the node, `_route` and `_add_to_buffer` by writing None.
+        All gradients on their way are in a buffer, with a node that is ready, or in `unqueued`: what
+        arrived at the node that runs next, or what the last one computed and `_route` has not sent
+        yet. This gradient is in one of these places, so if it is held twice it is found twice.
         """
-        if not state.maybe_held_twice:
-            return state
-        waiting = [*self.buffers.values(), *[entry[-1] for entry in self.ready], unsent]
-        is_held_twice = any(_contains(gradients, gradient) for gradients in waiting)
-        return state.settled(is_held_twice)
+        places = [*self.buffers.values(), *[entry[-1] for entry in self.ready], unqueued]
+        # Not `count` of a list, which compares arrays by their elements.
+        found = sum(other is gradient for gradients in places for other in gradients)
+        return state.settled(is_held_twice=found > 1)
 
     # leaves ---------------------------------------------------------------------------------------
 
@@ -428,9 +430,3 @@ def find_nodes_above(targets: set, nodes: tuple) -> set:
         needed.update(added)
         stack += added
     return needed
-
-
-def _contains(gradients: Any, gradient: Any) -> bool:
-    """Return True if one of the gradients is this very object."""
-    # Not `in`, which compares arrays by their elements.
-    return any(other is gradient for other in gradients)

@@ -60,16 +60,17 @@ def fit_output(
         shape, dtype = target._data.shape, target._data.dtype
     if type(gradient) is not ndarray or gradient.shape != shape or gradient.dtype is not dtype:
         # Other than its edge expects, or no array: a tensor, or the NumPy number that a product of
-        # 0-d arrays is. `fit_gradient` returns the same array if its dtype is an equal one, though
-        # another object.
+        # 0-d arrays is.
         fitted = fit_gradient(node, index, gradient, shape, dtype)
+        # An array comes back as it was if its dtype is equal to the expected one, though another
+        # object. It is treated below as one that fits; a tensor that comes back is not.
         if fitted is not gradient or type(gradient) is not ndarray:
             return fitted, _state_of_fitted(gradient, fitted)
     if type(outputs) is GradientList:
         return gradient, outputs.states[index]
     # Only a view, or an array that arrived, may share memory with what arrived or with what was
-    # saved. Most gradients are new arrays, which this test finds in a tenth of the time. (Of a node
-    # with several outputs any of several arrays may be the one that arrived.)
+    # saved. Most gradients are new arrays, which this test finds in a tenth of the time. (`arrived[0]` is
+    # all that arrived, unless the node has several outputs.)
     if node._has_several_outputs or gradient.base is not None or gradient is arrived[0]:
         return gradient, _state_of_output(node, arrived, outputs, index)
     # Asked here, too, as most formulas write nowhere and a call takes longer than the question.

@@ -242,10 +242,10 @@ def lay_out_result(data: Any, *operands: ndarray) -> ndarray:
         return np.asarray(data)
     if data.ndim < 2 and data.size:
         return data
-    # Along a size of 1 any stride is as good, so that for such a shape NumPy calls an array
-    # contiguous whose strides are not those that torch gives.
     if not data.size:
         return copy_with_strides(data, strides_of_result(data.shape, data.itemsize, operands))
+    # Along a size of 1 any stride is as good, so that for such a shape NumPy calls an array
+    # contiguous whose strides are not those that torch gives: below, a 1 counts as not contiguous.
     for a in operands:
         # An operand without dimensions has no say.
         if a.ndim and (a.ndim != data.ndim or 1 in a.shape or not a.flags.c_contiguous):

@@ -55,8 +55,7 @@ class TensorBase:
     _counter: Any
     # Shape, strides and dtype are those of this array.
     _data: np.ndarray
-    # None for a leaf; else the node that made the tensor, and the number of its output. (That of
-    # what an unpack hook gave back for a saved leaf leads to the leaf: see `_unpack_by_hook`.)
+    # None for a leaf; else the node that made the tensor, and the number of its output.
     _edge: Any
     # None, or what few tensors have.
     _meta: AutogradMeta | None

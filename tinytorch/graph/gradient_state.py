@@ -53,7 +53,11 @@ class GradientState:
         return GradientState(self.version, SeenBy.SAME_MEMORY)
 
     def of_base(self) -> GradientState:
-        """State of the array under this view, as a tensor that is made for the view alone."""
+        """State of the array under this view.
+
+        PyTorch has a tensor over that; here one is made (`_view_over`) when the view is shown to a
+        hook, and nobody but the view holds it.
+        """
         return GradientState(self.version, SeenBy.NOBODY)
 
     def held_by_others(self) -> GradientState:

@@ -40,7 +40,7 @@ class ThreadState:
         "is_recording",
         "node",
         "packing",
-        "run_ufunc",
+        "run_ufunc_silenced",
         "saved_tensor_hooks",
         "user_errors",
     )
@@ -62,7 +62,7 @@ class ThreadState:
         # Calls a ufunc in a context in which NumPy ignores errors, in a quarter of the time of
         # `run_silenced`. Only ufuncs: Python code would not find the user's ContextVars there, by
         # which Jupyter knows the cell that prints, nor would a signal handler.
-        self.run_ufunc = _SILENT_CONTEXT.copy().run
+        self.run_ufunc_silenced = _SILENT_CONTEXT.copy().run
 
 
 class Modes(threading.local):

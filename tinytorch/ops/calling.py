@@ -92,7 +92,8 @@ class Overloads:
         # tried first: the short ways.
         quick = [op for op in ops if has_short_way(op)]
         others = [op for op in ops if not has_short_way(op)]
-        # From the innermost call to the outermost, which is tried first: that of `quick[0]`.
+        # Each call leaves what it does not take to the one before it. So the last one that is made,
+        # that of `quick[0]`, is tried first.
         for op in reversed(quick + others):
             call = make_plain_call(op, call, called_by, self.in_place)
         call.__name__ = self.name
@@ -464,7 +465,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     function, is_copy = kernel.function, kernel.is_copy
     is_ufunc = isinstance(function, np.ufunc)
     is_pointwise = type(kernel) is pointwise and len(op.schema.params) == 1
-    direct_numbers = kernel.direct_numbers if is_pointwise else ()
+    direct_dtype_nums = kernel.direct_dtype_nums if is_pointwise else ()
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
@@ -490,8 +491,10 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             if is_copy:
                 # without `run_silenced`: a copy computes nothing of which NumPy could warn
                 data = compute(a, *rest)
-            elif a.dtype.num in direct_numbers:
-                data = here.run_ufunc(function, a) if is_ufunc else run_silenced(function, a)
+            elif a.dtype.num in direct_dtype_nums:
+                data = (
+                    here.run_ufunc_silenced(function, a) if is_ufunc else run_silenced(function, a)
+                )
                 # in one dimension NumPy's strides are torch's
                 if data.ndim != 1 or not data.size:
                     data = lay_out_result(data, a)
@@ -526,7 +529,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run = op.run
     record, save, saved = make_recorder(op), make_saver_of_two(op), find_constant_saved(op)
-    ufunc, direct_numbers, takes_numbers = _ufunc_of(op), op.kernel.direct_numbers, op.numbers
+    ufunc, direct_dtype_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
@@ -546,13 +549,13 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
         else:
             return otherwise(x, y)
-        if not is_usual or dtype.num not in direct_numbers or NODE_LISTENERS:
+        if not is_usual or dtype.num not in direct_dtype_nums or NODE_LISTENERS:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
         here = MODES.here
         try:
-            data = here.run_ufunc(ufunc, a, b)
+            data = here.run_ufunc_silenced(ufunc, a, b)
         except ValueError:
             record_failed_call(op, x, y, *defaults)
             raise broadcast_error(a.shape, b.shape) from None
@@ -641,7 +644,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
     no cell in common.
     """
     run, node_class, save = op.run_in_place, op.node_class, op.save
-    ufunc, direct_numbers, takes_numbers = _ufunc_of(op), op.kernel.direct_numbers, op.numbers
+    ufunc, direct_dtype_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
@@ -666,7 +669,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
         if (
             not is_usual
             or a.dtype.kind != "f"
-            or a.dtype.num not in direct_numbers
+            or a.dtype.num not in direct_dtype_nums
             or not a.flags.forc
         ):
             return run(x, y, *defaults)
@@ -688,7 +691,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
                 check_inplace(x)
                 edges = (edge, other_edge)
                 node = node_class(edges, save((x, y, *defaults), edges, is_write=True))
-        here.run_ufunc(ufunc, a, b, a)
+        here.run_ufunc_silenced(ufunc, a, b, a)
         count_write(x)
         if node is not None:
             node._note_gradient_specs(x)

@@ -190,8 +190,8 @@ class Op:
 
         Arguments that are left out take their defaults.
         """
-        # A call on arrays may also begin with a number: of NumPy's, which is what it computes from
-        # 0-d arrays, or of Python's. For these `_complete_and_run` looks at the other arguments.
+        # The first argument of a call on arrays may be a number, too: Python's, or the one that
+        # NumPy computes from 0-d arrays. Then `_complete_and_run` looks at the other arguments.
         if type(values[0]) is not ndarray or self.is_write:
             return self.run_on_tensors(*values)
         if len(values) == len(self.defaults):
@@ -375,8 +375,8 @@ class Op:
         self.common_device(values, tensors)
         arrays = arrays_of(values)
         for i in self.tensor_indices[1:]:
-            # A tensor may be written with itself, but not with another tensor over the same array:
-            # the kernel's check of overlaps tells the two apart by the array.
+            # A tensor may be written with itself: the kernel's `check_overlap` allows the very same
+            # array. Another tensor over that array is refused, and so comes as a new view of it.
             if arrays[i] is arrays[0] and values[i] is not target:
                 arrays[i] = arrays[i][...]
         data = run_silenced(self.kernel.values_to_write, *arrays)
@@ -571,7 +571,8 @@ def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
 FUNCTIONS: dict[str, Callable] = {}
 # by name, functions and methods alike
 OVERLOADS: dict[str, Overloads] = {}
-# By operation: how many overloads have a node. PyTorch numbers the nodes so.
+# By operation: how many of the overloads declared so far have a node. PyTorch numbers nodes so, in
+# its own order of overloads: where ours is another, `backward=` has the name.
 _nodes_declared: dict[str, int] = {}
 
 
@@ -597,7 +598,8 @@ def op(
 
     `aka`: other names.
     `numbers`: Python numbers stand for tensors, as in arithmetic.
-    `in_place`: offer `name_`; by default for what is pointwise.
+    `in_place`: offer `name_`; by default for what is pointwise, gives no bools, and has a tensor as
+    its `self`. Without that there is neither `name_` nor a method.
     `out`: offer `out=`; by default for what makes a result of its own. A text, or a key of
     OUT_DTYPE_ERRORS, is the error for another dtype; else the result is converted.
     `operator`: Python's, as in `__mul__`.
@@ -625,7 +627,7 @@ def op(
     )
     OPS.append(declared)
     if in_place is None:
-        in_place = type(kernel) is pointwise and kernel.to != "bool"
+        in_place = type(kernel) is pointwise and kernel.to != "bool" and parsed.has_self
     has_out = kernel.kind == "fresh" if out is None else bool(out)
     # An operation that is neither is for formulas alone.
     if function or method:
@@ -689,7 +691,7 @@ def _offer_with_in_place(
     is_in_place = declared.kind == "write" and declared.name.endswith("_")
     _add_overload(name, declared, is_in_place, function, method, out)
     if in_place and not declared.schema.writes_self:
-        _add_overload(f"{name}_", declared, True, False, True, False)
+        _add_overload(f"{name}_", declared, in_place=True, function=False, method=True, out=False)
 
 
 def _add_overload(

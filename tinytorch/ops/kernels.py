@@ -153,7 +153,8 @@ class pointwise(Kernel):
     arguments follow.
     """
 
-    # What holds without a schema: `_powers` and `_sub` are called by another kernel, too.
+    # What holds without a schema, as for a kernel that another one calls: that gets the schema, and
+    # this one does not (`_powers` in `row_major(_powers)`, `_sub` in `_rsub`).
     operand_count = 2
     # for each operand, True if the strides of the result may go by it
     decides_layout: list[bool] = [True, True]
@@ -176,7 +177,7 @@ class pointwise(Kernel):
         # and integers of which floats are made, are converted first; float16 is computed in
         # float32.
         quick = {*takes} - ({"b", "i"} if to == "float" else {"b"})
-        self.direct_numbers = {
+        self.direct_dtype_nums = {
             n for n, d in dtypes.BY_NUM.items() if LETTER[n] in quick and d.np != HALF
         }
 
@@ -204,10 +205,11 @@ class pointwise(Kernel):
     def operands_as_given(self, given: tuple) -> list | None:
         """Return the operands if nothing has to be converted, else None.
 
-        They are of one dtype, or numbers beside floats.
+        They are arrays of one dtype; beside them, where that is a float, Python's floats, and where
+        it is float32, float64 or int64, Python's ints.
         """
         dtype = given[0].dtype if type(given[0]) is ndarray else None
-        if dtype is None or dtype.num not in self.direct_numbers:
+        if dtype is None or dtype.num not in self.direct_dtype_nums:
             return None
         for x in given[1:]:
             if x is None:

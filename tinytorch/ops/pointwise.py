@@ -26,7 +26,10 @@ from .schema import is_number
 
 
 def offer_reflected(symbol: str, function: Any) -> None:
-    """Offer Python's operator for a number on the left, where it does not commute."""
+    """Offer Python's operator for a number on the left, where it does not commute.
+
+    `function` gets the operands as they stand: what is on the left, then the tensor.
+    """
 
     def method(self: Tensor, other: Any) -> Any:
         return (
@@ -369,8 +372,8 @@ _sub = pointwise(
     check=_SUB,
     function_by_default=np.subtract,
 )
-# Not `pointwise`, with `b` and `a` exchanged: the strides of the result go by the operands as they
-# were given, `a` before `b`.
+# A bare Kernel, which exchanges `a` and `b` and leaves the rest to `_sub`: the strides of the result
+# go by the order of subtraction, `b` first.
 _rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))
 add = op(
     "add(Tensor self, Tensor other, *, Scalar alpha=1)",
@@ -401,7 +404,7 @@ rsub = op(
     self=lambda grad, alpha: scale_grad(-grad, alpha),
     other=lambda grad: grad,
 )
-_rsub_of_number = op(
+_subtract_from_number = op(
     "rsub(Tensor self, Scalar other, Scalar alpha=1)",
     _rsub,
     method=False,
@@ -410,7 +413,9 @@ _rsub_of_number = op(
     self=lambda grad, alpha: scale_grad(-grad, alpha),
 )
 offer_reflected(
-    "sub", lambda other, self: (rsub if isinstance(other, Tensor) else _rsub_of_number)(self, other)
+    "sub",
+    # `rsub(a, b)` is `b - a`.
+    lambda left, right: (rsub if isinstance(left, Tensor) else _subtract_from_number)(right, left),
 )
 
 # product and quotients ----------------------------------------------------------------------------
@@ -491,8 +496,6 @@ remainder = op(
 remainder_of_number = op(
     "remainder(Scalar self, Tensor other)",
     _modulo,
-    method=False,
-    in_place=False,
     out=False,
     node_class=make_undifferentiable_node_class("aten::remainder"),
 )
@@ -518,8 +521,8 @@ div_rounded = op(
 offer_reflected("floordiv", floor_divide)
 offer_reflected(
     "mod",
-    lambda other, self: (remainder if isinstance(other, Tensor) else remainder_of_number)(
-        other, self
+    lambda left, right: (remainder if isinstance(left, Tensor) else remainder_of_number)(
+        left, right
     ),
 )
 
@@ -618,7 +621,6 @@ power_of_number = op(
     "pow(Scalar self, Tensor exponent)",
     # PyTorch makes a result row by row for this overload alone
     row_major(_powers),
-    method=False,
     backward="PowBackward2",
     exponent=_grad_of_exponent,
 )
@@ -634,8 +636,8 @@ power = op(
 )
 offer_reflected(
     "pow",
-    lambda other, self: (power_of_tensors if isinstance(other, Tensor) else power_of_number)(
-        other, self
+    lambda left, right: (power_of_tensors if isinstance(left, Tensor) else power_of_number)(
+        left, right
     ),
 )
 op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)

@@ -127,14 +127,15 @@ _TYPES = {
 }
 
 
+# NumPy's names, with PyTorch's. A number `self` is not called `input`, and so has none of NumPy's:
+# `torch.pow(x=2, exponent=y)` raises.
 _NUMPY_NAMES = {
     "axis": "dim",
     "keepdims": "keepdim",
-    "x": "self",
-    "a": "self",
-    "x1": "self",
+    "x": "input",
+    "a": "input",
+    "x1": "input",
     "x2": "other",
-    "input": "self",
 }
 # `Tensor(a!)[]? name=default`
 _PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")
@@ -293,17 +294,16 @@ class Signature:
             self.params.append(Param(f"Tensor{brackets}? out=None", True))
         self.params += options
         self.required_count = sum(p.default is REQUIRED for p in self.params)
-        # the names by which they are called: `self` of a function is `input`
+        # The names by which they are called: a tensor `self` of a function is `input`.
         self.names_shown = []
         for p in self.params:
             is_input = p.name == "self" and p.is_tensor and not is_method
             self.names_shown.append("input" if is_input else p.name)
         # position of a parameter, by each name that torch or NumPy has for it
         self.positions: dict[str, int] = {}
-        names = [p.name for p in self.params]
         for alias, original in _NUMPY_NAMES.items():
-            if original in names:
-                self.positions[alias] = names.index(original)
+            if original in self.names_shown:
+                self.positions[alias] = self.names_shown.index(original)
         for i, shown in enumerate(self.names_shown):
             self.positions[shown] = i
 
