@@ -224,6 +224,7 @@ class Items(Box):
         """Return a line for each item, with a bullet before it."""
         indent = " " * len(self.bullet)
         texts = filter(None, (part.text() for part in self.parts))
+        # The bullet takes the place of the first line's indent.
         return "\n".join(self.bullet + indent_text(text, indent).lstrip() for text in texts)
 
 
@@ -252,6 +253,7 @@ class Fold(Titled):
     def html(self) -> str:
         """Return a `<details>`."""
         summary = html_element("summary", inline_html(self.title))
+        # Not that of `Titled`, which would say the title again.
         return html_element("details", summary + Box.inside(self), **self.attributes)
 
 
@@ -331,6 +333,7 @@ class Table(Part):
         head = [plain_text(cell.text) for cell in self.head]
         rows = [[plain_text(cell.text) for cell in row] for row in self.rows]
         if self.layout == "rows":
+            # Each block begins with an empty line: none is above the first, if there is no caption.
             return "\n".join(lines + self._lines_of_blocks(head, rows)).lstrip("\n")
         return "\n".join(lines + _lines_of_columns([head, *rows] if any(head) else rows))
 

@@ -98,6 +98,7 @@ class Sharing(Presentation):
         figure = None
         if self.picture is not None:
             title = gettext("the memory of what is shared")
+            # For the page alone: in words, the sentences say it.
             figure = InPage(Figure(self.picture, title))
         sheet = InPage(html_element("style", panel_style_sheet()))
         return Box(sheet, *said, figure, class_="cl-panel")
@@ -117,6 +118,7 @@ class Sharing(Presentation):
         return format_repr(self.text.partition("\n")[0])
 
 
+# Keys of dicts are parts of names, and may have any character.
 def _escape_names(fact: SharedFact) -> SharedFact:
     return fact._replace(
         names=tuple(map(labels.escape_name, fact.names)),
@@ -143,6 +145,7 @@ def _describe_fact(fact: SharedFact) -> str:
             return _describe_overlap(fact) + _describe_repeats(fact)
         case "storage":
             return _describe_storage(fact, names)
+    # What is left is the kind "repeat".
     (times,) = fact.counts
     if times is None:
         return gettext("{name} sees some of its cells more than once.", name=names)
@@ -205,6 +208,7 @@ def _describe_overlap(fact: SharedFact) -> str:
         first, second, of_first = second, first, of_second
         of_second = fact.counts[1]
     if common == of_first and of_second is not None:
+        # The same twice in English, where other languages have two forms.
         return ngettext(
             "{first} sees {number} of the {all} cells of {second}.",
             "{first} sees {number} of the {all} cells of {second}.",

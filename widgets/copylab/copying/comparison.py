@@ -192,6 +192,7 @@ Then choose another kind of source and watch which cells change.
 
     @traitlets.observe("kind")
     def _update(self, _change: object) -> None:
+        # Both are read-only, and so refuse an assignment.
         self.set_trait("results", self._find_results())
         self.set_trait("form", self._render_form())
 

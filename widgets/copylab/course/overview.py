@@ -167,7 +167,8 @@ class Progress(Presentation):
     def csv(self) -> str:
         """The notes as a table for a spreadsheet: a line for each task that was answered."""
         text = io.StringIO()
-        # Answers and misconceptions, which are lists, are left out.
+        # Answers and misconceptions, which are lists, are left out. By default csv ends a line with
+        # a carriage return as well.
         table = csv.DictWriter(
             text, _CSV_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n"
         )

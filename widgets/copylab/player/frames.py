@@ -100,6 +100,7 @@ def _describe_value(value: object) -> str | None:
     # Python refuses to write an int of more than 4300 digits, and takes long for a large one.
     if isinstance(value, int) and value.bit_length() > 200:
         return f"an int of {value.bit_length():,} bits"
+    # No more than is shown: a text may have megabytes.
     text = repr(value[:70] if isinstance(value, str) else value)
     return truncate_text(stabilize_text(text), 60).replace("\n", " ")
 
@@ -262,6 +263,7 @@ def _compare_observations(run: RecordedRun) -> dict[int, Difference]:
 
 def _blame_steps(run: RecordedRun, differences: Mapping[int, Difference]) -> dict[int, Blame]:
     """Find for each step with a backward the earlier lines that spoil it."""
+    # Line 0 is what was there before the first one ran.
     past = [] if run.before is None else [PastStep(0, "", run.before.snapshot)]
     blames: dict[int, Blame] = {}
     for number, (_, changes) in differences.items():
@@ -357,6 +359,7 @@ def _draw_memories(
     before = ""
     count = 0
     memories = memories_of(time_left.limit(changes.values()))
+    # Fewer memories than changes, if the time was up before all had a place.
     for number, memory in zip(changes, memories, strict=False):
         if time_left.is_up():
             break

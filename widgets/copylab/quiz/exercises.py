@@ -171,6 +171,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         solution: str,
         hints: Sequence[str] = (),
         also: Sequence[str] = (),
+        # A default is one object for all calls, which nobody may write to.
         wrong: Mapping[str, str] = MappingProxyType({}),
         start: str = "",
         right: str = "",
@@ -274,6 +275,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 contextlib.redirect_stdout(io.StringIO()),
             ):
                 return self._verdict_of(self._check(**arguments))
+        # `check` has a sentence for it.
         except KeyboardInterrupt:
             raise
         except AssertionError as error:

@@ -336,6 +336,7 @@ def _list_outcomes(code: str) -> list[str]:
     # Only a `while`, or a function that calls itself, can go on for ever.
     if any(isinstance(node, ast.While | ast.FunctionDef) for node in nodes):
         outcomes.append(ENDLESS)
+    # Each line once: several statements may be on it.
     lines = sorted({node.lineno for node in nodes if isinstance(node, ast.stmt)})
     return [*outcomes, *(f"line {line} raises an error" for line in lines)]
 

@@ -173,6 +173,7 @@ class QuizRun:
 
         ValueError if one does not exist.
         """
+        # For its error, which says what tensors there are.
         for name in names:
             self.tensor(name, at)
         return find_fact(self.snapshot(at), *names)

@@ -117,6 +117,7 @@ class Finding(Presentation):
         files = {place.file for place in (self.saved, self.written) if place is not None}
         for key, place in (("saved", self.saved), ("written", self.written)):
             if place is not None:
+                # Of lines in two files, the number alone does not say which is meant.
                 is_clear = len(files) == 1
                 values[key] = gettext("line {line}", line=place.line) if is_clear else place.label
         # The same values may have been written where an error comes, or where none were compared.
@@ -238,6 +239,7 @@ class Finding(Presentation):
         if self.picture is not None:
             figure = Figure(self.picture, gettext("memory at backward"))
         return Alarm(
+            # In words, a colon follows the title.
             self.title.rstrip(".。"),
             Items(map(protect_marks, map(str, self.gradients))) if self.gradients else None,
             Code(self.lines, indent=""),

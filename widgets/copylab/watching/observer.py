@@ -197,6 +197,7 @@ class Watch(Presentation):
         try:
             for name in scope.ENGINES:
                 self._attach(name, sys.modules.get(name))
+        # An interrupt, too, must not leave an engine with the hooks of a watch.
         except BaseException:
             self._end()
             raise
@@ -611,6 +612,7 @@ class Watch(Presentation):
         """Return the findings that were raised in other threads than the one that entered, once."""
         with self._lock:
             findings, self._findings_in_other_threads = self._findings_in_other_threads, []
+        # Each backward that meets it raises the same finding again.
         return list(dict.fromkeys(findings))
 
     def _add_finding(
