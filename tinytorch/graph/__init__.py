@@ -34,6 +34,7 @@ from .history import (
 )
 from .hooks import NodeHooks, RemovableHandle, retain_grad, warn_of_hooks
 from .modes import (
+    EXIT_LISTENERS,
     IGNORED_ERRORS,
     MODES,
     NODE_LISTENERS,
@@ -90,6 +91,7 @@ from .version_counter import WRITE_LISTENERS, InferenceCounter, VersionCounter, 
 __all__ = [
     "DEFAULT",
     "DETACHED_MESSAGE",
+    "EXIT_LISTENERS",
     "FORMULA_WRITES",
     "FREED_MESSAGE",
     "HELD_BY_OTHERS",

@@ -223,6 +223,9 @@ def is_inference_mode_enabled() -> bool:
 
 # anomaly mode ----------------------------------------------------------------------------------
 
+EXIT_LISTENERS: list[Callable[[str, list, int, bool], None]] = []
+"""Called where an operation makes no node although tensors that it reads require grad: with its
+name, these tensors, the number of all that it reads, and whether operations are recorded."""
 NODE_LISTENERS: list[Callable[[Any], None]] = []
 """Called with each new node, in anomaly mode. Making a node only checks whether this is empty."""
 

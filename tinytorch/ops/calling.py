@@ -20,6 +20,7 @@ import numpy as np
 from ..base import CPU, broadcast_error, lay_out_result, memory_owner
 from ..graph import (
     DEFAULT,
+    EXIT_LISTENERS,
     INFERENCE,
     MODES,
     NO_GRAD,
@@ -481,7 +482,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                 return otherwise(x, *more)
         # Anomaly mode is told of a node before the kernel runs. The copy of an inference tensor has
         # another version, see `Op._run_fresh`.
-        if NODE_LISTENERS or (is_copy and x._counter.is_inference):
+        if NODE_LISTENERS or EXIT_LISTENERS or (is_copy and x._counter.is_inference):
             return run(x, *rest)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, *rest)
@@ -549,7 +550,8 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
         else:
             return otherwise(x, y)
-        if not is_usual or dtype.num not in direct_dtype_nums or NODE_LISTENERS:
+        needs_steps = dtype.num not in direct_dtype_nums or NODE_LISTENERS or EXIT_LISTENERS
+        if not is_usual or needs_steps:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
@@ -606,7 +608,12 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                 return otherwise(x, *more)
         view_meta, counter = x._view_meta, x._counter
         # Views of inference tensors have no base, and a counter of their own.
-        if NODE_LISTENERS or counter.is_inference or (view_meta is not None and needs_grad(x)):
+        if (
+            NODE_LISTENERS
+            or EXIT_LISTENERS
+            or counter.is_inference
+            or (view_meta is not None and needs_grad(x))
+        ):
             return run(x, *rest)
         here = MODES.here
         try:
@@ -673,7 +680,11 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             or not a.flags.forc
         ):
             return run(x, y, *defaults)
-        if NODE_LISTENERS or (node_class is not None and node_class._results_saved):
+        if (
+            NODE_LISTENERS
+            or EXIT_LISTENERS
+            or (node_class is not None and node_class._results_saved)
+        ):
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)

@@ -43,6 +43,7 @@ from ..base import (
 )
 from ..base import strides as layout
 from ..graph import (
+    EXIT_LISTENERS,
     MODES,
     MULTI_OUTPUT,
     MultiNode,
@@ -220,7 +221,13 @@ class Op:
 
         `is_write`: the first argument is written to.
         """
-        if self.node_class is None or not MODES.here.is_recording:
+        here = MODES.here
+        if self.node_class is None or not here.is_recording:
+            if EXIT_LISTENERS and here.node is None:
+                read = tensors[1:] if is_write else tensors
+                needing = [t for t in read if needs_grad(t)]
+                for listener in EXIT_LISTENERS if needing else ():
+                    listener(self.name, needing, len(read), here.is_recording)
             return None
         for t in tensors:
             if needs_grad(t):

@@ -10,6 +10,7 @@ from typing import Any
 import copylab
 import pytest
 
+from tinytorch.graph import EXIT_LISTENERS
 from tinytorch.viz import EXIT_FINDERS
 
 
@@ -201,11 +202,21 @@ def test_a_loss_without_history_tells_where_it_was_lost() -> None:
     assert "grad mode was off in" in text
 
 
-def test_tinytorch_says_no_line_and_claims_none() -> None:
+OF_BOTH = (detach, item, number, numbers, new_leaf, block, decorated, switched)
+
+
+@pytest.mark.parametrize("way", [*OF_BOTH, argmax, comparison])
+def test_tinytorch_tells_the_same_line(way: Any) -> None:
     import tinytorch
 
-    a, b = (tinytorch.ones(2, requires_grad=True) for _ in range(2))
+    body, gain = tinytorch.nn.Linear(3, 3), tinytorch.ones(3, requires_grad=True)
     with copylab.watch(silent="record"):
-        text = copylab.explain(loss=(a + b.detach()).sum(), a=a, b=b).text
-    assert "No path of the graph leads from loss to b" in text
-    assert "leave the graph" not in text
+        h = way(tinytorch, body, tinytorch.ones(2, 3))
+        loss = h.sum() if way is new_leaf else (h[..., :1] * gain).sum()
+        text = copylab.explain(loss, body=body, gain=gain).text
+    _, line, *_ = text[text.index("No path of the graph") :].splitlines()
+    place, cause = line_of(way)
+    assert cause in line, text
+    assert place in line, text
+    assert line.startswith("  - body.weight and body.bias: ")
+    assert not EXIT_LISTENERS

@@ -10,6 +10,8 @@ In reading order, from `watch()` to a finding:
 `watched_save`   one saved tensor: its bytes when it was saved, and the writes to its memory since
 `places`         the line of the program that is running; `cells` names the cells of a notebook
 `exits`          the lines on which values leave the graph, with the leaves they came from
+`tinytorch_exits` the ways by which they do in tinytorch
+`missing`        what optimizers step although it never has a gradient
 `aliases`        the names under which the program knows the saved memory
 `formulas`       what the formula of a node reads of what it saved
 `findings`       what is reported, with the line that saved and the line that wrote

@@ -236,8 +236,8 @@ class Watch(Presentation):
 
     def __dir__(self) -> list[str]:
         """List what users need: the other names are called by the engines."""
-        names = {"ended", "findings", "html", "missing_gradients", "read_count", "start", "stop"}
-        names.add("text")
+        results = {"findings", "html", "missing_gradients", "read_count", "text"}
+        names = {"ended", "start", "stop"} | results
         return sorted({name for name in super().__dir__() if name.startswith("__")} | names)
 
     def _end(self) -> None:
@@ -577,11 +577,9 @@ class Watch(Presentation):
             self._exits.record(tensors, kind, operation, make_reference, is_use=is_use)
 
     def find_exits(self, leaf: Any) -> tuple[GraphExit, ...] | None:
-        """Return the lines on which values of a leaf left the graph; None for one of tinytorch."""
-        # tinytorch tells of writes and not of what it reads.
-        if engine_name(leaf) != "torch" or "torch" not in self._ever_attached:
-            return None
-        return self._exits.find_exits(leaf)
+        """Return the lines on which values of a leaf left the graph; None if it is not looked at."""
+        is_looked_at = engine_name(leaf) in self._ever_attached
+        return self._exits.find_exits(leaf) if is_looked_at else None
 
     def record_step(self, optimizer: Any) -> None:
         """Note what has no gradient after a step of an optimizer."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tinytorch import Tensor
 from tinytorch.graph import (
     DETACHED_MESSAGE,
+    EXIT_LISTENERS,
     MODES,
     WRITE_LISTENERS,
     describe_stale,
@@ -19,6 +20,7 @@ from tinytorch.optim import STEP_LISTENERS
 from tinytorch.viz import THREADS_ON_SAVED_VALUES
 
 from .scope import watch_assignments
+from .tinytorch_exits import report_exit, watch_ways_out
 from .watched_backward import watch_backwards
 from .watched_save import WatchedSave, is_function_node
 
@@ -36,7 +38,11 @@ class TinyTorchHooks:
         self.watch = watch
         self.hooks: Any = (self.pack, self.unpack)
         """The pair as tinytorch has it on its stack, to find it again; None once it is off."""
-        self.replacements = (watch_assignments(Tensor), *watch_backwards(Tensor))
+        self.replacements = (
+            watch_assignments(Tensor),
+            *watch_backwards(Tensor),
+            *watch_ways_out(),
+        )
 
     def attach(self) -> None:
         """Call the watch for the saves of this thread, and the writes of all, from now on."""
@@ -44,6 +50,7 @@ class TinyTorchHooks:
         if self.watch.is_entering_thread():
             WRITE_LISTENERS.append(self.report_write)
             STEP_LISTENERS.append(self.watch.record_step)
+            EXIT_LISTENERS.append(self.report_exit)
             for replacement in self.replacements:
                 replacement.install()
 
@@ -52,6 +59,7 @@ class TinyTorchHooks:
         if self.report_write in WRITE_LISTENERS:
             WRITE_LISTENERS.remove(self.report_write)
             STEP_LISTENERS.remove(self.watch.record_step)
+            EXIT_LISTENERS.remove(self.report_exit)
             for replacement in self.replacements:
                 replacement.remove()
         if self.hooks is None:
@@ -68,6 +76,11 @@ class TinyTorchHooks:
         write = self.watch.record_write(tensor, is_done=True)
         if write is not None:
             write.end()
+
+    def report_exit(self, name: str, tensors: list, count: int, is_recording: bool) -> None:
+        """Note an operation that makes no node of tensors which require grad."""
+        if self.watch.covers_this_thread():
+            report_exit(self.watch, name, tensors, count, is_recording)
 
     def pack(self, tensor: Any) -> WatchedSave:
         """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
