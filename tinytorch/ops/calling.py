@@ -608,12 +608,8 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                 return otherwise(x, *more)
         view_meta, counter = x._view_meta, x._counter
         # Views of inference tensors have no base, and a counter of their own.
-        if (
-            NODE_LISTENERS
-            or EXIT_LISTENERS
-            or counter.is_inference
-            or (view_meta is not None and needs_grad(x))
-        ):
+        is_recorded_view = view_meta is not None and needs_grad(x)
+        if NODE_LISTENERS or EXIT_LISTENERS or counter.is_inference or is_recorded_view:
             return run(x, *rest)
         here = MODES.here
         try:
@@ -653,6 +649,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
     run, node_class, save = op.run_in_place, op.node_class, op.save
     ufunc, direct_dtype_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
+    saves_result = node_class is not None and node_class._results_saved
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
@@ -680,11 +677,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             or not a.flags.forc
         ):
             return run(x, y, *defaults)
-        if (
-            NODE_LISTENERS
-            or EXIT_LISTENERS
-            or (node_class is not None and node_class._results_saved)
-        ):
+        if NODE_LISTENERS or EXIT_LISTENERS or saves_result:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
