@@ -550,8 +550,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
         else:
             return otherwise(x, y)
-        needs_steps = dtype.num not in direct_dtype_nums or NODE_LISTENERS or EXIT_LISTENERS
-        if not is_usual or needs_steps:
+        if not is_usual or dtype.num not in direct_dtype_nums or NODE_LISTENERS or EXIT_LISTENERS:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
