@@ -215,7 +215,6 @@ def graph_leads_back(**named: Any) -> CheckedFact:
 
 def walk_nodes(tensor: Any) -> Iterator[Any]:
     """Yield every node behind a tensor, each once, its own first."""
-    # The list keeps them alive: PyTorch makes the object of a node anew, and ids come again.
     waiting, visited = [tensor.grad_fn], set()
     for node in waiting:  # it grows while we go on
         if node is not None and id(node) not in visited:

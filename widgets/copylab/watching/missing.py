@@ -161,6 +161,7 @@ class StepLog:
         entry = self._stepped.get(id(optimizer))
         if entry is None or entry.reference() is not optimizer:
             if entry is not None:
+                # This one has the address of another that is gone.
                 self._gone.append(entry)
             name = type(optimizer).__name__
             entry = _Stepped(weakref.ref(optimizer), name, self._caller.find_place())

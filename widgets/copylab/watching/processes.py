@@ -98,6 +98,7 @@ class ProcessReport(NamedTuple):
         # One that has ended, and whose parent has not asked for it yet, can still be signalled.
         with suppress(OSError, IndexError):
             state = Path(f"/proc/{self.pid}/stat").read_text("ascii", "replace")
+            # Behind the name of the program, which is in brackets and may have such in it.
             return state.rpartition(")")[2].split()[0] != "Z"
         return True
 
@@ -151,6 +152,7 @@ class RunReports:
         try:
             if self.rank is not None or self.is_child:
                 report = self._report_process(state)
+                # It may be in the folder for temporary files, which all users share.
                 self.folder.mkdir(mode=0o700, exist_ok=True)
                 _replace_file(self.folder / report.file_name, json.dumps(report))
             if self.page is not None and not self.is_child and state != DONE:
@@ -194,6 +196,7 @@ class RunReports:
         reports = [] if self.rank is not None else [self._report_process(ENDED)]
         for path in sorted(self.folder.glob("*.json")):
             with suppress(OSError, ValueError, TypeError):
+                # JSON has a list for each tuple.
                 report = ProcessReport(*json.loads(path.read_text("utf-8")))
                 findings, missing = (
                     tuple(ReportedFinding(*each) for each in group)
@@ -254,6 +257,7 @@ def _find_meeting_folder() -> Path:
 
 def _replace_file(path: Path, text: str) -> None:
     """Write a file so that nobody reads half of it."""
+    # With the process in its name: two may write the page at once.
     draft = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         draft.write_text(text, encoding="utf-8")
