@@ -83,7 +83,6 @@ def choose_repeats(repeats: Iterator[Repeat]) -> list[Repeat]:
     """Choose repeats that do not overlap: greedily, those first that save most."""
     chosen: list[Repeat] = []
     taken: set[int] = set()
-    # Of equal savings the shortest round: that of 12 layers is one layer, not two.
     for repeat in sorted(repeats, key=lambda found: (-found.saving, found.length)):
         places = range(repeat.start, repeat.stop)
         if taken.isdisjoint(places):
