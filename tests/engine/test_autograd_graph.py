@@ -245,3 +245,14 @@ def test_anomaly_mode_shows_frames_of_the_user_alone() -> None:
             and "set_detect" not in innermost
             and ".exp()" in innermost
         )
+
+
+def test_a_gradient_that_was_captured_is_not_added_to() -> None:
+    x, y = (torch.ones(3, requires_grad=True) for _ in range(2))
+    c = x * 1
+    late = c * 3
+    passed_on = c + torch.zeros(3)
+    for captured in (y * 1, (y * 1).view(3)):
+        total = (captured + passed_on) + late * 2
+        found = torch.autograd.grad(total, (captured, c, x), torch.ones(3), retain_graph=True)
+        assert [g.tolist() for g in found] == [[1.0] * 3, [7.0] * 3, [7.0] * 3]

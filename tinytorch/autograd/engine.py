@@ -20,7 +20,9 @@ import itertools
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-from ..base import CPU, warn_in_torch
+import numpy as np
+
+from ..base import CPU, memory_owner, warn_in_torch
 from ..graph import (
     HELD_BY_OTHERS,
     HIGHEST_NUMBER,
@@ -38,7 +40,14 @@ from ..graph import (
     set_saved_tensor_hooks,
 )
 from .accumulate import TorchWarning, accumulate_into_leaf, add_gradients
-from .gradient_tensors import call_with_tensors, devices_of_outputs, remember_tensors, tensors_over
+from .gradient_tensors import (
+    call_with_tensors,
+    devices_of_outputs,
+    is_held_as_tensor,
+    is_memory_held_as_tensor,
+    remember_tensors,
+    tensors_over,
+)
 from .validate import expected_on_edge, fit_output, lay_out_outputs
 
 
@@ -379,7 +388,20 @@ class GraphTask:
         places = [*self.buffers.values(), *[entry[-1] for entry in self.ready], unqueued]
         # Not `count` of a list, which compares arrays by their elements.
         found = sum(other is gradient for gradients in places for other in gradients)
-        return state.settled(is_held_twice=found > 1)
+        # In its other place it may have been captured, or shown to a hook that holds it since.
+        settled = state.settled(is_held_twice=found > 1 or is_held_as_tensor(gradient))
+        if type(gradient) is not np.ndarray:
+            return settled
+        # Or a node has made a view of it: that is on its way, or held.
+        memory = memory_owner(gradient)
+        in_memory = sum(
+            type(other) is np.ndarray and memory_owner(other) is memory
+            for gradients in places
+            for other in gradients
+        )
+        if in_memory > found or is_memory_held_as_tensor(memory):
+            return settled.over_shared_memory()
+        return settled
 
     # leaves ---------------------------------------------------------------------------------------
 

@@ -37,6 +37,19 @@ def is_any_tensor_remembered() -> bool:
     return bool(_REMEMBERED)
 
 
+def is_held_as_tensor(gradient: Any) -> bool:
+    """Return True if somebody may hold a tensor over this very array."""
+    tensor = _REMEMBERED.get(id(gradient))
+    # An id is used again once its array is gone, hence the second look.
+    return tensor is not None and tensor._data is gradient
+
+
+def is_memory_held_as_tensor(memory: Any) -> bool:
+    """Return True if somebody may hold a tensor over this memory, given by its owner."""
+    tensor = _REMEMBERED.get(id(memory))
+    return tensor is not None and memory_owner(tensor._data) is memory
+
+
 def tensor_over(gradient: Any, device: Any, state: GradientState = NEW_GRADIENT) -> Any:
     """Return a tensor over an array: the one that somebody holds, a view, or a new one."""
     if gradient is None or isinstance(gradient, TensorBase):
