@@ -109,6 +109,16 @@ def test_nothing_is_run_that_leaves_a_trace(engine: ModuleType) -> None:
     with copylab.watch(silent="record") as watch:
         assert run(hook=False, keeps=True).grad.tolist() == [44, 88]
     assert [finding.gradients for finding in watch.findings] == [()]
+    w = engine.tensor([1.0, 2.0], requires_grad=True)
+    base = w + 1
+    base.retain_grad()  # before a watch could hear of it
+    with copylab.watch(silent="record") as watch:
+        h = base * 2
+        loss = (h * h).sum()
+        double(h)
+        loss.backward()
+    assert base.grad.tolist() == w.grad.tolist() == [176, 264]
+    assert watch.findings[0].gradients[0] == ("w", "[176, 264]", "[16, 24]")
     with copylab.watch(silent="record") as watch:
         run(hook=True, keeps=False)
     assert len(calls) == 1

@@ -11,7 +11,7 @@ import threading
 import warnings
 from typing import Any, NamedTuple
 
-from ..read import engine_name, find_leaves, read_snapshot
+from ..read import RetainedGradients, engine_name, find_leaves, read_snapshot
 from .backward_findings import find_findings
 from .dry_run import THREADS_IN_DRY_RUN
 
@@ -50,8 +50,13 @@ def compare_gradients(root: Any) -> list[GradientPair]:
     kinds = {finding.kind for finding in find_findings(snap, tensor, snap.nodes_behind(tensor), {})}
     if kinds != {"unseen write"} or any(each.device != "cpu" for each in snap.tensors):
         return []
-    now = _differentiate(root, leaves, on_saved_values=False)
-    from_saved = _differentiate(root, leaves, on_saved_values=True)
+    # `retain_grad` may have been called before the watch began.
+    retained_gradients = RetainedGradients(sys.modules[engine_name(root)])
+    try:
+        now = _differentiate(root, leaves, on_saved_values=False)
+        from_saved = _differentiate(root, leaves, on_saved_values=True)
+    finally:
+        retained_gradients.restore()
     pairs = []
     for leaf, values, saved_values in zip(leaves, now, from_saved, strict=True):
         # 8 only where 4 show no difference: numbers are compared at a glance.
