@@ -1,5 +1,7 @@
 """A watch's dispatch mode is off where PyTorch's own code runs, and on where the program's does."""
 
+import inspect
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -155,6 +157,32 @@ def write_after_step_that_raised(w: Any, h: Any) -> None:
     h.data.mul_(2)
 
 
+def step_with_error(w: Any) -> None:
+    optimizer = torch.optim.SGD([w], 0.0)
+    optimizer.param_groups[0]["lr"] = None
+    w.grad = torch.ones(2)
+    optimizer.step()
+
+
+def write_after_step_that_raised_in_hook(_: Any, h: Any) -> None:
+    other = leaf(1.0, 2.0)
+    other.register_post_accumulate_grad_hook(step_with_error)
+    with pytest.raises(TypeError):
+        other.sum().backward()
+    leaf(1.0).exp()
+    h.data.mul_(2)
+
+
+def write_after_saves_in_backward(_: Any, h: Any) -> None:
+    checkpoint = import_module("torch.utils.checkpoint").checkpoint
+    loss = checkpoint(torch.exp, leaf(1.0, 2.0), use_reentrant=False).sum()
+    with pytest.raises(TypeError):
+        step_with_error(leaf(1.0, 2.0))
+    loss.backward()  # saves again: what is put back there is gone after the node
+    leaf(1.0).exp()
+    h.data.mul_(2)
+
+
 def write_by_step_in_thread(w: Any, h: Any) -> None:
     thread = threading.Thread(target=write_by_step, args=(w, h))
     thread.start()
@@ -186,6 +214,8 @@ def write_to_attribute(w: Any, _: Any) -> None:
         (write_by_hook, "optimizer.register_step_post_hook(lambda *_: h.data.mul_(2))"),
         (write_by_closure, "torch.optim.SGD([w], 0.0).step(lambda: h.data.mul_(2))"),
         (write_after_step_that_raised, "h.data.mul_(2)"),
+        (write_after_step_that_raised_in_hook, "h.data.mul_(2)"),
+        (write_after_saves_in_backward, "h.data.mul_(2)"),
         (write_by_step_in_thread, "torch.optim.SGD([w], 0.1).step()"),
         (write_to_attribute, "torch.optim.SGD([w], 0.1).step()"),
     ],
@@ -202,3 +232,59 @@ def test_the_line_of_a_step_is_named(write: Callable[[Any, Any], None], line: st
             loss.backward()
 
     assert find_lines(program) == [line]
+
+
+def test_a_step_that_writes_to_gradients_is_named() -> None:
+    def program() -> None:
+        w, v = leaf(1.0, 2.0), leaf(3.0, 4.0)
+        optimizer = torch.optim.SGD([w], 0.1, momentum=0.9, nesterov=True, foreach=True)
+        w.grad = torch.ones(2)
+        loss = (v * w.grad).sum()
+        optimizer.step()
+        with pytest.raises(RuntimeError, match="modified"):
+            loss.backward()
+
+    assert find_lines(program) == ["optimizer.step()"]
+
+
+# Of each, all that has two choices is tried. LBFGS takes a closure, during which the mode is on.
+_FLAGS = ("foreach", "maximize", "nesterov", "amsgrad", "centered")
+_CHOICES = dict.fromkeys(_FLAGS, (False, True)) | {"weight_decay": (0, 0.1), "momentum": (0, 0.9)}
+_OPTIMIZERS = [
+    kind
+    for kind in vars(torch.optim).values()
+    if isinstance(kind, type)
+    and issubclass(kind, torch.optim.Optimizer)
+    and kind not in (torch.optim.Optimizer, torch.optim.LBFGS)
+]
+
+
+def list_state(optimizer: Any) -> list[Any]:
+    """Return the tensors that a step could write to."""
+    values = [value for state in optimizer.state.values() for value in state.values()]
+    for group in optimizer.param_groups:
+        values += [*group.values(), *group["params"], *(each.grad for each in group["params"])]
+    return [value for value in values if isinstance(value, torch.Tensor)]
+
+
+@pytest.mark.parametrize("kind", _OPTIMIZERS, ids=lambda kind: kind.__name__)
+def test_what_a_step_writes_is_known(kind: Any) -> None:
+    find_written = import_module("copylab.watching.mode_pauses")._find_written
+    known = inspect.signature(kind.__init__).parameters
+    choices = [name for name in _CHOICES if name in known]
+    for values in itertools.product(*map(_CHOICES.__getitem__, choices)):
+        options = dict(zip(choices, values, strict=True))
+        if options.get("nesterov") and not options["momentum"]:
+            continue  # refused
+        w = torch.nn.Parameter(torch.ones(2, 2))
+        optimizer = kind([w], lr=0.01, **options)
+        for step in range(3):
+            w.grad = torch.full((2, 2), (-1.0) ** step)
+            if kind is torch.optim.SparseAdam:
+                w.grad = w.grad.to_sparse()
+            named = {id(tensor) for tensor in find_written(optimizer, torch.Tensor)}
+            before = [(tensor, tensor._version) for tensor in list_state(optimizer)]
+            optimizer.step()
+            written = {id(tensor) for tensor, version in before if tensor._version != version}
+            assert id(w) in written
+            assert written <= named, options

@@ -48,6 +48,8 @@ class ModePauses:
         """The optimizer whose step runs without the mode."""
         self.writes_of_step: list[WriteInProgress] = []
         """What that step writes to, as far as nodes have saved it."""
+        self.step_nr = -1
+        """The number of the backward in which that step began; -1 outside of one."""
 
     def attach(self, stack: ExitStack) -> None:
         """Hear of hooks on nodes and of steps, until the stack is closed."""
@@ -113,6 +115,7 @@ class ModePauses:
         writes = [self.watch.record_write(tensor) for tensor in tensors]
         self.writes_of_step = [write for write in writes if write is not None]
         self.stepping_optimizer = optimizer
+        self.step_nr = self.torch._C._current_graph_task_id()
         self.torch._C._pop_torch_dispatch_stack(None)
 
     def _is_plain(self, optimizer: Any) -> bool:
@@ -148,8 +151,13 @@ class ModePauses:
         """End a step. One that has raised ends with the next save or step: nothing tells of it."""
         if self.stepping_optimizer is None:
             return
+        # A step that has raised in a hook of a backward: the engine has put back the modes.
+        if not any(self.mode_at(k) is self.mode for k in range(self.count_modes())):
+            # The engine would take off after the node what is put back within a later backward.
+            if self.step_nr != self.torch._C._current_graph_task_id():
+                return
+            push_mode_below(self.mode)
         self.stepping_optimizer = None
-        push_mode_below(self.mode)
         writes, self.writes_of_step = self.writes_of_step, []
         for write in writes:
             write.end()
@@ -162,6 +170,9 @@ def _find_written(optimizer: Any, tensor_class: type) -> Iterator[Any]:
             if parameter.grad is None:
                 continue
             yield parameter
+            # The other optimizers leave gradients as they are.
+            if group.get("nesterov") and group.get("foreach") is not False:
+                yield parameter.grad
             for value in optimizer.state.get(parameter, {}).values():
                 if isinstance(value, tensor_class):
                     yield value
