@@ -124,6 +124,17 @@ RIGHT = {
     "a closure": "def compute():\n    loss = net(x).sum()\n    loss.backward()\n    return loss\n"
     + LOOP
     + "    opt.step(compute)\n",
+    "a step that frees the gradients": """
+class Freeing(torch.optim.Optimizer):
+    @torch.no_grad()
+    def step(self):
+        for p in self.param_groups[0]["params"]:
+            p.sub_(p.grad, alpha=0.1)
+            p.grad = None
+opt = Freeing(net.parameters(), {})
+"""
+    + LOOP
+    + "    net(x).sum().backward()\n    opt.step()\n",
 }
 
 

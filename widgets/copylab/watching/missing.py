@@ -119,7 +119,7 @@ class _Stepped:
     size: int = 0
     """Number of its parameters when it was last looked through."""
     missing: dict[int, _Missing] = field(default_factory=dict)
-    """By position among the parameters of all groups."""
+    """Those without a gradient before and after each step, by position among all parameters."""
 
 
 class StepLog:
@@ -132,11 +132,30 @@ class StepLog:
         """Those whose optimizer is no more."""
         self._lock = threading.Lock()
 
+    def begin(self, optimizer: Any) -> None:
+        """Note what has a gradient at a step of an optimizer, which is about to be made.
+
+        A step of the program's own may free the gradients: then it leaves none.
+        """
+        with self._lock:
+            entry = self._find_entry(optimizer)
+        self._forget_given(entry, optimizer)
+
     def record(self, optimizer: Any) -> None:
         """Note what has no gradient at a step of an optimizer, which has just been made."""
         with self._lock:
             entry = self._find_entry(optimizer)
             entry.steps += 1
+        # A closure computes gradients within the step.
+        self._forget_given(entry, optimizer)
+        # A look takes as long as many steps: at the first one, the second, the fourth.
+        if entry.missing and not entry.steps & (entry.steps - 1):
+            # What a snapshot of the program's own objects raises must not end the program.
+            with suppress(Exception):
+                self._look_at(entry, optimizer)
+
+    def _forget_given(self, entry: _Stepped, optimizer: Any) -> None:
+        """Forget the parameters of an optimizer that have a gradient now."""
         # Of most optimizers nothing is missing after the first step: the rest is rare.
         parameters: list[Any] | None = None
         size = sum([len(group["params"]) for group in optimizer.param_groups])
@@ -151,11 +170,6 @@ class StepLog:
         for position in list(entry.missing):
             if position >= size or not _can_miss(parameters[position]):
                 del entry.missing[position]
-        # A look takes as long as many steps: at the first one, the second, the fourth.
-        if entry.missing and not entry.steps & (entry.steps - 1):
-            # What a snapshot of the program's own objects raises must not end the program.
-            with suppress(Exception):
-                self._look_at(entry, optimizer)
 
     def _find_entry(self, optimizer: Any) -> _Stepped:
         entry = self._stepped.get(id(optimizer))
@@ -209,6 +223,8 @@ class StepLog:
     def list_missing(self) -> Iterator[MissingGradient]:
         """Yield what never had a gradient, grouped by what took it."""
         for entry in [*self._gone, *self._stepped.values()]:
+            if not entry.steps:
+                continue  # its first step has raised
             groups: dict[tuple[Any, str], list[str]] = {}
             for position, missing in entry.missing.items():
                 name = missing.name or f"{entry.name}[{position}]"

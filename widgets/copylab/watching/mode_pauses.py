@@ -101,6 +101,7 @@ class ModePauses:
         if threading.get_ident() != self.thread or self.watch.ended:
             return
         self.resume()
+        self.watch.begin_step(optimizer)
         # A closure, which computes a loss, is code of the program's own.
         has_closure = any(value is not None for value in (*args[1:], *kwargs.values()))
         self.hooks.is_in_step = not has_closure

@@ -581,6 +581,11 @@ class Watch(Presentation):
         is_looked_at = engine_name(leaf) in self._ever_attached
         return self._exits.find_exits(leaf) if is_looked_at else None
 
+    def begin_step(self, optimizer: Any) -> None:
+        """Note what has a gradient before a step of an optimizer."""
+        if not self._is_looked_at():
+            self._steps.begin(optimizer)
+
     def record_step(self, optimizer: Any) -> None:
         """Note what has no gradient after a step of an optimizer."""
         thread = threading.get_ident()
