@@ -82,8 +82,39 @@ def leaves_as_roots(torch: Any, say: Callable) -> None:
     say(leaf.grad)
 
 
+def gradients_over_one_memory(torch: Any, say: Callable) -> None:
+    """A leaf's gradient is a view of one that is still on its way and is added to there."""
+
+    def leaves() -> list[Any]:
+        return [torch.ones(3, requires_grad=True) for _ in range(3)]
+
+    a, b, c = made = leaves()
+    ((a.view(3) + (c.view(3) + b) + (c + (c.view(3) + b)) + 0) * 2).backward(torch.ones(3))
+    say(*[(t.grad.tolist(), t.grad._version) for t in made])
+    a, b, c = made = leaves()
+    hooked = a * 3
+    hooked.register_hook(lambda grad: None)
+    unbound = torch.stack([hooked, a]).unbind()[0]
+    ((hooked + unbound + c.view(3) + 0) * 2).backward(torch.ones(3))
+    say(a.grad.tolist(), b.grad, c.grad.tolist())
+    a, b, c = leaves()
+    total = c + a
+    viewed = total.view(3)
+    viewed.register_hook(lambda grad: None)
+    z = (viewed + (a + (c + a) + total) + b.view(3) + 0) * 2
+    say(*[t.tolist() for t in torch.autograd.grad(z, [b, c], torch.ones(3))])
+
+
 @pytest.mark.parametrize(
-    "program", [identity_and_hooks, lifetime, replaced_data, saved_tensors, leaves_as_roots]
+    "program",
+    [
+        identity_and_hooks,
+        lifetime,
+        replaced_data,
+        saved_tensors,
+        leaves_as_roots,
+        gradients_over_one_memory,
+    ],
 )
 def test_accumulators(program: Callable) -> None:
     said: list[list[str]] = []

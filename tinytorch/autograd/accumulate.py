@@ -11,11 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import contiguous_strides, empty_like_strides, is_dense, lay_out_result
+from ..base import (
+    contiguous_strides,
+    empty_like_strides,
+    is_dense,
+    lay_out_result,
+    memory_owner,
+)
 from ..graph import NEW_GRADIENT, GradientState, SeenBy, count_write, gradient_edge, hooks
 from ..ops import clone, contiguous_format, copy_, new_empty_strided
 from ..tensor import device_of, make_tensor_over
-from .gradient_tensors import is_any_tensor_remembered, tensor_over
+from .gradient_tensors import (
+    is_any_tensor_remembered,
+    is_memory_held_as_tensor,
+    note_holder,
+    tensor_over,
+)
 
 ndarray = np.ndarray
 
@@ -33,7 +44,12 @@ def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[An
     if type(earlier) is not ndarray:
         return earlier + gradient, NEW_GRADIENT
     # PyTorch adds in place if nobody else can see it, which raises the version that hooks observe.
-    if state.is_private and (earlier.flags.forc or is_dense(earlier)):
+    # `state` does not know of a leaf that was given a view of it meanwhile.
+    if (
+        state.is_private
+        and (earlier.flags.forc or is_dense(earlier))
+        and not is_memory_held_as_tensor(memory_owner(earlier))
+    ):
         return np.add(earlier, gradient, earlier), state.after_write()
     return lay_out_result(earlier + gradient, earlier, gradient), NEW_GRADIENT
 
@@ -83,10 +99,15 @@ def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
     """Return a tensor over the gradient itself, as a `.grad`: no view, even of shared memory."""
     # Nearly always; it saves the look for a tensor that somebody holds over the same memory.
     if gradient.size and (state.seen_by is SeenBy.NOBODY or not is_any_tensor_remembered()):
-        return make_tensor_over(gradient, device, state.version)
-    # This may be a view of a tensor that somebody holds, which `detach` makes one of its own.
-    tensor = tensor_over(gradient, device, state)
-    return tensor if tensor._view_meta is None else tensor.detach()
+        grad = make_tensor_over(gradient, device, state.version)
+    else:
+        # This may be a view of a tensor that somebody holds, which `detach` makes one of its own.
+        grad = tensor_over(gradient, device, state)
+        if grad._view_meta is not None:
+            grad = grad.detach()
+    if state.seen_by is SeenBy.SAME_MEMORY:
+        note_holder(grad)
+    return grad
 
 
 def _copy_with_strides_of(gradient: ndarray, data: ndarray) -> ndarray:

@@ -30,6 +30,28 @@ def remember_tensors(tensors: Sequence[Any]) -> None:
             _REMEMBERED[id(tensor._data)] = tensor
             # The earliest over a memory is the base; tensors that come later are views of it.
             _REMEMBERED.setdefault(id(memory_owner(tensor._data)), tensor)
+            note_holder(tensor)
+
+
+_HOLDERS: dict[int, list[weakref.ref]] = {}
+"""References to the tensors that somebody may hold over a memory, by `id` of its owner."""
+
+
+def note_holder(tensor: Any) -> None:
+    """Note that somebody holds a tensor over a gradient, which may still be on its way to nodes.
+
+    What is added to that gradient in place would be added to the tensor, too.
+    """
+    memory_id = id(memory_owner(tensor._data))
+    holders = _HOLDERS.setdefault(memory_id, [])
+
+    def forget(reference: weakref.ref) -> None:
+        # A dead reference is equal to itself alone, so this compares no tensors.
+        holders.remove(reference)
+        if not holders:
+            _HOLDERS.pop(memory_id, None)
+
+    holders.append(weakref.ref(tensor, forget))
 
 
 def is_any_tensor_remembered() -> bool:
@@ -46,8 +68,7 @@ def is_held_as_tensor(gradient: Any) -> bool:
 
 def is_memory_held_as_tensor(memory: Any) -> bool:
     """Return True if somebody may hold a tensor over this memory, given by its owner."""
-    tensor = _REMEMBERED.get(id(memory))
-    return tensor is not None and memory_owner(tensor._data) is memory
+    return id(memory) in _HOLDERS
 
 
 def tensor_over(gradient: Any, device: Any, state: GradientState = NEW_GRADIENT) -> Any:
