@@ -62,8 +62,9 @@ def engine(request: pytest.FixtureRequest) -> ModuleType:
 @pytest.fixture(autouse=True)
 def no_older_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks of programs that other tests ran hang on in circles through torch's nodes, which nobody can collect."""
-    if torch := sys.modules.get("torch"):
+    # Not `torch`: where PyTorch was uninstalled, an empty folder of that name can be imported.
+    if torch_hooks := sys.modules.get("torch.utils.hooks"):
         from tinytorch.viz.read.doubts import HookSearch
 
-        monkeypatch.setattr(HookSearch, "searched_up_to", torch.utils.hooks.RemovableHandle.next_id)
+        monkeypatch.setattr(HookSearch, "searched_up_to", torch_hooks.RemovableHandle.next_id)
         monkeypatch.setattr(HookSearch, "found", ())
