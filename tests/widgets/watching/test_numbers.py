@@ -1,6 +1,8 @@
 """Findings have numbers where they are cheap: the gradient as it is, and from the saved values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -178,3 +180,86 @@ def test_the_way_out_of_a_write_to_a_view(engine: ModuleType) -> None:
     told = copylab.explain(loss, h, v).text
     # A copy of v would leave h as it is, which the program means to write to.
     assert "write after backward, or to a copy of all that v is a view of, made before v" in told
+
+
+class Noting:
+    """What a mode or a subclass of the program's own is called for."""
+
+    seen: list[str] = []  # noqa: RUF012 - emptied before each run
+
+    @classmethod
+    def note(cls, function: Any, args: tuple, kwargs: dict[str, Any] | None) -> Any:
+        cls.seen.append(function.__name__)
+        return function(*args, **kwargs or {})
+
+
+@contextmanager
+def dispatch_mode() -> Iterator[Any]:
+    class Mode(import_module("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(
+            self, function: Any, _: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return Noting.note(function, args, kwargs)
+
+    with Mode():
+        yield lambda tensor: tensor
+
+
+@contextmanager
+def function_mode() -> Iterator[Any]:
+    class Mode(import_module("torch.overrides").TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(
+            self, function: Any, _: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return Noting.note(function, args, kwargs)
+
+    with Mode():
+        yield lambda tensor: tensor
+
+
+@contextmanager
+def subclass() -> Iterator[Any]:
+    torch: Any = import_module("torch")
+
+    class Sub(torch.Tensor):
+        @classmethod
+        def __torch_function__(
+            cls, function: Any, _: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            with torch._C.DisableTorchFunctionSubclass():
+                return Noting.note(function, args, kwargs)
+
+    yield lambda tensor: tensor.as_subclass(Sub)
+
+
+@contextmanager
+def profiler() -> Iterator[Any]:
+    torch: Any = import_module("torch")
+    with torch.autograd.profiler.profile() as profile:
+        yield lambda tensor: tensor
+    Noting.seen += [each.name for each in profile.function_events if "Backward" in each.name]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("observer", [dispatch_mode, function_mode, subclass, profiler])
+def test_what_the_program_looks_on_with_sees_one_backward(
+    observer: Callable[[], AbstractContextManager[Any]],
+) -> None:
+    torch: Any = import_module("torch")
+
+    def run() -> list[str]:
+        Noting.seen.clear()
+        h = torch.ones(2, requires_grad=True) * 2
+        loss = (h * h).sum()
+        double(h)
+        with observer() as wrap:
+            root = wrap(loss)
+            Noting.seen.clear()
+            root.backward()
+        # A watch detaches what it reads, and asks which type a tensor has.
+        return [name for name in Noting.seen if name not in ("detach.default", "__get__")]
+
+    alone = run()
+    with copylab.watch(silent="record") as watch:
+        assert run() == alone
+    assert [finding.gradients for finding in watch.findings] == [()]

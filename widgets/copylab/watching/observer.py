@@ -541,6 +541,9 @@ class Watch(Presentation):
         """Compute the numbers for findings of a backward that is about to run; False if it is not."""
         if self.ended or not self.measurement.is_due(args, kwargs):
             return False
+        hooks = self.find_torch_hooks()
+        if hooks is not None and hooks.is_observed(root):
+            return False
         self.measurement.begin(root, self._caller.find_frame())
         return True
 
