@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -160,7 +161,7 @@ def write_after_step_that_raised(w: Any, h: Any) -> None:
 def step_with_error(w: Any) -> None:
     optimizer = torch.optim.SGD([w], 0.0)
     optimizer.param_groups[0]["lr"] = None
-    w.grad = torch.ones(2)
+    w.grad = torch.ones_like(w)
     optimizer.step()
 
 
@@ -288,3 +289,42 @@ def test_what_a_step_writes_is_known(kind: Any) -> None:
             written = {id(tensor) for tensor, version in before if tensor._version != version}
             assert id(w) in written
             assert written <= named, options
+
+
+def test_a_thread_may_start_while_another_one_steps() -> None:
+    w = leaf(1.0)
+    w.grad = torch.ones(1)
+    optimizer = torch.optim.SGD([w], 0.1)
+    started: list[int] = []
+
+    def start_threads() -> None:
+        for number in range(100):
+            thread = threading.Thread(target=started.append, args=(number,))
+            thread.start()
+            thread.join()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with copylab.watch():
+            starter = threading.Thread(target=start_threads)
+            starter.start()
+            while starter.is_alive():
+                optimizer.step()
+            starter.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(started) == 100
+
+
+def test_after_a_step_that_raised_exits_are_seen() -> None:
+    with copylab.watch() as watch:
+        a, b = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD([*a.parameters(), *b.parameters()], 0.1)
+        with pytest.raises(TypeError):
+            step_with_error(leaf(1.0))
+        leaf(1.0).exp()
+        b(a(torch.ones(1, 2)).detach()).sum().backward()
+        optimizer.step()
+    (missing,) = watch.missing_gradients
+    assert ".detach()" in missing.causes[0]

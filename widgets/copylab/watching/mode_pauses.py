@@ -7,7 +7,6 @@ and the step of an optimizer, which writes to its parameters and its state.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache, wraps
@@ -16,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from .dispatch_modes import push_mode_below
-from .scope import Replacement, find_watches_of_thread
+from .scope import Replacement, SharedHook, find_hooks_of_thread, find_watches_of_thread
 
 if TYPE_CHECKING:
     from .observer import WriteInProgress
@@ -35,8 +34,6 @@ class ModePauses:
         self.torch = torch = hooks.torch
         self.mode = hooks.mode
         self.optim: Any = import_module("torch.optim.optimizer")
-        self.thread = threading.get_ident()
-        """The thread of the mode: hooks on optimizers are called in each."""
         self.mode_at = torch._C._get_dispatch_stack_at
         self.count_modes = torch._C._len_torch_dispatch_stack
         run_backward = getattr(torch.autograd.graph, "_engine_run_backward", None)
@@ -56,14 +53,9 @@ class ModePauses:
         node_hooks = _note_node_hooks(self.torch.autograd.Function)
         node_hooks.install()
         stack.callback(node_hooks.remove)
-        # Not by the functions that register: a look would take their handles for hooks of the
-        # program, of which it does not know what they do to gradients.
-        for hooks, hook in (
-            (self.optim._global_optimizer_pre_hooks, self.begin_step),
-            (self.optim._global_optimizer_post_hooks, self.end_step),
-        ):
-            hooks[self] = hook
-            stack.callback(hooks.pop, self, None)
+        for shared_hook in _hear_steps(self.optim):
+            shared_hook.install()
+            stack.callback(shared_hook.remove)
         stack.callback(self.resume)
 
     def _is_alone(self) -> bool:
@@ -98,8 +90,6 @@ class ModePauses:
 
     def begin_step(self, optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         """Note what an optimizer of PyTorch's is about to write to, and take the mode off."""
-        if threading.get_ident() != self.thread or self.watch.ended:
-            return
         self.resume()
         self.watch.begin_step(optimizer)
         # A closure, which computes a loss, is code of the program's own.
@@ -132,21 +122,15 @@ class ModePauses:
             and not any(group.get("fused") for group in optimizer.param_groups)
             and not optimizer._optimizer_step_pre_hooks
             and not optimizer._optimizer_step_post_hooks
-            and all(isinstance(getattr(hook, "__self__", None), ModePauses) for hook in hooks)
+            and all(hook in (_begin_step, _end_step) for hook in hooks)
         )
 
-    def end_step(self, optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> None:  # noqa: ARG002
+    def end_step(self, optimizer: Any) -> None:
         """Put the mode back, and note what the step has written."""
-        if threading.get_ident() != self.thread:
-            return
         self.hooks.is_in_step = False
         if optimizer is self.stepping_optimizer:
             self.resume()
         self.watch.record_step(optimizer)
-
-    # `torch.compile` of a step leaves these two alone.
-    begin_step._torchdynamo_disable = True  # type: ignore[attr-defined]
-    end_step._torchdynamo_disable = True  # type: ignore[attr-defined]
 
     def resume(self) -> None:
         """End a step. One that has raised ends with the next save or step: nothing tells of it."""
@@ -159,9 +143,38 @@ class ModePauses:
                 return
             push_mode_below(self.mode)
         self.stepping_optimizer = None
+        self.hooks.is_in_step = False
         writes, self.writes_of_step = self.writes_of_step, []
         for write in writes:
             write.end()
+
+
+def _begin_step(optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    """Let the watches of the thread look at a step that is about to be made."""
+    for hooks in find_hooks_of_thread():
+        hooks.pauses.begin_step(optimizer, args, kwargs)
+
+
+def _end_step(optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> None:  # noqa: ARG001
+    """Let the watches of the thread look at a step that was made."""
+    for hooks in find_hooks_of_thread():
+        hooks.pauses.end_step(optimizer)
+
+
+# `torch.compile` of a step leaves these two alone.
+_begin_step._torchdynamo_disable = True  # type: ignore[attr-defined]
+_end_step._torchdynamo_disable = True  # type: ignore[attr-defined]
+
+
+@cache
+def _hear_steps(optim: Any) -> tuple[SharedHook, SharedHook]:
+    """Hear of the steps of all optimizers."""
+    # Not by the functions that register: a look would take their handles for hooks of the
+    # program, of which it does not know what they do to gradients.
+    return (
+        SharedHook(optim._global_optimizer_pre_hooks, _begin_step),
+        SharedHook(optim._global_optimizer_post_hooks, _end_step),
+    )
 
 
 def _find_written(optimizer: Any, tensor_class: type) -> Iterator[Any]:

@@ -106,6 +106,31 @@ class Replacement:
                 setattr(self.owner, self.name, self.original)
 
 
+class SharedHook:
+    """A hook that all threads have as long as it has users.
+
+    One for each would change the dict while another thread goes through it, which raises there.
+    """
+
+    def __init__(self, hooks: dict[Any, Any], hook: Callable[..., Any]) -> None:
+        self.hooks, self.hook = hooks, hook
+        self.users = 0
+
+    def install(self) -> None:
+        """Add the hook for its first user."""
+        with _LOCK:
+            self.users += 1
+            if self.users == 1:
+                self.hooks[self] = self.hook
+
+    def remove(self) -> None:
+        """Take it off after the last user."""
+        with _LOCK:
+            self.users -= 1
+            if not self.users:
+                self.hooks.pop(self, None)
+
+
 @functools.cache
 def watch_assignments(tensor_class: Any) -> Replacement:
     """Replace the property `data` of an engine's tensors by one that reports what is assigned to it.
