@@ -73,3 +73,13 @@ def test_what_was_not_asked_for_is_refused_by_name() -> None:
         tinytorch.zeros(2, device=1.0)  # type: ignore[call-overload]
     with pytest.raises(RuntimeError, match="Dimension size must be non-negative"):
         tinytorch.zeros(-1)
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1,), (3,)])
+@pytest.mark.parametrize("make", ["from_numpy", "tensor", "as_tensor"])
+def test_negative_strides_are_refused_wherever_they_are(make: str, shape: tuple[int, ...]) -> None:
+    # A NumPy array with them is contiguous all the same where the size is 1.
+    for axis in range(len(shape)):
+        flipped = np.flip(np.ones(shape), axis)
+        with pytest.raises(ValueError, match="negative strides are not currently supported"):
+            getattr(tinytorch, make)(flipped)

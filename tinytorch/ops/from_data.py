@@ -175,7 +175,8 @@ def _check_array(a: np.ndarray) -> dtypes.dtype:
             "Conversion between byte orders is currently not supported."
         )
     found = dtypes.from_numpy_dtype(a.dtype)
-    if a.flags.c_contiguous:
+    # In a dimension of size 1 the stride may be negative all the same, and PyTorch refuses it.
+    if a.flags.c_contiguous and 1 not in a.shape:
         return found
     if any(s < 0 for s in a.strides):
         raise ValueError(
