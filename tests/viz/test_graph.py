@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import graphviz
@@ -57,6 +58,23 @@ def test_saved_tensors_are_told_live_stale_and_freed(engine: ModuleType) -> None
     freed = graph(run("gradient", engine))
     assert "saved other: freed" in words_in(freed.svg)
     assert "saved other: freed by a backward; another backward will raise" in freed.text
+
+
+def test_what_a_function_calls_variable_is_no_leaf(engine: ModuleType) -> None:
+    class Double(engine.autograd.Function):  # type: ignore[name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.variable = x
+            return x * 2
+
+        @staticmethod
+        def backward(_ctx: Any, grad: Any) -> Any:
+            return grad * 2
+
+    x = engine.ones(2, requires_grad=True)
+    y = Double.apply(x)
+    nodes = snapshot(y=y).nodes
+    assert [node.variable is not None for node in nodes] == [False, True]
 
 
 def test_marks_do_not_rely_on_colour(engine: ModuleType) -> None:

@@ -20,7 +20,7 @@ from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
 from ..wording import gettext, join_few_names, ngettext, short_node_name
 from .gradient_specs import gradient_specs_of
-from .probe import getattr_or_none
+from .probe import getattr_or_none, leaf_of_accumulator
 from .user_code import describe_code, read_function
 
 _REFUSES = re.compile(
@@ -73,7 +73,7 @@ def doubts_of_node(node: Any) -> Iterator[str]:
     elif _may_refuse(node, name) and not any(refusals_of_node(node)):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
     # Tensors of tinytorch alone have it.
-    meta = getattr_or_none(getattr_or_none(node, "variable"), "_meta")
+    meta = getattr_or_none(leaf_of_accumulator(node), "_meta")
     if getattr_or_none(meta, "earlier_gradient_specs"):
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"

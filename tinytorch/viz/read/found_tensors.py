@@ -11,7 +11,7 @@ from typing import Any
 
 from .blocks import lasting_view_key_of, view_key_of
 from .identity import identity_key
-from .probe import getattr_or_none
+from .probe import leaf_of_accumulator
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class FoundTensors:
         None if there is none, or its history was not read yet.
         """
         position = self._position_by_node.get((view_key, id(node)))
-        variable = getattr_or_none(node, "variable")
+        variable = leaf_of_accumulator(node)
         if position is None and variable is not None:
             position = self.position_of(variable)
             if position is not None and self.entries[position].view_key != view_key:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .probe import getattr_or_none
+from .probe import leaf_of_accumulator
 
 
 def find_leaves(root: Any, most_nodes: int | None = None) -> list[Any]:
@@ -20,7 +20,7 @@ def find_leaves(root: Any, most_nodes: int | None = None) -> list[Any]:
         if most_nodes is not None and len(seen) > most_nodes:
             return []
         node = waiting.pop()
-        variable = getattr_or_none(node, "variable")
+        variable = leaf_of_accumulator(node)
         if variable is not None and variable.is_leaf and variable.requires_grad:
             leaves[id(variable)] = variable
         for follower, _ in node.next_functions:

@@ -139,6 +139,14 @@ class History(NamedTuple):
     is_of_twin: bool
 
 
+def leaf_of_accumulator(node: Any) -> Any:
+    """Return the leaf whose `.grad` an AccumulateGrad adds to; None for any other node.
+
+    By its class: a Function of the user's may set an attribute `variable` on its ctx, too.
+    """
+    return node.variable if type(node).__name__ == "AccumulateGrad" else None
+
+
 def read_history(tensor: Any) -> History:
     """Return `is_leaf` and `grad_fn` of a tensor, as reading them would give them.
 

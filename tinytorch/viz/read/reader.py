@@ -37,6 +37,7 @@ from .probe import (
     getattr_or_none,
     grad_or_none,
     is_tensor,
+    leaf_of_accumulator,
     read_history,
     version_of,
 )
@@ -287,14 +288,13 @@ class _Reader:
     def _look_at_node(self, position: int) -> None:
         """Read what a node leads to: its leaf, its next_functions and what it saved."""
         node = self.nodes[position]
-        variable = getattr(node, "variable", None)
-        is_accumulate_grad = variable is not None and is_tensor(variable)
-        if is_accumulate_grad:
-            self.leaf_positions[position] = self.tensors.add(variable, "leaf")
+        leaf = leaf_of_accumulator(node)
+        if leaf is not None:
+            self.leaf_positions[position] = self.tensors.add(leaf, "leaf")
         for follower, _ in node.next_functions:
             if follower is not None:
                 self._add_node(follower)
-        self.saved.append([] if is_accumulate_grad else list(self.saved_reader.read_node(node)))
+        self.saved.append([] if leaf is not None else list(self.saved_reader.read_node(node)))
 
     # -- making the records ----------------------------------------------------------------
 
