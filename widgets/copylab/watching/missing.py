@@ -11,6 +11,7 @@ from typing import Any
 
 from tinytorch.viz import (
     GraphExit,
+    Snapshot,
     describe_exits,
     describe_replaced,
     find_replaced,
@@ -44,18 +45,18 @@ class MissingGradient(Presentation):
     exits: tuple[GraphExit, ...] = ()
     """The lines on which their values left the graph."""
     replaced: str = ""
-    """That the optimizer holds them in the place of others, in a sentence; empty if it does not."""
+    """That the optimizer holds them in the place of others that are used; empty if it does not."""
     times: int = 1
     """Number of steps."""
     is_all: bool = False
-    """True if it has never stepped anything else."""
+    """True if it has stepped nothing else, at least once after a backward."""
 
     @property
     def is_fault(self) -> bool:
-        """True if it is known what took the gradient, or if nothing that is stepped has one."""
-        # What a model has and does not use is no fault: many have such parts.
-        # Nor is a parameter that was only looked at, for a log or an average of weights.
-        return any(each.is_use for each in self.exits) or bool(self.replaced or self.is_all)
+        """True if nothing that is stepped has a gradient, or if a layer was replaced."""
+        # What a model has and does not use is no fault: many have such parts, and validation under
+        # no_grad or a log of numbers may use them. A plot of learning rates steps without backward.
+        return bool(self.replaced or self.is_all)
 
     @property
     def title(self) -> str:
@@ -73,8 +74,11 @@ class MissingGradient(Presentation):
         """Why, as far as it was seen: sentences."""
         if self.replaced:
             return [self.replaced]
-        leaves = [(join_few_names(self.names), self.exits)]
-        return list(describe_exits(leaves)) if self.exits else []
+        # Of a look at a parameter (a norm, an average of weights) nothing else is computed.
+        exits = tuple(each for each in self.exits if each.is_use)
+        first, *others = describe_exits([(join_few_names(self.names), exits)]) if exits else [""]
+        # Whether a loss was computed of these values is not known.
+        return [gettext("also seen: {cause}", cause=first), *others] if first else []
 
     def tree(self) -> Part:
         """The title, the line that steps, the causes."""
@@ -83,7 +87,7 @@ class MissingGradient(Presentation):
         code = Code("\n".join(lines), indent="")
         if self.is_fault:
             return Alarm(self.title.rstrip("."), code, severity="wrong")
-        return Paragraph(protect_marks(f"{self.title} {lines[0]}"))
+        return Paragraph(protect_marks(" ".join([self.title, "; ".join(lines)])))
 
     def __str__(self) -> str:
         return self.text
@@ -116,6 +120,8 @@ class _Stepped:
     """The line that called it first."""
     steps: int = 0
     """How many steps it has made."""
+    is_after_backward: bool = False
+    """True if one of them came after a backward under the watch."""
     size: int = 0
     """Number of its parameters when it was last looked through."""
     missing: dict[int, _Missing] = field(default_factory=dict)
@@ -130,6 +136,8 @@ class StepLog:
         self._stepped: dict[int, _Stepped] = {}
         self._gone: list[_Stepped] = []
         """Those whose optimizer is no more."""
+        self.has_backward = False
+        """True once a backward has been called."""
         self._lock = threading.Lock()
 
     def begin(self, optimizer: Any) -> None:
@@ -146,6 +154,7 @@ class StepLog:
         with self._lock:
             entry = self._find_entry(optimizer)
             entry.steps += 1
+            entry.is_after_backward |= self.has_backward
         # A closure computes gradients within the step.
         self._forget_given(entry, optimizer)
         # A look takes as long as many steps: at the first one, the second, the fourth.
@@ -186,20 +195,17 @@ class StepLog:
         """Find the names of what is missing, and why it is."""
         name, modules = self._find_names(optimizer)
         entry.name = name or entry.name
-        owner = _find_owner(modules, _list_parameters(optimizer))
-        given = {**owner, entry.name: optimizer}
-        snap = read_snapshot((), given, values=False)
-        parameters = list_stepped(snap)[entry.name]
-        replaced = {
-            stray: describe_replaced(snap, each)
-            for each in find_replaced(snap)
-            for stray in each.strays
-        }
+        owners = _find_owners(modules, _list_parameters(optimizer))
+        snap = read_snapshot((), {**owners, entry.name: optimizer}, values=False)
         for position, missing in entry.missing.items():
-            tensor = parameters[position]
-            missing.name = snap.label(tensor.id)
-            missing.exits = tensor.exits or ()
-            missing.replaced = replaced.get(tensor.id, "")
+            tensor = list_stepped(snap)[entry.name][position]
+            missing.name, missing.exits = snap.label(tensor.id), tensor.exits or ()
+        # A layer that was replaced may have a name of its own by now: `old = net.head`.
+        main = dict([*owners.items()][:1])
+        snap = read_snapshot((), {**main, entry.name: optimizer}, values=False)
+        for position, sentence in _describe_replaced_by_position(snap, entry.name).items():
+            if position in entry.missing:
+                entry.missing[position].replaced = sentence
 
     def _find_names(self, optimizer: Any) -> tuple[str, dict[str, Any]]:
         """Return what the callers call an optimizer, and the modules that they know, by name."""
@@ -237,7 +243,7 @@ class StepLog:
                     exits,
                     replaced,
                     entry.steps,
-                    is_all=len(entry.missing) == entry.size,
+                    is_all=entry.is_after_backward and len(entry.missing) == entry.size,
                 )
 
 
@@ -254,16 +260,28 @@ def _can_miss(parameter: Any) -> bool:
     return bool(parameter.requires_grad and parameter.numel()) and parameter.grad is None
 
 
-def _find_owner(modules: dict[str, Any], parameters: list[Any]) -> dict[str, Any]:
-    """Return the module that has most of some parameters, by its name; of equal ones the first."""
+def _find_owners(modules: dict[str, Any], parameters: list[Any]) -> dict[str, Any]:
+    """Return the modules that have some parameters, by name, the one with most of them first."""
     wanted = {id(parameter) for parameter in parameters}
-    counts = {
-        name: len(wanted & {id(parameter) for parameter in module.parameters()})
+    owned = {
+        name: {id(parameter) for parameter in module.parameters()}
         for name, module in modules.items()
     }
-    if not any(counts.values()):
-        return {}
-    # The smallest of them: a module that has the net and more has no better names.
-    best = max(counts.values())
-    name = min([name for name in counts if counts[name] == best], key=lambda name: name.count("."))
-    return {name: modules[name]}
+    owners: dict[str, Any] = {}
+    while any(wanted & ids for ids in owned.values()):
+        # The smallest of them: a module that has the net and more has no better names.
+        name = max(owned, key=lambda name: (len(wanted & owned[name]), -name.count(".")))
+        owners[name] = modules[name]
+        wanted -= owned[name]
+    return owners
+
+
+def _describe_replaced_by_position(snap: Snapshot, optimizer: str) -> dict[int, str]:
+    """Say what an optimizer holds in the place of others that backward has reached, by position."""
+    positions = {each.id: k for k, each in enumerate(list_stepped(snap)[optimizer])}
+    return {
+        positions[stray]: describe_replaced(snap, each)
+        for each in find_replaced(snap)
+        if any(snap.tensor(absent).grad for absent in each.absent)
+        for stray in each.strays
+    }

@@ -539,7 +539,10 @@ class Watch(Presentation):
 
     def begin_backward(self, root: Any, args: tuple, kwargs: dict[str, Any]) -> bool:
         """Compute the numbers for findings of a backward that is about to run; False if it is not."""
-        if self.ended or not self.measurement.is_due(args, kwargs):
+        if self.ended:
+            return False
+        self._steps.has_backward = True
+        if not self.measurement.is_due(args, kwargs):
             return False
         hooks = self.find_torch_hooks()
         if hooks is not None and hooks.is_observed(root):

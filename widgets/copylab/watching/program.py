@@ -29,7 +29,7 @@ def run_watched(
 
     What the watch found is printed to the error stream, so that the program's own output is as it
     is. The status is the program's (2 if there is none of that name); where that is 0, it is 1 if
-    a gradient was spoiled or an optimizer steps what gets none, and 2 if the report could not be
+    a gradient was spoiled or an optimizer steps in vain, and 2 if the report could not be
     written. Before a rank ends with a status that is not its program's, it waits for the other
     ranks of its machine.
     """
