@@ -25,6 +25,7 @@ NAMES_OF_IPYTHON = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__"
 """What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__."""
 _MAX_DEPTH = 6
 MAX_NAMES = 10_000
+_MAX_THINGS = 10 * MAX_NAMES
 _NEVER_SEARCHED = (ModuleType, FunctionType, type, Snapshot)
 """Contains nothing of the user's, or far too much."""
 PARAM_GROUPS = ".param_groups."
@@ -203,7 +204,10 @@ def things_in(
     waiting = [_Waiting(name, value, 0)]
     known_names = {} if known_names is None else known_names
     searched: set[int] = set()
-    while waiting:
+    # Of a program with lists of millions of numbers all would be looked at, for seconds.
+    for _ in range(_MAX_THINGS):
+        if not waiting:
+            return
         name, value, depth = waiting.pop()
         yield name, value
         if is_data(value):
@@ -228,7 +232,8 @@ def _search(value: Any, known_names: dict[int, str], objects: bool) -> Pairs:
     with suppress(Exception):
         for row in _PARTS:
             if row.fits(value):
-                return [] if row.parts is None else list(row.parts(value, known_names))
+                parts = () if row.parts is None else row.parts(value, known_names)
+                return list(islice(parts, _MAX_THINGS))
         if objects:
             return list(_parts_of_object(value, known_names))
     return []
@@ -287,12 +292,12 @@ def _parts_of_optimizer(optimizer: Any, known_names: dict[int, str]) -> Iterator
         yield f"state{state_names.get(id(parameter), '.?')}", state
 
 
-def _parts_of_mapping(mapping: Any, _known_names: dict[int, str]) -> Pairs:
-    return [(_key_as_text(key), value) for key, value in mapping.items()]
+def _parts_of_mapping(mapping: Any, _known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    return ((_key_as_text(key), value) for key, value in mapping.items())
 
 
-def _parts_of_series(series: Any, _known_names: dict[int, str]) -> Pairs:
-    return [(str(index), value) for index, value in enumerate(series)]
+def _parts_of_series(series: Any, _known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    return ((str(index), value) for index, value in enumerate(series))
 
 
 def is_added_name(name: str) -> bool:
