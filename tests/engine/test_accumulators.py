@@ -98,6 +98,18 @@ def gradients_over_one_memory(torch: Any, say: Callable) -> None:
     ((hooked + unbound + c.view(3) + 0) * 2).backward(torch.ones(3))
     say(a.grad.tolist(), b.grad, c.grad.tolist())
     a, b, c = leaves()
+    kept: list[Any] = []
+
+    def keep_detached(leaf: Any) -> None:
+        kept.append(leaf.grad.detach())
+        leaf.grad = None
+
+    flat = torch.ones(1, 3, requires_grad=True)
+    flat.register_post_accumulate_grad_hook(keep_detached)
+    b = torch.ones(3, requires_grad=True) * 1
+    later = b * 7
+    ((b + flat.view(3)) * 5 + later).sum().backward()
+    say(kept[0].tolist())
     total = c + a
     viewed = total.view(3)
     viewed.register_hook(lambda grad: None)

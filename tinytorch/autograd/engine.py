@@ -31,6 +31,7 @@ from ..graph import (
     GradientList,
     GradientState,
     MultiNode,
+    SeenBy,
     check_for_nan,
     describe_failure,
     edge_for_user,
@@ -386,22 +387,21 @@ class GraphTask:
         yet. This gradient is in one of these places, so if it is held twice it is found twice.
         """
         places = [*self.buffers.values(), *[entry[-1] for entry in self.ready], unqueued]
-        # Not `count` of a list, which compares arrays by their elements.
-        found = sum(other is gradient for gradients in places for other in gradients)
+        in_places = itertools.chain.from_iterable(places)
+        # Not `count` of a list, which compares arrays by their elements. The first two are enough:
+        # of a sum of thousands, thousands of places hold the gradient.
+        found = len(list(itertools.islice((g for g in in_places if g is gradient), 2)))
         # In its other place it may have been captured, or shown to a hook that holds it since.
         settled = state.settled(is_held_twice=found > 1 or is_held_as_tensor(gradient))
-        if type(gradient) is not np.ndarray:
+        if settled.seen_by is SeenBy.SAME_TENSOR or type(gradient) is not np.ndarray:
             return settled
         # Or a node has made a view of it: that is on its way, or held.
         memory = memory_owner(gradient)
-        in_memory = sum(
-            type(other) is np.ndarray and memory_owner(other) is memory
-            for gradients in places
-            for other in gradients
+        has_view = is_memory_held_as_tensor(memory) or any(
+            other is not gradient and type(other) is np.ndarray and memory_owner(other) is memory
+            for other in itertools.chain.from_iterable(places)
         )
-        if in_memory > found or is_memory_held_as_tensor(memory):
-            return settled.over_shared_memory()
-        return settled
+        return settled.over_shared_memory() if has_view else settled
 
     # leaves ---------------------------------------------------------------------------------------
 

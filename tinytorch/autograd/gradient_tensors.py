@@ -34,24 +34,27 @@ def remember_tensors(tensors: Sequence[Any]) -> None:
 
 
 _HOLDERS: dict[int, list[weakref.ref]] = {}
-"""References to the tensors that somebody may hold over a memory, by `id` of its owner."""
+"""References to the storages that somebody may hold of a memory, by `id` of its owner."""
 
 
 def note_holder(tensor: Any) -> None:
     """Note that somebody holds a tensor over a gradient, which may still be on its way to nodes.
 
-    What is added to that gradient in place would be added to the tensor, too.
+    What is added to that gradient in place would be added to the tensor, too. Its storage is what
+    counts, as in PyTorch: a hook may have kept `grad.detach()` alone.
     """
     memory_id = id(memory_owner(tensor._data))
     holders = _HOLDERS.setdefault(memory_id, [])
 
     def forget(reference: weakref.ref) -> None:
-        # A dead reference is equal to itself alone, so this compares no tensors.
+        # A dead reference is equal to itself alone, so this compares no storages.
         holders.remove(reference)
-        if not holders:
-            _HOLDERS.pop(memory_id, None)
+        if not holders and _HOLDERS.get(memory_id) is holders:
+            del _HOLDERS[memory_id]
 
-    holders.append(weakref.ref(tensor, forget))
+    holders.append(weakref.ref(tensor._materialize_storage(), forget))
+    # The last holder before may have gone between the two lines above, and the list with it.
+    _HOLDERS[memory_id] = holders
 
 
 def is_any_tensor_remembered() -> bool:
