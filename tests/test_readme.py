@@ -91,7 +91,11 @@ def test_what_it_names_is_there(path: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "engine", ["import tinytorch as torch", pytest.param("import torch", marks=pytest.mark.torch)]
+    "engine",
+    [
+        "import tinytorch as torch",
+        pytest.param("import torch", marks=[pytest.mark.torch, pytest.mark.stress]),
+    ],
 )
 def test_a_notebook_can_be_checked_as_it_says(engine: str, tmp_path: Path) -> None:
     (command,) = CHECKED
