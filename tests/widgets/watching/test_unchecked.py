@@ -1,9 +1,11 @@
 """Watches of what PyTorch compares no version of: attributes of a Function, hooks, gradients given to a hook."""
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import copylab
+import numpy as np
 import pytest
 
 torch: Any = pytest.importorskip("torch")
@@ -140,6 +142,20 @@ def test_what_nobody_checks_is_compared(program: Callable[[], None]) -> None:
     assert len(watch.findings) == 1
     with pytest.raises(copylab.GradientWarning), copylab.watch(silent="raise"):
         program()
+
+
+def test_what_hooks_have_packed_lives_no_longer_than_its_node() -> None:
+    hooks = torch.autograd.graph
+    for block in (hooks.save_on_cpu(), hooks.saved_tensors_hooks(lambda t: t, lambda t: t)):
+        with copylab.watch(silent="record"), block:
+            memory = np.ones(3, "f4")
+            reference, w = weakref.ref(memory), ones()
+            y, later = w * torch.from_numpy(memory), w * w
+            del memory
+            assert reference() is not None
+            del y
+            assert reference() is None, block
+            later.sum().backward()
 
 
 def test_what_is_computed_again_is_told_once() -> None:

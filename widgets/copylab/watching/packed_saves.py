@@ -11,6 +11,7 @@ import ctypes
 from functools import cache, wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _HOOKS_OF_RECOMPUTATION = "recomputation_hook"
 """A checkpoint's, in backward: what they pack was packed in forward already."""
+_Saves = WeakValueDictionary[int, WatchedSave]
+"""Saves by their ids, in order; an entry goes with the node that holds the save."""
 _SAMPLES = 256
 _TOLERANCE = 1e-3
 """A checkpoint that runs again may round otherwise (other threads, another alignment): less than
@@ -61,7 +64,7 @@ class PackedSave:
         """The line that saved it."""
         self.watched: WatchedSave | None = None
         """The `WatchedSave` of its memory, whose writes are seen; None where that may be freed before backward."""
-        self.block: list[WatchedSave] = []
+        self.block: _Saves = WeakValueDictionary()
         """Those of all that the same block of hooks has packed."""
 
     def differs(self, tensor: Any) -> bool | None:
@@ -87,7 +90,9 @@ class PackedSave:
         """Return the `WatchedSave` of its memory, or of another one of the same block, if it was written since."""
         if self.watched is not None and self.watched.has_changed:
             return self.watched
-        return next((save for save in self.block if save.has_changed), None)
+        # A copy: another thread may pack meanwhile.
+        saves = [reference() for reference in self.block.valuerefs()]
+        return next((save for save in saves if save is not None and save.has_changed), None)
 
 
 def read_samples(tensor: Any, span: Span) -> np.ndarray | None:
@@ -129,7 +134,7 @@ def watch_packing(hooks_class: Any) -> Replacement:
 def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
     """Return a hook that packs as `pack` does, and notes what the tensor was."""
     *outer, hooks = watching
-    block: list[WatchedSave] = []
+    block: _Saves = WeakValueDictionary()  # a block of hooks may last for a whole training
 
     def pack_watched(tensor: Any) -> Any:
         for other in outer:  # as for what is saved, the innermost watch alone looks at it
@@ -144,7 +149,7 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
         packed_save.saving_place = hooks.watch.find_place()
         if _is_of_leaf(tensor) or _holds_memory(packed, span, hooks.torch.Tensor):
             packed_save.watched = hooks.record_alias(tensor, packed_save.saving_place)
-            block.append(packed_save.watched)
+            block[id(packed_save.watched)] = packed_save.watched
         packed_save.block = block
         return packed_save
 
