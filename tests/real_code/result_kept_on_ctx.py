@@ -1,7 +1,7 @@
 # What happens: a Function keeps its result as an attribute; a write to the result makes the gradient zero.
 # Reported: pytorch/pytorch#25340, #5569
 # Call: watch
-# Says: y was modified after KeepBackward had kept it as ctx.y
+# Says: y was changed after KeepBackward had kept it as ctx.y
 import torch
 
 

@@ -114,17 +114,20 @@ def kept_on_cpu() -> None:
 
 
 FOUND = {
-    result_kept: ("y was modified after KeepBackward had kept it as ctx.y", "y.data.zero_()"),
-    input_kept: ("w was modified after KeepBackward had kept it as ctx.inputs['w']", "w.mul_(3)"),
-    kept_by_numpy: ("y was modified after KeepBackward had kept it as ctx.y", None),
+    result_kept: ("y was changed after KeepBackward had kept it as ctx.y", "y.data.zero_()"),
+    input_kept: ("w was changed after KeepBackward had kept it as ctx.inputs['w']", "w.mul_(3)"),
+    kept_by_numpy: ("y was changed after KeepBackward had kept it as ctx.y", None),
     parameter_of_checkpoint: (
-        "net.weight was modified after ExpBackward0 had saved it inside of checkpoint.",
+        (
+            f"net.weight was changed by line {parameter_of_checkpoint.__code__.co_firstlineno + 3} "
+            "before checkpoint computed again what ExpBackward0 saved."
+        ),
         "net.weight.data.mul_(2)",
     ),
     number_of_checkpoint: ("checkpoint gives ExpBackward0 other values than it saved", None),
     other_random_numbers: ("checkpoint gives AddmmBackward0 other values than it saved", None),
     kept_on_cpu: (
-        "h was modified after MulBackward0 had saved it inside of save_on_cpu.",
+        "h was changed after MulBackward0 had saved it inside of save_on_cpu.",
         "h.zero_()",
     ),
 }

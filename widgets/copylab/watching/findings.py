@@ -84,8 +84,8 @@ class Finding(Presentation):
             return self._describe_unpacked(values)
         if self.kind == "attribute":
             return gettext(
-                "{name} was modified after {node} had kept it as {holder}, and PyTorch checks no attribute. If its "
-                "backward computes with it, the gradient is computed from the modified values.",
+                "{name} was changed after {node} had kept it as {holder}, and PyTorch checks no attribute. If its "
+                "backward computes with it, the gradient is computed from the changed values.",
                 **values,
             )
         headline = self._headline()
@@ -111,15 +111,9 @@ class Finding(Presentation):
         """Return the first sentence: `h was changed by line 12 after line 9 saved it`."""
         values = {
             "name": self.names[0] if self.names else gettext("a tensor"),
-            "saved": short_node_name(self.node),
-            "written": "",
+            "saved": self._name_line(self.saved) or short_node_name(self.node),
+            "written": self._name_line(self.written),
         }
-        files = {place.file for place in (self.saved, self.written) if place is not None}
-        for key, place in (("saved", self.saved), ("written", self.written)):
-            if place is not None:
-                # Of lines in two files, the number alone does not say which is meant.
-                is_clear = len(files) == 1
-                values[key] = gettext("line {line}", line=place.line) if is_clear else place.label
         # The same values may have been written where an error comes, or where none were compared.
         is_changed = self.silent and self.compared
         if self.written is None:
@@ -129,6 +123,13 @@ class Finding(Presentation):
         if is_changed:
             return gettext("{name} was changed by {written} after {saved} saved it.", **values)
         return gettext("{name} was written by {written} after {saved} saved it.", **values)
+
+    def _name_line(self, place: Place | None) -> str:
+        if place is None:
+            return ""
+        # Of lines in two files, the number alone does not say which is meant.
+        files = {each.file for each in (self.saved, self.written) if each is not None}
+        return gettext("line {line}", line=place.line) if len(files) == 1 else place.label
 
     @property
     def _is_computed_again(self) -> bool:
@@ -144,9 +145,23 @@ class Finding(Presentation):
                 "random numbers.",
                 **values,
             )
+        if self.holder == CHECKPOINT and self.written is not None:
+            # Not what the node saved was changed, but what that is computed from.
+            return gettext(
+                "{name} was changed by {written} before {holder} computed again what {node} saved. PyTorch raises no "
+                "error; the gradient is computed from the changed values.",
+                written=self._name_line(self.written),
+                **values,
+            )
+        if self.holder == CHECKPOINT:
+            return gettext(
+                "{name} was changed before {holder} computed again what {node} saved. PyTorch raises no error; the "
+                "gradient is computed from the changed values.",
+                **values,
+            )
         return gettext(
-            "{name} was modified after {node} had saved it inside of {holder}. PyTorch raises no error; the gradient "
-            "is computed from the modified values.",
+            "{name} was changed after {node} had saved it inside of {holder}. PyTorch raises no error; the gradient "
+            "is computed from the changed values.",
             **values,
         )
 
