@@ -83,8 +83,39 @@ def test_what_cannot_be_run_or_written_is_said(
     assert "No such file or directory" in error
     assert "No module named no_such_module_anywhere" in error
     assert "Traceback" not in error
-    assert run(folder, CLEAN, report="nowhere/page.html") == 2
-    assert "The report could not be written: " in capsys.readouterr().err
+    for name, reason in (("nowhere/page.html", "No such file"), ("programs", "Is a directory")):
+        assert run(folder, "print('ran')", report=name) == 2
+        printed = capsys.readouterr()
+        assert f"The report could not be written: {name}: {reason}" in printed.err
+        assert printed.out == ""  # before the program runs for hours
+    remove = "import shutil\n" + CLEAN + "shutil.rmtree('pages')"
+    Path("pages").mkdir()
+    assert run(folder, remove, report="pages/page.html") == 2
+    assert "written: pages/page.html: No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "sys.stdout = type('Tee', (), {'write': print})()",
+        "sys.stdout = None",
+        "sys.stdout = sys.stderr = open(os.devnull); sys.stdout.close()",
+        "sys.stderr = None",
+        (
+            "reader, writer = os.pipe(); os.close(reader); sys.stdout = os.fdopen(writer, 'w')\n"
+            "sys.stdout.write('to nobody')"
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_report_is_written_whatever_became_of_the_streams(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, getattr(sys, name))
+    source = SPOILED.format(engine="tinytorch") + "import os\n" + ending
+    assert run(folder, source, report="page.html") == 1
+    assert "train.py:7  y.data.mul_(2)" in Path("page.html").read_text("utf-8")
 
 
 def test_the_command_watches_a_file_and_a_module(folder: Path) -> None:

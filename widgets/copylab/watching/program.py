@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import runpy
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -15,6 +19,8 @@ from .observer import watch
 from .processes import ENDED, RunReports, group_findings
 
 _OWN_FILES = (__file__, runpy.__file__, "<frozen runpy>")
+_STREAM_ERRORS = (OSError, ValueError, AttributeError)
+"""What a pipe that is gone, a closed stream, None and a stream without `flush` raise."""
 _LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch")
 
 
@@ -30,9 +36,12 @@ def run_watched(
     What the watch found is printed to the error stream, so that the program's own output is as it
     is. The status is the program's (2 if there is none of that name); where that is 0, it is 1 if
     a gradient was spoiled or an optimizer steps in vain, and 2 if the report could not be
-    written. Before a rank ends with a status that is not its program's, it waits for the other
-    ranks of its machine.
+    written; where that is seen at once, the program is not run. Before a rank ends with a status
+    that is not its program's, it waits for the other ranks of its machine.
     """
+    if report is not None and (reason := _find_hindrance(Path(report))):
+        _say_unwritten(report, reason)
+        return 2
     if _is_launcher(program, is_module):
         return _launch_watched(arguments, report)
     # "record": a program that turns warnings into errors runs on as without the watch.
@@ -42,28 +51,49 @@ def run_watched(
         status = _run_as_main(program, arguments, is_module)
     if reports.is_child:  # it was forked in the program: the page is not its own
         return status
+    reports.write(ENDED)  # first: the program may have closed both streams
     # Before the error stream, or a terminal would show both in another order.
-    sys.stdout.flush()
-    conclusion = _conclude(reports)
+    with suppress(*_STREAM_ERRORS):
+        sys.stdout.flush()
+    conclusion = _conclude(reports, report)
     if conclusion and not status:
         reports.wait_for_other_ranks()
     reports.close()
     return status or conclusion
 
 
-def _conclude(reports: RunReports) -> int:
-    """Say what was found, write the page; return 1 if something is wrong, 2 on an error."""
+def _find_hindrance(page: Path) -> OSError | None:
+    """Return the error that writing a page would end with; None if it can be written."""
+    try:
+        if page.is_dir():
+            return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with tempfile.TemporaryFile(dir=page.parent):
+            return None
+    except OSError as error:
+        return error
+
+
+def _say(text: str) -> None:
+    """Print to the error stream, which the program may have closed, replaced or set to None."""
+    with suppress(*_STREAM_ERRORS):
+        sys.stderr.write(f"{text}\n")  # print would take None for stdout
+
+
+def _say_unwritten(report: str, error: OSError) -> None:
+    reason = f"{report}: {error.strerror or error}"  # its own name is that of a draft
+    _say(gettext("The report could not be written: {error}", error=reason))
+
+
+def _conclude(reports: RunReports, report: str | None) -> int:
+    """Say what was found; return 1 if something is wrong, 2 if the page could not be written."""
     children = reports.find_children()
     rank = "" if reports.rank is None else gettext("rank {rank}", rank=reports.rank.number) + ": "
-    print(f"copylab watch: {rank}{reports.watched.text}", file=sys.stderr)
+    _say(f"copylab watch: {rank}{reports.watched.text}")
     for shared in group_findings(children):
         lines = indent_text(shared.finding.lines)
-        print(f"copylab watch: {shared.sentence}\n{lines}", file=sys.stderr)
-    reports.write(ENDED)
-    error = reports.error if reports.page is not None else None
-    if error is not None:
-        message = gettext("The report could not be written: {error}", error=str(error))
-        print(message, file=sys.stderr)
+        _say(f"copylab watch: {shared.sentence}\n{lines}")
+    if report is not None and reports.error is not None:
+        _say_unwritten(report, reports.error)
         return 2
     has_fault = any(each.is_fault for each in reports.watched.missing_gradients)
     return int(bool(reports.watched.findings or children) or has_fault)
@@ -79,12 +109,13 @@ def _launch_watched(arguments: Sequence[str], report: str | None) -> int:
     try:
         from torch.distributed.run import get_args_parser
     except ImportError as error:
-        print(f"copylab watch: {error}", file=sys.stderr)
+        _say(f"copylab watch: {error}")
         return 2
+    del sys.modules[_LAUNCHERS[0]]  # or runpy warns that what it runs is there already
     options = get_args_parser().parse_args(arguments)
     if options.no_python:
-        message = gettext("torchrun --no-python starts no program of Python, which is watched.")
-        print(f"copylab watch: {message}", file=sys.stderr)
+        message = gettext("torchrun --no-python: only programs of Python are watched.")
+        _say(f"copylab watch: {message}")
         return 2
     before = arguments[: len(arguments) - len(options.training_script_args) - 1]
     command = ["copylab", "watch", *(["--report", report] if report is not None else [])]
@@ -105,12 +136,12 @@ def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int
     except SystemExit as stop:
         if stop.code is None or isinstance(stop.code, int):
             return stop.code or 0
-        print(stop.code, file=sys.stderr)
+        _say(str(stop.code))
         return 1
     except BaseException as error:  # noqa: BLE001 - an interrupt ends the program, not the report
         trace = _without_own_frames(error.__traceback__)
         if trace is None and isinstance(error, OSError | ImportError):
-            print(f"copylab watch: {error}", file=sys.stderr)  # there is no such program
+            _say(f"copylab watch: {error}")  # there is no such program
             return 2
         # By the hook that the program may have set.
         sys.excepthook(type(error), error.with_traceback(trace), trace)
