@@ -223,7 +223,7 @@ class StepLog:
                     name = name or path
                 elif is_module(thing):
                     modules.setdefault(path, thing)
-            # The frames above may be those of a notebook's or test's machinery, with all they hold.
+            # The frames above may be those of the machinery of a notebook or a test, with all they hold.
             if name and modules:
                 break
             frame = frame.f_back
