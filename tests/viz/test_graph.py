@@ -1,6 +1,7 @@
 """The graph picture: nodes, edges, saved tensors; a Digraph as people expect one."""
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -119,6 +120,8 @@ def test_copy_render_pipe_and_save(tmp_path: Path, engine: ModuleType) -> None:
     picture = graph(run("gradient", engine))
     copied = picture.copy()
     assert (copied.svg, copied.text, copied.title) == (picture.svg, picture.text, picture.title)
+    for loaded in (pickle.loads(pickle.dumps(each)) for each in (picture, copied)):
+        assert (loaded.svg, loaded.text, loaded.title) == (picture.svg, picture.text, picture.title)
     assert picture.pipe(format="svg", encoding="utf-8") == picture.svg
     assert picture.pipe() == picture.svg.encode()
     written = picture.render(tmp_path / "graph.gv")
@@ -158,6 +161,7 @@ def test_long_chains_are_folded_and_said_to_be(engine: ModuleType) -> None:
     assert time.perf_counter() - start < 20, "it hangs"
     assert "398 nodes folded" in drawn
     assert "F1 199 times" in drawn
+    assert pickle.loads(pickle.dumps(picture))._repr_mimebundle_() == picture._repr_mimebundle_()
     assert (
         "F1 199 times: 398 nodes folded: AddBackward0 199 times and MulBackward0 199 times"
         in picture.text

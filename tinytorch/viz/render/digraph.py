@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import graphviz
 
-from ..diagnose import compare_snapshots
+from ..diagnose import Changes, compare_snapshots
 from ..read import Snapshot
-from ..show import describe_graph, select_nodes
+from ..show import NodeSelection, describe_graph, select_nodes
 from ..wording import cache_in_language, current_language, gettext, gettext_noop
 from . import layout
 from .graph_svg import Card, GraphSheet, draw_sheet, list_folds, make_sheet
@@ -68,11 +69,8 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         if snap is not None:
             changed = compare_snapshots(snap, since)
             selection = select_nodes(changed, find, fold)
-
-            @cache_in_language()
-            def make_own_sheet() -> GraphSheet:
-                return make_sheet(describe_graph(changed, selection))
-
+            # No function within this one: a picture can be pickled.
+            make_own_sheet = cache_in_language()(partial(_make_sheet, changed, selection))
             self._make_sheet, sheet = make_own_sheet, make_own_sheet()
             # With "out", edges leave a node in the order in which they are added: that of its inputs.
             self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
@@ -246,6 +244,10 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         # made.
         other._make_sheet, other._own_source = self._make_sheet, self._own_source
         return other
+
+
+def _make_sheet(changed: Changes, selection: NodeSelection) -> GraphSheet:
+    return make_sheet(describe_graph(changed, selection))
 
 
 def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:

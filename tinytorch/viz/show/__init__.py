@@ -18,7 +18,7 @@ from .contents import (
 from .graph_remarks import describe_graph
 from .left_behind import describe_kept_graphs
 from .memory_remarks import describe_memory
-from .select_nodes import select_nodes
+from .select_nodes import NodeSelection, select_nodes
 from .select_storages import select_storages
 from .step_sentences import describe
 
@@ -31,6 +31,7 @@ __all__ = [
     "NamedTensor",
     "NamedTensors",
     "NodeEntry",
+    "NodeSelection",
     "PackEntry",
     "Remark",
     "RemarkKind",

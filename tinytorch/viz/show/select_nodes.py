@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
@@ -377,11 +378,8 @@ class _NodeOrder:
         self, name: str, part: Stretch, leaves: list[str], entry_of: dict[str, str]
     ) -> NodeFold:
         size = (part.stop - part.start) // part.times
-
-        def open_fold() -> NodeSelection:
-            # Of what is repeated, what forward made first: the last, since the order is reversed.
-            return self.select(f"{name}.", part.stop - size, part.stop, entry_of)
-
+        # Of what is repeated, what forward made first: the last, since the order is reversed.
+        open_fold = partial(self.select, f"{name}.", part.stop - size, part.stop, entry_of)
         nodes = [node.id for node in self.computed[part.start : part.stop]]
         return self._make_fold(name, [*nodes, *leaves], part.label, part.times, open_fold)
 

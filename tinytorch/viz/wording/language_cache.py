@@ -24,11 +24,16 @@ class LanguageCache(Generic[P, T]):
             return function(*args, **keywords)
 
         self._call_in = call_in
+        self._arguments = function, maxsize
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> T:
         """Return the result of the call in the language in use."""
         return self._call_in(current_language(), *args, **keywords)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the function without its results: an `lru_cache` of a closure has no pickle."""
+        return LanguageCache, self._arguments
 
     def cache_clear(self) -> None:
         """Forget all results, as that of `functools.lru_cache` does."""
