@@ -105,3 +105,45 @@ def test_a_run_leaves_retained_gradients_as_they_are(engine: ModuleType) -> None
     assert h.grad is None, "PyTorch fills it in autograd.grad, too"
     assert k.grad is kept
     assert kept.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("size", "dtype"), [(2, "float32"), (3, "float64")])
+def test_nothing_is_run_where_a_retained_gradient_could_not_be_put_back(
+    engine: ModuleType, size: int, dtype: str
+) -> None:
+    x = engine.ones(3, requires_grad=True)
+    h = x * 2
+    h.retain_grad()
+    loss = h.exp().sum()
+    loss.backward(retain_graph=True)
+    kept = h.grad
+    called: list[Any] = []
+    x.register_hook(called.append)
+    h.data = engine.ones(size, dtype=getattr(engine, dtype))
+    assert explain(loss, run=True).text == explain(loss).text
+    assert h.grad is kept
+    assert called == []
+
+
+def test_a_run_that_ends_badly_leaves_a_watch_its_sight(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    h, k = x * 2, x * 3
+    for each in (h, k):
+        each.retain_grad()
+        each.sum().backward(retain_graph=True)
+    kept = k.grad
+
+    def replace(_: Any) -> None:
+        # A hook of the program's may do so while it runs: then h takes no gradient back.
+        h.data = engine.ones(2)
+
+    x.register_hook(replace)
+    explain((h * k).sum(), run=True)
+    assert k.grad is kept
+    with watch(silent="record") as w:
+        y = x.detach().requires_grad_().exp()
+        loss = (y * y).sum()
+        y.mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            loss.backward()
+    assert w.findings != []

@@ -121,6 +121,16 @@ def test_nothing_is_run_that_leaves_a_trace(engine: ModuleType) -> None:
         loss.backward()
     assert base.grad.tolist() == w.grad.tolist() == [176, 264]
     assert watch.findings[0].gradients[0] == ("w", "[176, 264]", "[16, 24]")
+    seen = base.view(2)
+    base.data = engine.ones(1)  # takes its gradient no more
+    kept = base.grad
+    with copylab.watch(silent="record") as watch:
+        h = w * 2
+        loss = (h * h).sum() + seen.sum()
+        double(h)
+        loss.backward()
+    assert [finding.gradients for finding in watch.findings] == [()]
+    assert (base.grad - kept).tolist() == [1, 1]
     with copylab.watch(silent="record") as watch:
         run(hook=True, keeps=False)
     assert len(calls) == 1

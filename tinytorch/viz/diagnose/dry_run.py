@@ -44,12 +44,14 @@ def run_backward(root: Any) -> RunResult | None:
     leaves = find_leaves(root)
     if not leaves:
         return None  # `grad` wants something to differentiate by
+    retained_gradients = RetainedGradients(engine)
+    if not retained_gradients.can_restore(root):
+        return None
     # A profiler of the program's own is put back afterwards.
     thread, profiler = threading.get_ident(), sys.getprofile()
     called: set[Any] = set()
     error = ""
     random_states = RandomStates(engine)  # a checkpoint draws its numbers again
-    retained_gradients = RetainedGradients(engine)
     THREADS_IN_DRY_RUN.add(thread)
     try:
         with warnings.catch_warnings():
@@ -60,10 +62,11 @@ def run_backward(root: Any) -> RunResult | None:
     except Exception as raised:  # noqa: BLE001 - code of the user's runs, and what it raises is asked
         error = f"{type(raised).__name__}: {str(raised).partition(chr(10))[0]}"
     finally:
+        # First: if restoring raised, later watches would not see what this thread does.
+        THREADS_IN_DRY_RUN.discard(thread)
         sys.setprofile(profiler)
         random_states.restore()
         retained_gradients.restore()
-        THREADS_IN_DRY_RUN.discard(thread)
     if any(text in error for text in _NEEDS_A_REAL_RUN):
         return None
     hooks = [*find_hooks(engine), *_find_hooks_after(leaves)]

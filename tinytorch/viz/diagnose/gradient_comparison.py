@@ -52,6 +52,8 @@ def compare_gradients(root: Any) -> list[GradientPair]:
         return []
     # `retain_grad` may have been called before the watch began.
     retained_gradients = RetainedGradients(sys.modules[engine_name(root)])
+    if not retained_gradients.can_restore(root):
+        return []
     try:
         now = _differentiate(root, leaves, on_saved_values=False)
         from_saved = _differentiate(root, leaves, on_saved_values=True)

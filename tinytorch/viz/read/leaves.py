@@ -15,16 +15,24 @@ def find_leaves(root: Any, most_nodes: int | None = None) -> list[Any]:
     if root.grad_fn is None:
         return [root]
     leaves: dict[int, Any] = {}
+    for node in find_graph_nodes(root, most_nodes):
+        variable = leaf_of_accumulator(node)
+        if variable is not None and variable.is_leaf and variable.requires_grad:
+            leaves[id(variable)] = variable
+    return list(leaves.values())
+
+
+def find_graph_nodes(root: Any, most_nodes: int | None = None) -> list[Any]:
+    """Return the nodes that a backward on `root`, which has a graph, would run; as `find_leaves`."""
+    nodes: list[Any] = []
     seen, waiting = {root.grad_fn}, [root.grad_fn]
     while waiting:
         if most_nodes is not None and len(seen) > most_nodes:
             return []
         node = waiting.pop()
-        variable = leaf_of_accumulator(node)
-        if variable is not None and variable.is_leaf and variable.requires_grad:
-            leaves[id(variable)] = variable
+        nodes.append(node)
         for follower, _ in node.next_functions:
             if follower is not None and follower not in seen:
                 seen.add(follower)
                 waiting.append(follower)
-    return list(leaves.values())
+    return nodes

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
 from .doubts import find_classes, find_objects
+from .leaves import find_graph_nodes
 from .probe import disable_overrides, getattr_or_none
 
 
@@ -25,9 +27,26 @@ class RetainedGradients:
                 if getattr_or_none(tensor, "retains_grad")
             ]
 
+    def can_restore(self, root: Any) -> bool:
+        """Return True if all could be put back after a backward on `root`; asked before it runs.
+
+        After `y.data = other`, with another shape or dtype, assigning the old gradient raises.
+        """
+        nodes = set()
+        with disable_overrides():
+            for tensor, gradient in self._gradients:
+                try:
+                    tensor.grad = gradient  # what it has: the engine checks, and nothing changes
+                except Exception:  # noqa: BLE001 - a subclass may raise anything
+                    nodes.add(tensor.grad_fn)
+            # One elsewhere in the process is not written by this backward.
+            return not nodes or root.grad_fn is None or nodes.isdisjoint(find_graph_nodes(root))
+
     def restore(self) -> None:
         """Give each tensor the gradient that it had."""
         with disable_overrides():
             for tensor, gradient in self._gradients:
-                if tensor.grad is not gradient:
-                    tensor.grad = gradient
+                # A hook may have changed the shape of one meanwhile: the others get theirs.
+                with suppress(Exception):
+                    if tensor.grad is not gradient:
+                        tensor.grad = gradient
