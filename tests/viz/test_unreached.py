@@ -51,3 +51,28 @@ def test_a_function_may_reach_what_no_path_leads_to() -> None:
     with warnings.catch_warnings(action="ignore"):
         loss = checkpoint(block, x.detach(), use_reentrant=True).sum() + x.sum()
     assert "they get no gradient" in explain(loss, block=block).text
+
+
+def test_an_optimizer_is_said_to_leave_what_has_no_gradient(engine: ModuleType) -> None:
+    a, b = (engine.ones(2, requires_grad=True) for _ in range(2))
+    opt = engine.optim.SGD([a, b], lr=0.1, weight_decay=0.5)
+    given = {"loss": (a * 2).sum(), "a": a, "b": b, "opt": opt}
+    sentence = "opt holds b: without a gradient its step leaves it as it is."
+    assert sentence in explain(**given).text
+    b.grad = engine.zeros(2)
+    assert "opt holds b" not in explain(**given).text
+    opt.step()
+    assert b[0].item() < 1
+
+
+def test_what_the_loss_is_computed_from_is_no_former_layer(engine: ModuleType) -> None:
+    extras = [engine.nn.Parameter(engine.ones(1)) for _ in range(2)]
+    net = engine.nn.Sequential(engine.nn.Linear(2, 2))
+    opt = engine.optim.SGD([*net.parameters(), *extras], lr=0.1)
+    net.append(engine.nn.Linear(2, 1))
+    y = net(engine.ones(1, 2))
+    text = explain(loss=(y * extras[0] + extras[1]).sum(), net=net, opt=opt).text
+    assert "was replaced" not in text
+    # The same tensors where the loss is computed without them.
+    text = explain(loss=y.sum(), net=net, opt=opt).text
+    assert "tensors that have no other name, like those of a layer that was replaced" in text

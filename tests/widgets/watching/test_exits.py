@@ -122,12 +122,13 @@ def test_the_line_that_cut_is_named(way: Any) -> None:
         h = way(torch, body, torch.ones(2, 3))
         loss = h.sum() if way is new_leaf else (h[..., :1] * gain).sum()
         text = copylab.explain(loss, body=body, gain=gain).text
-    absence, line, *others = text[text.index("No path of the graph") :].splitlines()
+    absence, *others, seen, line = text[text.index("No path of the graph") :].splitlines()
     assert "from loss to body.weight" in absence
     place, cause = line_of(way)
     assert cause in line, text
     assert place in line, text
     assert line.startswith("  - body.weight and body.bias: ")
+    assert seen == "Also seen; whether loss was computed from these values is not known:"
     # Of the leaf that a new one leaves unreached, nothing was lost: it was not used.
     assert [each.partition(" leave ")[0] for each in others] == [
         "  - No line was seen where values of gain"
@@ -202,6 +203,20 @@ def test_a_loss_without_history_tells_where_it_was_lost() -> None:
     assert "grad mode was off in" in text
 
 
+@pytest.mark.torch
+def test_a_line_of_a_log_is_not_told_as_the_cause() -> None:
+    import torch
+
+    net, other, x = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1), torch.ones(1, 2)
+    with copylab.watch(silent="record"):
+        assert other(x).item() != 0.5
+        loss = net(x).sum()
+        text = copylab.explain(loss, net=net, other=other).text
+    *_, seen, line = text.splitlines()
+    assert seen == "Also seen; whether loss was computed from these values is not known:"
+    assert line.startswith("  - other.weight and other.bias: made a number")
+
+
 OF_BOTH = (detach, item, number, numbers, new_leaf, block, decorated, switched)
 
 
@@ -214,7 +229,7 @@ def test_tinytorch_tells_the_same_line(way: Any) -> None:
         h = way(tinytorch, body, tinytorch.ones(2, 3))
         loss = h.sum() if way is new_leaf else (h[..., :1] * gain).sum()
         text = copylab.explain(loss, body=body, gain=gain).text
-    _, line, *_ = text[text.index("No path of the graph") :].splitlines()
+    line = text.splitlines()[-1]
     place, cause = line_of(way)
     assert cause in line, text
     assert place in line, text

@@ -97,6 +97,14 @@ RIGHT_BUT_MISSING = {
         "opt.step()\nnet(x).sum().backward()\n",
         "had no gradient when opt made its step",
     ),
+    "two extras, one of them not used, and a layer that came later": (
+        "net = nn.Sequential(nn.Linear(3, 2))\nextras = [nn.Parameter(torch.ones(1)) for _ in 'ab']\n"
+        "opt = torch.optim.SGD([*net.parameters(), *extras], 0.1)\nnet.append(nn.Linear(2, 2))\n"
+        + LOOP
+        + "    loss = (net(x) * extras[0]).sum()\n"
+        + STEP,
+        "had no gradient at any of the 3 steps of opt",
+    ),
     "a head that was replaced and not used": (
         "net.head = nn.Linear(3, 2)\n" + LOOP + "    loss = net.body(x).sum()\n" + STEP,
         "had no gradient at any of the 3 steps of opt",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..read import PARAM_GROUPS, Snapshot, TensorRecord
-from ..wording import gettext, join_few_names, ngettext
+from ..wording import join_few_names, ngettext
 
 
 class ReplacedParameters(NamedTuple):
@@ -108,9 +108,9 @@ def describe_replaced(snap: Snapshot, each: ReplacedParameters) -> str:
     """Say which tensors an optimizer holds no more."""
     return ngettext(
         "{optimizer} does not hold {names}: in its place it holds a tensor that has no other name, "
-        "as that of a layer which was replaced.",
+        "like that of a layer that was replaced.",
         "{optimizer} does not hold {names}: in their place it holds tensors that have no other "
-        "name, as those of a layer which was replaced.",
+        "name, like those of a layer that was replaced.",
         len(each.absent),
         optimizer=each.optimizer,
         names=join_few_names([snap.label(tensor) for tensor in each.absent]),
@@ -119,8 +119,10 @@ def describe_replaced(snap: Snapshot, each: ReplacedParameters) -> str:
 
 def describe_stepped_without_gradient(optimizer: str, names: list[str]) -> str:
     """Say of which tensors that no path leads to an optimizer takes care."""
-    return gettext(
+    return ngettext(
+        "{optimizer} holds {names}: without a gradient its step leaves it as it is.",
         "{optimizer} holds {names}: without a gradient its step leaves them as they are.",
+        len(names),
         optimizer=optimizer,
         names=join_few_names(names),
     )

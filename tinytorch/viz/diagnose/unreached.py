@@ -30,7 +30,10 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
     unreached = [leaf for leaf in _find_unreached(snap, nodes) if leaf not in judged]
     # That a loss without any graph raises was said; there, only the lines are worth telling.
     with_history = [root for root in judged if root.requires_grad]
-    replaced = list(find_replaced(snap)) if judged else []
+    # What a loss is computed from is no former layer's.
+    reached = {node.variable for node in nodes}
+    found = find_replaced(snap) if judged else ()
+    replaced = [each for each in found if reached.isdisjoint(each.strays)]
     strays = {tensor_id for each in replaced for tensor_id in each.strays}
     unreached = [leaf for leaf in unreached if leaf.id not in strays]
     if not with_history:
@@ -40,16 +43,35 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
         return about_optimizers
     root = join_few_names([snap.label(each.id) for each in judged])
     lines = [_describe_absence(snap, nodes, unreached, root)] if with_history else []
-    labels = [(snap.label(leaf.id), leaf.exits) for leaf in unreached]
-    lines += [f"  - {sentence}" for sentence in describe_exits(labels, root)]
+    lines += _list_exits(snap, unreached, root)
     return [*lines, *_describe_steppers(snap, unreached), *about_optimizers]
+
+
+def _list_exits(snap: Snapshot, unreached: Sequence[TensorRecord], root: str) -> Iterator[str]:
+    """Yield a line for each line that a watch saw, or that it saw none."""
+    labels = [(snap.label(leaf.id), leaf.exits) for leaf in unreached]
+    for sentence in describe_exits([each for each in labels if not each[1]], root):
+        yield f"  - {sentence}"
+    seen = [each for each in labels if each[1]]
+    if seen:
+        # No path leads back from a detached value: it may be that of a log, or of another loss.
+        yield gettext(
+            "Also seen; whether {root} was computed from these values is not known:", root=root
+        )
+    for sentence in describe_exits(seen):
+        yield f"  - {sentence}"
 
 
 def _describe_steppers(snap: Snapshot, unreached: Sequence[TensorRecord]) -> Iterator[str]:
     """Say which optimizers hold some of these leaves."""
     ids = {leaf.id for leaf in unreached}
     for optimizer, parameters in list_stepped(snap).items():
-        names = [snap.label(tensor.id) for tensor in parameters if tensor.id in ids]
+        # With a gradient of an earlier backward, the step changes them.
+        names = [
+            snap.label(tensor.id)
+            for tensor in parameters
+            if tensor.id in ids and tensor.grad is None
+        ]
         if names:
             yield describe_stepped_without_gradient(optimizer, names)
 

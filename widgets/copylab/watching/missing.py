@@ -286,5 +286,7 @@ def _describe_replaced_by_position(snap: Snapshot, optimizer: str) -> dict[int, 
         positions[stray]: describe_replaced(snap, each)
         for each in find_replaced(snap)
         if any(snap.tensor(absent).grad for absent in each.absent)
+        # What has a gradient is used: it is no former layer's.
+        and not any(snap.tensor(stray).grad for stray in each.strays)
         for stray in each.strays
     }
