@@ -7,7 +7,7 @@ of losses keeps the graph of each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..diagnose import Changes
@@ -41,18 +41,33 @@ def describe_left_behind(changed: Changes) -> Iterator[str]:
     yield from _describe_unreachable_leaves(changed, formers)
     yield from _describe_memory_of_gone(changed, formers)
     if changed.since is not None:
-        before = _find_finished_graphs(changed.since)
-        for container, number in _find_finished_graphs(changed.now).items():
+        before = _find_kept_graphs(changed.since)
+        for container, kept in _find_kept_graphs(changed.now).items():
             # Said once; how many they are in the end is said there.
-            if before.get(container, 0) < 2 <= number:
-                yield _describe_container(container, number)
+            former = before.get(container)
+            if former and len(former.finished) < 2 and _has_grown(former, kept):
+                yield _describe_container(container, len(kept.finished))
 
 
-def describe_kept_graphs(snap: Snapshot) -> Iterator[str]:
-    """Yield a sentence on each list or dict whose numbers keep graphs that backward has used."""
-    for container, number in _find_finished_graphs(snap).items():
-        if number >= 2:
-            yield _describe_container(container, number)
+def describe_kept_graphs(snaps: Sequence[Snapshot]) -> Iterator[str]:
+    """Yield a sentence on each list whose numbers keep graphs that backward has used, at the end.
+
+    `snaps`: those of all steps; the earlier ones tell a list that grew from the parts of one loss.
+    """
+    kept_graphs = _find_kept_graphs(snaps[-1])
+    waiting = {name for name, kept in kept_graphs.items() if len(kept.finished) >= 2}
+    grown: set[str] = set()
+    for snap in reversed(snaps[:-1]):
+        if not waiting:
+            break
+        before = _find_kept_graphs(snap)
+        grown |= {
+            name for name in waiting & set(before) if _has_grown(before[name], kept_graphs[name])
+        }
+        waiting -= grown
+    for container, kept in kept_graphs.items():
+        if container in grown:
+            yield _describe_container(container, len(kept.finished))
 
 
 def _list_formers(changed: Changes) -> Iterator[_Former]:
@@ -110,21 +125,30 @@ def _find_other(changed: Changes, former: _Former) -> Iterator[str]:
     """Yield a name that the former tensor of a name has kept, if it is worth saying."""
     if former.tensor is None or former.name not in changed.rebound_names:
         return
-    is_of_object = "." in former.name
-    is_new = changed.now.tensor(former.name).id in changed.new_tensors
+    # A variable goes on to another tensor by design (`x = layer(x)`, `best = x`), and so does all
+    # that is named by a variable (`for layer in net`): only an attribute or entry was untied.
+    root, dot, _ = former.name.partition(".")
+    siblings = [name for name, _ in changed.now.names if name.partition(".")[0] == root]
+    if not dot or _LOCAL in root:
+        return
+    tensor = changed.now.tensor(former.name)
+    is_new = tensor.id in changed.new_tensors
+    # Of an object with one tensor alone, `embed.weight = Parameter(...)` looks the same.
+    is_attribute = len(siblings) == 1 and is_new and tensor.is_leaf and tensor.requires_grad
+    if changed.rebound_names.issuperset(siblings) and not is_attribute:
+        return
+    # After `buf.pop(0)` each entry has the tensor of the next one.
+    if former.name.rpartition(".")[2].isdecimal() and not is_new:
+        return
     for other in former.tensor.names:
-        if other not in former.earlier.names or other.endswith(RETURNS):
-            continue
-        # Of a variable it is said where it had another variable's tensor and is given a new one:
-        # `for p in net.parameters()` and `losses.append(loss)` go on to the next one by design.
-        if is_of_object or (is_new and "." not in other):
+        if other in former.earlier.names and not other.endswith(RETURNS):
             yield other
             return
 
 
 def _describe_unreachable_leaves(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
-    """Say which leaves have no name any more, though backward adds to their .grad."""
-    leaves = {node.variable for node in changed.now.nodes if node.variable is not None}
+    """Say which leaves have no name any more that is seen, though backward adds to their .grad."""
+    leaves = _find_live_leaves(changed.now)
     names = [
         former.name
         for former in formers
@@ -136,13 +160,29 @@ def _describe_unreachable_leaves(changed: Changes, formers: Iterable[_Former]) -
     ]
     if names:
         yield ngettext(
-            "The former {names}, a leaf that requires grad, has no name any more; a graph leads "
-            "to it, and backward adds to a .grad that no name reaches.",
-            "The former {names}, leaves that require grad, have no name any more; a graph leads "
-            "to them, and backward adds to a .grad that no name reaches.",
+            "The former {names}, a leaf that requires grad, has no name that steps sees; a graph "
+            "leads to it, and backward adds to its .grad.",
+            "The former {names}, leaves that require grad, have no name that steps sees; a graph "
+            "leads to them, and backward adds to their .grad.",
             len(names),
             names=join_few_names(names),
         )
+
+
+def _find_live_leaves(snap: Snapshot) -> set[str]:
+    """Return the leaves that backward can still reach: freed saved tensors stop it."""
+    waiting = [node.id for node in snap.nodes if node.tensors]
+    seen, leaves = set(waiting), set()
+    while waiting:
+        node = snap.node(waiting.pop())
+        if node.variable is not None:
+            leaves.add(node.variable)
+        if node.hides_saved or any(saved.state == "freed" for saved in node.saved):
+            continue
+        new = set(node.ends) - seen
+        seen |= new
+        waiting += new
+    return leaves
 
 
 def _describe_memory_of_gone(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
@@ -178,25 +218,46 @@ def _describe_memory_of_gone(changed: Changes, formers: Iterable[_Former]) -> It
 
 def _describe_container(container: str, number: int) -> str:
     return gettext(
-        "{name} keeps {number} numbers with their graphs, which backward has been through: .item() "
-        "keeps a number alone.",
+        "{name} keeps {number} numbers with their graphs, which backward has been through, at least "
+        "in part: .item() keeps a number alone.",
         name=container,
         number=number,
     )
 
 
-def _find_finished_graphs(snap: Snapshot) -> dict[str, int]:
-    """Return of each list how many numbers it has whose graphs backward has been through."""
-    nodes_by_container: dict[str, set[str]] = {}
+class _KeptGraphs(NamedTuple):
+    """The graphs of the numbers in a list, by the keys of their last nodes."""
+
+    nodes: set[object]
+    """Of all the numbers."""
+    finished: set[object]
+    """Of those whose graphs backward has been through."""
+
+
+def _has_grown(before: _KeptGraphs, kept: _KeptGraphs) -> bool:
+    """Return True if numbers came and were finished after others had been finished.
+
+    The terms of one loss, the outputs of an RNN are there before backward goes through them all.
+    """
+    return bool(before.finished & kept.finished and kept.finished - before.nodes)
+
+
+def _find_kept_graphs(snap: Snapshot) -> dict[str, _KeptGraphs]:
+    """Return the graphs that the numbers of each list keep."""
+    kept_graphs: dict[str, _KeptGraphs] = {}
     for name, tensor_id in snap.names:
         container, dot, position = name.rpartition(".")
         # In a list: a dict or an object has the parts of one loss, of the round that just ran.
         if not dot or not position.isdecimal() or PARAM_GROUPS in name:
             continue
         tensor = snap.tensor(tensor_id)
-        if tensor.numel == 1 and tensor.grad_fn and _was_used_by_backward(snap, tensor.grad_fn):
-            nodes_by_container.setdefault(container, set()).add(tensor.grad_fn)
-    return {container: len(nodes) for container, nodes in nodes_by_container.items()}
+        if tensor.numel == 1 and tensor.grad_fn:
+            kept = kept_graphs.setdefault(container, _KeptGraphs(set(), set()))
+            key = snap.node(tensor.grad_fn).key
+            kept.nodes.add(key)
+            if _was_used_by_backward(snap, tensor.grad_fn):
+                kept.finished.add(key)
+    return kept_graphs
 
 
 def _was_used_by_backward(snap: Snapshot, node_id: str) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..diagnose import Changes
@@ -26,15 +25,18 @@ def describe(
     plain_before: Mapping[str, str],
     plain_after: Mapping[str, str],
     *,
-    records_graph: bool = True,
+    off_graph: Collection[str] = (),
+    settled: set[object] | None = None,
 ) -> tuple[str, ...]:
     """Describe what changed in a step: names, memory, version counters, gradients, graph.
 
-    `plain_*` are the variables that are no tensors, with their short texts. `records_graph`: False
-    if grad mode is off after the step. Returns at most twelve sentences, the last of which says how
-    many were left out.
+    `plain_*` are the variables that are no tensors, with their short texts. `off_graph`: the names of
+    results that grad mode kept off the graph. `settled`: the keys of the tensors that have had a
+    .grad in earlier steps, or of which it was said that they have none; this step's are added.
+    Without it nothing is said of missing gradients. Returns at most twelve sentences, the last of
+    which says how many were left out.
     """
-    names = list(_describe_names(changed, records_graph=records_graph))
+    names = list(_describe_names(changed, off_graph))
     left_behind = list(describe_left_behind(changed))
     # Of a new network the names fill all there is room for.
     are_many = len(names) + len(left_behind) > MOST_SENTENCES
@@ -43,7 +45,7 @@ def describe(
         *_describe_attributes(changed),
         *_describe_writes(changed),
         *_describe_gradients(changed),
-        *_describe_missing_gradients(changed),
+        *_describe_missing_gradients(changed, settled),
         *_describe_saved(changed),
     ]
     for name, text in plain_after.items():
@@ -59,7 +61,7 @@ def describe(
 # -- names -------------------------------------------------------------------------
 
 
-def _describe_names(changed: Changes, *, records_graph: bool) -> Iterator[str]:
+def _describe_names(changed: Changes, off_graph: Collection[str]) -> Iterator[str]:
     """Yield sentences about names that are new, that are now another tensor's, or that are gone."""
     now, earlier = changed.now, dict(changed.since.names if changed.since else ())
     described: set[str] = set()
@@ -84,7 +86,7 @@ def _describe_names(changed: Changes, *, records_graph: bool) -> Iterator[str]:
             yield _describe_old_tensor(changed, start, name, tensor)
         else:
             # Its other names are told as names of the same tensor.
-            yield _describe_new_tensor(changed, start, tensor, records_graph=records_graph)
+            yield _describe_new_tensor(changed, start, tensor, is_kept_off=name in off_graph)
             described.add(tensor_id)
     gone = [name for name in changed.gone_names if not name.endswith(RETURNS)]
     gone = [name for name in gone if PARAM_GROUPS not in name]
@@ -115,7 +117,7 @@ def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: Tensor
 
 
 def _describe_new_tensor(
-    changed: Changes, start: str, tensor: TensorRecord, *, records_graph: bool
+    changed: Changes, start: str, tensor: TensorRecord, *, is_kept_off: bool
 ) -> str:
     sharers = _find_sharers(changed, tensor)
     graph = ""
@@ -124,7 +126,7 @@ def _describe_new_tensor(
         graph = gettext("; it is on the graph (grad_fn={node})", node=node)
     elif tensor.requires_grad:
         graph = gettext("; it is a leaf that requires grad")
-    elif not records_graph and _could_be_on_graph(changed.now, tensor):
+    elif is_kept_off:
         graph = gettext("; it is not on the graph (grad mode is off)")
     elif any(sharer.requires_grad for sharer in sharers):
         # Worth saying of a detached tensor only: all others are off the graph as a matter of course.
@@ -135,12 +137,6 @@ def _describe_new_tensor(
         where=_describe_storage(changed, tensor, sharers),
         graph=graph,
     )
-
-
-def _could_be_on_graph(snap: Snapshot, tensor: TensorRecord) -> bool:
-    """Return True if something that requires grad is there, and a tensor's dtype has gradients."""
-    has_gradients = re.search("float|complex", tensor.dtype) is not None
-    return has_gradients and any(other.requires_grad for other in snap.named_tensors)
 
 
 class _CopiedTree(NamedTuple):
@@ -402,12 +398,17 @@ def _describe_gradients(changed: Changes) -> Iterator[str]:
                 )
 
 
-def _describe_missing_gradients(changed: Changes) -> Iterator[str]:
+def _describe_missing_gradients(changed: Changes, settled: set[object] | None) -> Iterator[str]:
     """Yield a sentence on the parameters that a backward has left out, of objects that it reached.
 
-    The first backward alone says it: a graph that is cut on the way there is cut in each round.
+    Once of each: a graph that is cut on the way there is cut in each round. Not of those that have
+    had a gradient: `zero_grad` sets it to None.
     """
     now = changed.now
+    if settled is None:
+        return
+    for snap in filter(None, (changed.since, now)):
+        settled.update(tensor.key for tensor in snap.tensors if tensor.grad is not None)
     arrived = {
         _root_of(now.tensor(tensor_id))
         for tensor_id, facts in changed.attribute_changes.items()
@@ -417,20 +418,21 @@ def _describe_missing_gradients(changed: Changes) -> Iterator[str]:
     if not changed.saved_that_became("freed"):
         return
     missing = [
-        tensor.names[0]
+        tensor
         for tensor in now.named_tensors
         if tensor.is_leaf
         and tensor.requires_grad
-        and tensor.grad is None
+        and tensor.key not in settled
         and "." in tensor.names[0]
         and _root_of(tensor) in arrived
     ]
+    settled.update(tensor.key for tensor in missing)
     if missing:
         yield ngettext(
             "{names} still has no .grad: backward did not reach it.",
             "{names} still have no .grad: backward did not reach them.",
             len(missing),
-            names=join_few_names(missing),
+            names=join_few_names(tensor.names[0] for tensor in missing),
         )
 
 

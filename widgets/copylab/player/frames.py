@@ -6,6 +6,7 @@ step that has it.
 
 from __future__ import annotations
 
+import ast
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -215,6 +216,7 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
     pictures = _draw_pictures(run, differences, blames)
     has_several_texts = len(run.texts) > 1
     frames: list[Frame] = []
+    settled: set[object] = set()
     for number, step in enumerate(run.steps, 1):
         place = step.site.describe_place(several=has_several_texts)
         code = run.texts.index(step.site.text)
@@ -224,7 +226,11 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
             continue
         before, changes = differences[number]
         sentences = describe(
-            changes, before.plain, step.seen.plain, records_graph=step.seen.records_graph
+            changes,
+            before.plain,
+            step.seen.plain,
+            off_graph=_list_results_off_graph(step, before),
+            settled=settled,
         )
         step_pictures = pictures.get(number, StepPictures())
         frames.append(
@@ -240,6 +246,30 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
             )
         )
     return tuple(frames)
+
+
+def _list_results_off_graph(step: Step, before: Observation) -> list[str]:
+    """Return the variables given a result of arithmetic on what requires grad, in no_grad mode.
+
+    Of other code (`torch.zeros(3)`, a call) it is not known whether grad mode made a difference.
+    """
+    if step.seen.records_graph:
+        return []
+    leaves = {name for name, i in before.snapshot.names if before.snapshot.tensor(i).requires_grad}
+    try:
+        statement = ast.parse(step.site.source.strip()).body[0]
+    except (SyntaxError, IndexError):
+        return []  # the beginning of a block
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return []
+    waiting, operands = [statement.value], []
+    while waiting:
+        operand = waiting.pop()
+        operands.append(ast.unparse(operand))
+        if isinstance(operand, ast.BinOp):
+            waiting += [operand.left, operand.right]
+    # The whole alone, `y = w`, is no arithmetic.
+    return [] if leaves.isdisjoint(operands[1:]) else [statement.targets[0].id]
 
 
 class Difference(NamedTuple):

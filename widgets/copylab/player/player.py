@@ -361,7 +361,7 @@ def _describe_end(run: RecordedRun, name_of_caller: str) -> Iterator[str]:
         if written:
             names = join_few_names(written)
             yield gettext("The code wrote into what was passed in: {names}.", names=names)
-        yield from describe_kept_graphs(run.steps[-1].seen.snapshot)
+        yield from describe_kept_graphs([step.seen.snapshot for step in run.steps])
     for name in run.hidden:
         yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
     yield from run.effects
