@@ -33,8 +33,15 @@ def remember_tensors(tensors: Sequence[Any]) -> None:
             note_holder(tensor)
 
 
-_HOLDERS: dict[int, list[weakref.ref]] = {}
-"""References to the storages that somebody may hold of a memory, by `id` of its owner."""
+class _Holders(NamedTuple):
+    """References to the storages that somebody may hold of a memory, and to its owner."""
+
+    memory: weakref.ref
+    storages: list[weakref.ref]
+
+
+_HOLDERS: dict[int, _Holders] = {}
+"""By `id` of the array that owns the memory."""
 
 
 def note_holder(tensor: Any) -> None:
@@ -43,17 +50,20 @@ def note_holder(tensor: Any) -> None:
     What is added to that gradient in place would be added to the tensor, too. Its storage is what
     counts, as in PyTorch: a hook may have kept `grad.detach()` alone.
     """
-    memory_id = id(memory_owner(tensor._data))
-    holders = _HOLDERS.setdefault(memory_id, [])
+    memory = memory_owner(tensor._data)
+    memory_id = id(memory)
+    holders = _HOLDERS.get(memory_id)
+    if holders is None or holders.memory() is not memory:
+        holders = _Holders(weakref.ref(memory), [])
 
     def forget(reference: weakref.ref) -> None:
         # A dead reference is equal to itself alone, so this compares no storages.
-        holders.remove(reference)
-        if not holders and _HOLDERS.get(memory_id) is holders:
+        holders.storages.remove(reference)
+        if not holders.storages and _HOLDERS.get(memory_id) is holders:
             del _HOLDERS[memory_id]
 
-    holders.append(weakref.ref(tensor._materialize_storage(), forget))
-    # The last holder before may have gone between the two lines above, and the list with it.
+    holders.storages.append(weakref.ref(tensor._materialize_storage(), forget))
+    # Only now: the last holder before may have gone meanwhile, and its entry with it.
     _HOLDERS[memory_id] = holders
 
 
@@ -71,7 +81,9 @@ def is_held_as_tensor(gradient: Any) -> bool:
 
 def is_memory_held_as_tensor(memory: Any) -> bool:
     """Return True if somebody may hold a tensor over this memory, given by its owner."""
-    return id(memory) in _HOLDERS
+    holders = _HOLDERS.get(id(memory))
+    # An id is used again once its array is gone, hence the second look.
+    return holders is not None and holders.memory() is memory
 
 
 def tensor_over(gradient: Any, device: Any, state: GradientState = NEW_GRADIENT) -> Any:
