@@ -198,8 +198,11 @@ def run_smoke_tests() -> Result:
 
 
 def run_stress_tests() -> Result:
-    """Run the tests that go on for long: hostile files and calls, great sizes, many looks."""
-    return run_pytest("tests", "--ignore=tests/browser", "-m", "stress", "--numprocesses=2")
+    """Run the tests that go on for long: hostile files, great sizes, many looks, the site."""
+    result = run_pytest("tests", "--ignore=tests/browser", "-m", "stress", "--numprocesses=2")
+    # The pages of the site.
+    result.add(run_pytest("tests/browser", "-m", "stress"))
+    return result
 
 
 def run_lessons() -> Result:

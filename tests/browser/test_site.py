@@ -11,7 +11,8 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.conftest import Watched
 from playwright.sync_api import Locator, Page, expect
 
-pytestmark = pytest.mark.browser
+# Building the site takes a fifth of the whole browser stage.
+pytestmark = [pytest.mark.browser, pytest.mark.stress]
 
 
 @pytest.fixture(scope="module")
