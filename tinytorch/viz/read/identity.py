@@ -56,7 +56,7 @@ def identity_key(thing: object) -> tuple[str, int]:
     For as long as what `hold_identities` gave is kept.
     """
     try:
-        return ("object", _identify(thing).number)
+        return ("object", _identity_of(thing).number)
     except TypeError:
         # No weak references: the address is the best there is.
         return ("address", id(thing))
@@ -67,13 +67,13 @@ def number_of_twin(view: object, version: int, number: int) -> int:
 
     Each look makes another node, which has another number.
     """
-    identity = _identify(view)
+    identity = _identity_of(view)
     if identity.twin[0] != version:
         identity.twin = (version, number)
     return identity.twin[1]
 
 
-def _identify(thing: object) -> ObjectIdentity:
+def _identity_of(thing: object) -> ObjectIdentity:
     address = id(thing)
     with _LOCK:  # or two threads that look at one object would give it two numbers
         identity = _IDENTITIES.get(address)

@@ -76,11 +76,11 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
         raise ValueError(f"times must be 2 or more, not {times}")
     log = AllocationLog()
     with log.record():
-        _repeat(step, 1, log)
+        _repeat_step(step, 1, log)
         first = _count_by_origin(log.list_alive())
-        _repeat(step, times // 2, log)
+        _repeat_step(step, times // 2, log)
         middle = _count_by_origin(log.list_alive())
-        _repeat(step, times - times // 2, log)
+        _repeat_step(step, times - times // 2, log)
     last = _group_by_origin(log.list_alive())
     search: HolderSearch | None = None
     origins = []
@@ -102,7 +102,7 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
     return Growth(times, tuple(origins), sees_tinytorch=log.sees_tinytorch)
 
 
-def _repeat(step: Callable[[], Any], times: int, log: AllocationLog) -> None:
+def _repeat_step(step: Callable[[], Any], times: int, log: AllocationLog) -> None:
     for _ in range(times):
         step()
         log.forget_freed()

@@ -40,7 +40,7 @@ def run_watched(
     that is not its program's, it waits for the other ranks of its machine.
     """
     if report is not None and (reason := _find_hindrance(Path(report))):
-        _say_unwritten(report, reason)
+        _report_unwritten_page(report, reason)
         return 2
     if _is_launcher(program, is_module):
         return _launch_watched(arguments, report)
@@ -55,7 +55,7 @@ def run_watched(
     # Before the error stream, or a terminal would show both in another order.
     with suppress(*_STREAM_ERRORS):
         sys.stdout.flush()
-    conclusion = _conclude(reports, report)
+    conclusion = _print_findings(reports, report)
     if conclusion and not status:
         reports.wait_for_other_ranks()
     reports.close()
@@ -73,27 +73,27 @@ def _find_hindrance(page: Path) -> OSError | None:
         return error
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     """Print to the error stream, which the program may have closed, replaced or set to None."""
     with suppress(*_STREAM_ERRORS):
         sys.stderr.write(f"{text}\n")  # print would take None for stdout
 
 
-def _say_unwritten(report: str, error: OSError) -> None:
+def _report_unwritten_page(report: str, error: OSError) -> None:
     reason = f"{report}: {error.strerror or error}"  # its own name is that of a draft
-    _say(gettext("The report could not be written: {error}", error=reason))
+    _print_error(gettext("The report could not be written: {error}", error=reason))
 
 
-def _conclude(reports: RunReports, report: str | None) -> int:
+def _print_findings(reports: RunReports, report: str | None) -> int:
     """Say what was found; return 1 if something is wrong, 2 if the page could not be written."""
     children = reports.find_children()
     rank = "" if reports.rank is None else gettext("rank {rank}", rank=reports.rank.number) + ": "
-    _say(f"copylab watch: {rank}{reports.watched.text}")
+    _print_error(f"copylab watch: {rank}{reports.watched.text}")
     for shared in group_findings(children):
         lines = indent_text(shared.finding.lines)
-        _say(f"copylab watch: {shared.sentence}\n{lines}")
+        _print_error(f"copylab watch: {shared.sentence}\n{lines}")
     if report is not None and reports.error is not None:
-        _say_unwritten(report, reports.error)
+        _report_unwritten_page(report, reports.error)
         return 2
     has_fault = any(each.is_fault for each in reports.watched.missing_gradients)
     return int(bool(reports.watched.findings or children) or has_fault)
@@ -109,13 +109,13 @@ def _launch_watched(arguments: Sequence[str], report: str | None) -> int:
     try:
         from torch.distributed.run import get_args_parser
     except ImportError as error:
-        _say(f"copylab watch: {error}")
+        _print_error(f"copylab watch: {error}")
         return 2
     del sys.modules[_LAUNCHERS[0]]  # or runpy warns that what it runs is there already
     options = get_args_parser().parse_args(arguments)
     if options.no_python:
         message = gettext("torchrun --no-python: only programs of Python are watched.")
-        _say(f"copylab watch: {message}")
+        _print_error(f"copylab watch: {message}")
         return 2
     before = arguments[: len(arguments) - len(options.training_script_args) - 1]
     command = ["copylab", "watch", *(["--report", report] if report is not None else [])]
@@ -136,12 +136,12 @@ def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int
     except SystemExit as stop:
         if stop.code is None or isinstance(stop.code, int):
             return stop.code or 0
-        _say(str(stop.code))
+        _print_error(str(stop.code))
         return 1
     except BaseException as error:  # noqa: BLE001 - an interrupt ends the program, not the report
         trace = _without_own_frames(error.__traceback__)
         if trace is None and isinstance(error, OSError | ImportError):
-            _say(f"copylab watch: {error}")  # there is no such program
+            _print_error(f"copylab watch: {error}")  # there is no such program
             return 2
         # By the hook that the program may have set.
         sys.excepthook(type(error), error.with_traceback(trace), trace)

@@ -136,17 +136,17 @@ class WatchedSave:
         if self.checksum is None:
             if span is None or _spans_overlap(self.span, span):
                 self.first_changing_write = write
-        elif not is_done and self._differs():
+        elif not is_done and self._has_other_bytes():
             self.first_changing_write = ObservedWrite(None, version)
 
     def note_result(self, place: Place | None, span: Span | None) -> None:
         """Note what a write to the storage has done."""
         if self.first_changing_write is not None or self.checksum is None:
             return
-        if (span is None or _spans_overlap(self.span, span)) and self._differs():
+        if (span is None or _spans_overlap(self.span, span)) and self._has_other_bytes():
             self.first_changing_write = ObservedWrite(place, self.tensor._version)
 
-    def _differs(self) -> bool:
+    def _has_other_bytes(self) -> bool:
         """Return True if the bytes are not those that were saved."""
         return compute_checksum(self.tensor, memory_span(self.tensor)) != self.checksum
 
@@ -169,7 +169,7 @@ class WatchedSave:
         if self.is_harmless:
             return False
         if self.checksum is not None:
-            return self._differs()
+            return self._has_other_bytes()
         return None if self.first_changing_write is not None else False
 
     def make_saved_tensor(self) -> Any:
@@ -178,7 +178,7 @@ class WatchedSave:
         Raises RuntimeError if they are not known.
         """
         tensor, saved = self.tensor, self.checksum
-        if saved is not None and not self._differs():
+        if saved is not None and not self._has_other_bytes():
             return tensor
         # With a conjugate or negative bit, values are others than the bytes in memory.
         has_bits = getattr_or_none(tensor, "is_conj") and (tensor.is_conj() or tensor.is_neg())
