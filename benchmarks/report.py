@@ -1,4 +1,4 @@
-"""From samples to ratios, and from ratios to tables: the long one that is printed and the short one of the README."""
+"""From samples to ratios, and from ratios to tables: the long one is printed, the short one is in docs/speed.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE = "torch"
 CURVES = ("mul", "(x*y).sum() + backward")
 
-# The rows of the README: what it says, and the case behind it.
+# The rows of docs/speed.md: what it says, and the case behind it.
 SHORT = {
     "`detach()`, 1 element": "copies/detach/1",
     "`clone()`, 1 element": "copies/clone/1",
@@ -37,7 +37,7 @@ COLUMNS = {
 }
 CLOCKS = {"wall": "time", "cpu": "processor time"}
 START, END = (
-    "<!-- benchmarks: written by benchmarks/run.py --readme -->",
+    "<!-- benchmarks: written by benchmarks/run.py --page -->",
     "<!-- end of benchmarks -->",
 )
 
@@ -143,7 +143,7 @@ def full_table(results: dict[str, Any]) -> str:
 
 
 def short_table(results: dict[str, Any]) -> str:
-    """The README's table, in Markdown: PyTorch's time, and the others' ratios to it."""
+    """The page's table, in Markdown: PyTorch's time, and the others' ratios to it."""
     columns = {
         k: v for k, v in COLUMNS.items() if any(k in row for row in results["cases"].values())
     }
@@ -191,7 +191,7 @@ def _pictured(results: dict[str, Any]) -> str:
 
 
 def section(results: dict[str, Any]) -> str:
-    """What stands between the README's markers."""
+    """What is between the page's markers."""
     missing = f" Not run here: {', '.join(results['missing'])}." if results["missing"] else ""
     return (
         f"{START}\n"
@@ -201,15 +201,15 @@ def section(results: dict[str, Any]) -> str:
         f"{missing}\n\n"
         f"{short_table(results)}\n\n"
         f"{_pictured(results)}"
-        '<picture><source media="(prefers-color-scheme: dark)" srcset="docs/benchmarks/size-dark.svg">'
+        '<picture><source media="(prefers-color-scheme: dark)" srcset="benchmarks/size-dark.svg">'
         '<img alt="Cost of x * y, and of (x * y).sum() with backward, against the number of elements, on log axes: '
         'small tensors cost what the call costs, large ones what the memory costs" '
-        'src="docs/benchmarks/size-light.svg"></picture>\n'
+        'src="benchmarks/size-light.svg"></picture>\n'
         f"{END}"
     )
 
 
-def write_readme(results: dict[str, Any], path: Path = ROOT / "README.md") -> None:
+def write_page(results: dict[str, Any], path: Path = ROOT / "docs" / "speed.md") -> None:
     """Replace what stands between the markers. ValueError if they are not there."""
     text = path.read_text(encoding="utf-8")
     found = re.search(f"{re.escape(START)}.*?{re.escape(END)}", text, re.DOTALL)

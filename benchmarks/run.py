@@ -1,7 +1,7 @@
 """Time tinytorch beside PyTorch, other engines and bare NumPy: in one run, round by round, a process for each library.
 
     python benchmarks/run.py                  everything; prints the table, writes benchmarks/results.json
-    python benchmarks/run.py --readme         and puts table and plot into README.md and docs/
+    python benchmarks/run.py --page           and puts table and plot into docs/
     python benchmarks/run.py ops network      some groups: copies views ops network chain size import pictures
     python benchmarks/run.py --rounds 5       fewer rounds than the usual 15
     python benchmarks/run.py --only "add/"    the cases with this in their name
@@ -173,7 +173,7 @@ def main() -> int:
     parser.add_argument("--libraries", default=",".join(x.key for x in LIBRARIES), metavar="NAMES")
     parser.add_argument("--json", type=Path, default=RESULTS)
     parser.add_argument("--cpu", action="store_true")
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     groups = options.groups or list(GROUPS)
     if unknown := set(groups) - set(GROUPS):
@@ -187,9 +187,9 @@ def main() -> int:
     results["once"] = once.measure(apart, options.rounds, "cpu" if options.cpu else "wall")
     options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(report.full_table(results))
-    if options.readme:
+    if options.page:
         plot.draw(results, ROOT / "docs" / "benchmarks")
-        report.write_readme(results)
+        report.write_page(results)
     return 0
 
 

@@ -80,7 +80,10 @@ GUIDES = (
     "docs/check_gradients",
     "docs/shared",
     "docs/growth",
+    "docs/installing",
+    "docs/releases",
     "docs/compatibility",
+    "docs/speed",
     "docs/hosts",
     "CHANGELOG",
 )

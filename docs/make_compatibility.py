@@ -1,6 +1,6 @@
-"""Make docs/compatibility.md, and the table of it that stands in README.md, from the code.
+"""Make docs/compatibility.md from the code.
 
-python docs/make_compatibility.py            writes both; needs PyTorch, whose names are counted
+python docs/make_compatibility.py            writes it; needs PyTorch, whose names are counted
 python docs/make_compatibility.py --check    writes nothing; says what is not as it would be made
 """
 
@@ -15,15 +15,23 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 DOCUMENT = ROOT / "docs" / "compatibility.md"
-README = ROOT / "README.md"
-START, END = (
-    "<!-- compatibility: written by docs/make_compatibility.py -->",
-    "<!-- end of compatibility -->",
-)
 HEAD = """# What tinytorch has of PyTorch 2.13
 
-Made by `python docs/make_compatibility.py`; do not edit. A name of PyTorch's that is not listed raises PyTorch's own
-`AttributeError`, with a note that says what to do.
+Made by `python docs/make_compatibility.py`; do not edit. A name of PyTorch's that is not listed raises PyTorch's
+own `AttributeError`, with a note that says what to do.
+
+What the course is about is there to the letter: storages, views, version counters, writes in place, the graph,
+saved tensors and hooks, copies and conversions, printing, and PyTorch's errors about all of these. It also has
+what programs need around that: creation, indexing, arithmetic, reductions, matrix products, and enough of `nn` and
+`optim` to train. Names are counted by the code itself, below.
+
+Absent are complex numbers, bfloat16, sparse and quantized tensors, factorings and solvers, special functions,
+convolutions, normalisation, embeddings, most losses, schedulers, data loaders, functional jacobians, forward mode
+and `torch.compile`: if you need them, use PyTorch: every picture and widget works on real PyTorch tensors. What is
+missing raises PyTorch's `AttributeError` with a note that says so, and `hasattr` works. `device="cuda"` is
+simulated on the CPU. `sys.modules["torch"] = tinytorch` at the start of a program makes all that it imports from
+`torch` come from here. Both packages have types, tinytorch those of PyTorch's stubs: `mypy --strict` and pyright
+know that `x * 2` is a `Tensor`.
 
 """
 PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.nn", "torch.nn.functional", "torch.nn.init",
@@ -74,24 +82,14 @@ def _listed(found: set[str]) -> str:
     return ", ".join(f"`{n}`" for n in sorted(found)) or "nothing"
 
 
-def pages() -> dict[Path, str]:
-    """The two files as they should be."""
-    made = table()
-    before, _, rest = README.read_text(encoding="utf-8").partition(START)
-    after = rest.partition(END)[2]
-    counts = made.partition("\n\n")[0]
-    return {DOCUMENT: HEAD + made, README: f"{before}{START}\n{counts}\n{END}{after}"}
-
-
 def main() -> None:
     """Write or check."""
-    stale = [path for path, text in pages().items() if path.read_text(encoding="utf-8") != text]
+    text = HEAD + table()
     if sys.argv[1:] == ["--check"]:
-        if stale:
-            sys.exit("not current: " + ", ".join(p.name for p in stale))
+        if DOCUMENT.read_text(encoding="utf-8") != text:
+            sys.exit(f"not current: {DOCUMENT.name}")
         return
-    for path, text in pages().items():
-        path.write_text(text, encoding="utf-8")
+    DOCUMENT.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The benchmarks run, count right, and the README shows what they measured. No timing is judged here."""
+"""The benchmarks run, count right, and docs/speed.md shows what they measured. No timing is judged here."""
 
 import importlib
 import json
@@ -32,16 +32,16 @@ def sample(**taken: list[float]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_the_readme_shows_the_stored_results() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_shows_the_stored_results() -> None:
+    text = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
     assert report.section(RESULTS) in text
     assert RESULTS["date"] in text
     assert RESULTS["machine"] in text
-    for path in re.findall(r"docs/benchmarks/[\w.-]+", report.section(RESULTS)):
-        assert (ROOT / path).exists()
+    for path in re.findall(r"benchmarks/[\w.-]+svg", report.section(RESULTS)):
+        assert (ROOT / "docs" / path).exists()
 
 
-def test_every_row_of_the_readme_was_measured() -> None:
+def test_every_row_of_the_page_was_measured() -> None:
     known = {name for name, _ in run.cases(list(run.GROUPS), "")}
     assert set(report.SHORT.values()) <= known
     for name in report.SHORT.values():
@@ -91,13 +91,13 @@ def test_it_runs(tmp_path: Path) -> None:
     for row in results["cases"].values():
         assert 0 < row["tinytorch"]["seconds"] < 1
     assert "ops/add, no grad/1" in report.full_table(results)
-    readme = tmp_path / "README.md"
-    readme.write_text("nothing to replace", encoding="utf-8")
+    page = tmp_path / "speed.md"
+    page.write_text("nothing to replace", encoding="utf-8")
     with pytest.raises(ValueError, match="no place"):
-        report.write_readme(RESULTS, readme)
-    readme.write_text(f"before\n{report.START}\nold\n{report.END}\nafter\n", encoding="utf-8")
-    report.write_readme(RESULTS, readme)
-    assert readme.read_text(encoding="utf-8") == f"before\n{report.section(RESULTS)}\nafter\n"
+        report.write_page(RESULTS, page)
+    page.write_text(f"before\n{report.START}\nold\n{report.END}\nafter\n", encoding="utf-8")
+    report.write_page(RESULTS, page)
+    assert page.read_text(encoding="utf-8") == f"before\n{report.section(RESULTS)}\nafter\n"
 
 
 def test_a_case_that_fails_is_told() -> None:

@@ -89,6 +89,29 @@ def test_what_it_names_is_there(path: str) -> None:
     assert (ROOT / path).exists()
 
 
+def test_it_is_one_screen_that_shows_first() -> None:
+    # A visitor looks at the picture first, and leaves a page that does not end.
+    assert "<picture>" in "\n".join(README.splitlines()[:5])
+    assert len(README.split()) <= 700
+    assert len(README.splitlines()) <= 120
+
+
+@pytest.mark.parametrize("language", ["zh", "ko"])
+def test_other_languages_have_the_same_programs_and_calls(language: str) -> None:
+    translated = (ROOT / f"README.{language}.md").read_text(encoding="utf-8")
+    programs = [
+        re.findall(r"^```python\n(.*?)^```", re.sub("  #.*", "", text), re.MULTILINE | re.DOTALL)
+        for text in (README, translated)
+    ]
+    assert programs[0] == programs[1]
+    # A row of the table ends with its call; prose around it is the language's own.
+    calls = [
+        re.findall(r"^\|.*\| (?:\[)?(`.*?`)", text, re.MULTILINE) for text in (README, translated)
+    ]
+    assert len(calls[0]) >= 8
+    assert calls[0] == calls[1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "engine",
