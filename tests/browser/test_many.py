@@ -96,6 +96,7 @@ def until(page: Page, holds: Callable[[], bool]) -> None:
     assert holds()
 
 
+@pytest.mark.stress
 def test_a_hundred_widgets(watched: Watched, lab: Lab) -> None:
     name = write(lab.folder, "many.ipynb", SETUP, *[MAKE] * 5)
     page = watched.page
