@@ -54,6 +54,7 @@ ROOMS = [
     "copylab.lab",
     "copylab.racing",
     "copylab.slopes",
+    "copylab.doctor",
     "copylab",
     "copylab.lessons",  # which use what everybody may
     "copylab.course",

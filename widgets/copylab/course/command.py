@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tinytorch import __version__
 
+from ..doctor import examine_installation
 from ..player import print_steps
 from ..safe_files import can_write_in, explain_error, resolve_folder
 from ..watching import run_watched
@@ -65,6 +66,7 @@ def _make_parser() -> argparse.ArgumentParser:
     steps = commands.add_parser("steps", help=gettext("say what each line of a program changes"))
     steps.add_argument("--report", metavar="PAGE.html", help=gettext("write the player as a page"))
     steps.add_argument("--rounds", type=int, help=gettext("so many rounds of each loop"))
+    commands.add_parser("doctor", help=gettext("say what works here and what does not"))
     for command in (watch, steps):
         command.add_argument("program", help=gettext("for example train.py"))
         arguments_help = gettext("arguments of the program")
@@ -173,6 +175,10 @@ def _language_of_environment() -> str:
 def main() -> None:
     """Lay the lessons out and become JupyterLab, or do what else the command line says."""
     arguments = _make_parser().parse_args()
+    if arguments.do == "doctor":
+        report, is_whole = examine_installation()
+        print(report)
+        sys.exit(not is_whole)
     if arguments.do in ("watch", "steps"):
         use_language(_language_of_environment())
         sys.exit(_run_program(arguments))
