@@ -77,6 +77,7 @@ GUIDES = (
     "docs/widgets/race",
     "docs/widgets/copylab",
     "docs/watch",
+    "docs/messages",
     "docs/check_gradients",
     "docs/shared",
     "docs/growth",
