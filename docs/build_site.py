@@ -41,6 +41,7 @@ from copylab.course.translation import (
     read_translated,
     require_language,
 )
+from copylab.lessons.start import bet
 from copylab.quiz import Prediction, render_standalone
 from copylab.wording import current_language as language_in_use
 from copylab.wording import use_language
@@ -94,11 +95,31 @@ FRONT_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>copylab</title><meta name="viewport" content="width=device-width">
 <style>
   :root {{ color-scheme: light dark }}
-  body {{ font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }}
+  body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }}
+  nav ul {{ display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; padding: 0; list-style: none }}
+  h1 {{ margin-bottom: 0 }} h1 + p {{ margin-top: 0 }}
 </style></head>
-<body><main><h1>copylab</h1>
-<p>See what copying a PyTorch tensor does to memory and to gradients.</p><ul>{links}</ul>
+<body><nav aria-label="Languages"><ul>{links}</ul></nav>
+<main><h1>copylab</h1>
+<p>See what copying a PyTorch tensor does to memory and to gradients.</p>
+{bet}{doors}
 </main></body></html>
+"""
+
+BET = """<h2>A bet</h2>
+<p>A loop trains one weight and keeps the best one it has seen. What is kept at the end?
+Commit to an answer, and the page says what a run showed, and why.</p>
+{prediction}
+"""
+"""What the front page opens with where the site has English pages."""
+
+DOORS = """<h2>Three doors</h2>
+<ul>
+<li><a href="en/00_start.html">Learn</a>: fifteen lessons, each on one way to copy.</li>
+<li>A bug in front of you: <a href="en/docs/messages.html">from the message to the cause</a>, or
+<a href="en/docs/watch.html">let watch name the line</a>.</li>
+<li><a href="en/teaching.html">Teach</a>: your own examples as players and tasks.</li>
+</ul>
 """
 
 EXECUTED_PAGE = """---
@@ -155,12 +176,17 @@ def require_empty(folder: Path) -> None:
 
 
 def front_page(chosen: Sequence[str]) -> str:
-    """Return the page that leads to the site in each language."""
+    """Return the page that leads to the site in each language, with a bet that it judges itself."""
     links = []
     for language in chosen:
         name = escape(SITE_LANGUAGES[language].name)
         links.append(f'<li><a lang="{language}" href="{language}/index.html">{name}</a></li>')
-    return FRONT_PAGE.format(links="".join(links))
+    if "en" not in chosen:
+        return FRONT_PAGE.format(links="".join(links), bet="", doors="")
+    prediction = render_standalone(bet, tinytorch)
+    return FRONT_PAGE.format(
+        links="".join(links), bet=BET.format(prediction=prediction), doors=DOORS
+    )
 
 
 def run_sphinx(source: Path, out: Path, language: str) -> None:
