@@ -561,7 +561,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _LAYER
             + 'best = {"weight": layer.weight.item()}'
-            + _TRAIN: "is of the type float, and a tensor is asked for",
+            + _TRAIN: "is of type float; it should be a tensor",
             _LAYER
             + "best = {k: v.detach() for k, v in layer.named_parameters()}"
             + _TRAIN: SEEN_TWICE,

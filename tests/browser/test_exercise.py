@@ -131,7 +131,7 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
 
     run_cell(page, "x = torch.arange(6.0)\nt = x[2:]", "x = torch.tensor([0.0, 1.0, 2.0")
     expect(
-        page.get_by_text("Not yet: t shows [2, 3, 4, 5], and [2, 3] is asked for.")
+        page.get_by_text("Not yet: t shows [2, 3, 4, 5]; it should show [2, 3].")
     ).to_be_visible()
     run_cell(
         page,

@@ -169,7 +169,9 @@ def test_restarted_saved_reopened_untrusted_and_converted(
     form.locator("select").nth(1).select_option("no")
     form.locator("select").nth(2).select_option("it runs to its end")
     form.get_by_role("button", name="Commit").click()
-    expect(form.get_by_role("alert")).to_contain_text("The kernel is gone: run the cell again.")
+    expect(form.get_by_role("alert")).to_contain_text(
+        "The kernel is gone: run the imports at the top, then this cell."
+    )
     page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
     expect(form.get_by_role("status")).to_have_text("What you had filled in is here again.")
     expect(form.get_by_label("What is a.grad?")).to_have_value("8")

@@ -192,7 +192,7 @@ def test_wrong_arguments_get_a_sentence(look: Callable[..., Any], engine: Module
         look(snapshot(x), since=x)
     with pytest.raises(
         TypeError,
-        match="x is of type object, which is no tensor and holds none: give tensors, a module",
+        match="x is of type object, which is neither a tensor nor contains one: give tensors, a module",
     ):
         look(x=object())
 

@@ -111,7 +111,7 @@ def test_three_looks_say_the_same_of_a_leaf_that_is_none(engine: ModuleType) -> 
     loss = x.sum()
     x.requires_grad_(False)
     x.mul_(w)
-    reason = "x is no leaf any more: something that requires grad was written into it"
+    reason = "x is not a leaf any more: something that requires grad was written into it"
     assert reason in explain(loss=loss, x=x).text
     assert f"backward will raise: {reason}" in graph(loss=loss, x=x).text
     assert f"backward will raise: {reason}" in memory(loss=loss, x=x).text

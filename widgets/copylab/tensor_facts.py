@@ -92,7 +92,7 @@ def has_node(snapshot: Snapshot, name: str) -> TensorFact:
         )
         return TensorFact(False, message)
     message = gettext(
-        "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is no leaf.",
+        "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is not a leaf.",
         y=name,
         node=labels.short_node_name(tensor.grad_fn_name),
     )

@@ -97,7 +97,7 @@ def test_facts_are_told_as_they_were_seen(engine: ModuleType) -> None:
     part = make(_facts, engine=engine)
     x = engine.arange(6)
     for t, said in [
-        (3, "Not yet: t is of the type int, and a tensor is asked for."),
+        (3, "Not yet: t is of type int; it should be a tensor."),
         (x, "Not yet: t and x are one tensor."),
         (
             x[2:4],
@@ -132,12 +132,11 @@ def test_where_facts_say_nothing_the_exercise_does(engine: ModuleType) -> None:
 
     assert said(engine.ones(1), are_tensors) == "Right: that is what was asked for."
     assert (
-        said(engine.ones(1), partial(shows_values, [1]), right="Well done.")
-        == "Right: t shows [1]. Well done."
+        said(engine.ones(1), partial(shows_values, [1]), right="Well done.") == "Right: Well done."
     )
     assert (
         said(object(), partial(shows_values, 1))
-        == "Not yet: t shows <object object at 0x...>, and 1 is asked for."
+        == "Not yet: t shows <object object at 0x...>; it should show 1."
     )
 
 
@@ -167,12 +166,12 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
             has_grad([3, 3], b=b),
             "b.grad is None: a result keeps its gradient only after retain_grad().",
         ),
-        (has_grad([3], a=a), "a.grad is [3, 3], and [3] is asked for."),
+        (has_grad([3], a=a), "a.grad is [3, 3]; it should be [3]."),
         (needs_no_grad(b=b), "b requires grad: its node is MulBackward0."),
         (needs_no_grad(a=a), "a requires grad."),
-        (was_written(a=a), f"a._version is 0, and at least 1 is asked for: {not_counted}"),
-        (is_tensor_list(2, k=a), "k is of the type Tensor, and a list is asked for."),
-        (is_tensor_list(2, k=[a]), "The length of k is 1, and 2 is asked for."),
+        (was_written(a=a), f"a._version is 0; it should be at least 1: {not_counted}"),
+        (is_tensor_list(2, k=a), "k is of type Tensor; it should be a list."),
+        (is_tensor_list(2, k=[a]), "The length of k is 1; it should be 2."),
     ]:
         assert (fact.holds, fact.no) == (False, said)
 

@@ -13,6 +13,7 @@ import copylab.lessons
 import pytest
 from copylab import Prediction, predict
 from copylab.questions import same_storage, value
+from copylab.quiz.answers import is_same_answer
 from copylab.quiz.standalone import render_standalone
 
 import tinytorch
@@ -60,13 +61,15 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     assert "Do not run it. Fill in every row" in shown  # without scripts it is the task
 
 
-def test_a_wrong_name_of_a_node_that_is_foreseen_can_be_given() -> None:
+def test_a_name_of_a_node_may_lack_its_number() -> None:
     prediction = importlib.import_module("copylab.lessons.clone").seven
     question, run = prediction.questions[3], prediction.run(tinytorch)
     assert question.is_readable("CloneBackward", "CloneBackward0", run)
     assert not question.is_readable("yes", "CloneBackward0", run)
+    assert is_same_answer("grad_fn=<CloneBackward>", "CloneBackward0")
+    assert not is_same_answer("CloneBackward1", "CloneBackward0")
     row = read_page_data(render_standalone(prediction, tinytorch))["rows"][3]
-    assert (row["pattern"], "clonebackward" in row["names"]) == (question.pattern, True)
+    assert row["pattern"] == question.pattern
 
 
 def test_it_is_neither_committed_nor_noted() -> None:
@@ -94,7 +97,7 @@ def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
     prediction = predict(CODE)
     stored = prediction.live().html
     assert stored == render_standalone(prediction)
-    assert len(stored) < 35_000
+    assert len(stored) < 36_000
     assert prediction.html in stored
 
 

@@ -125,7 +125,7 @@ def _find_refusals_of_leaf(snap: Snapshot, node: NodeRecord) -> Iterator[Refusal
         return
     if leaf.is_leaf is False:
         sentence = gettext(
-            "{leaf} is no leaf any more: something that requires grad was written into it after it "
+            "{leaf} is not a leaf any more: something that requires grad was written into it after it "
             "was used",
             leaf=snap.label(leaf.id),
         )

@@ -124,7 +124,7 @@ def collect_tensors_and_arrays(
 def make_type_error(label: str, argument: object) -> TypeError:
     """Make the error for an argument that is not a tensor and contains none."""
     return TypeError(
-        f"{label} is of type {type(argument).__name__}, which is no tensor and holds none: "
+        f"{label} is of type {type(argument).__name__}, which is neither a tensor nor contains one: "
         f"give tensors, a module, an optimizer, or lists, dicts and objects "
         f"that hold tensors"
     )

@@ -20,9 +20,9 @@ from .lesson import find_lesson, find_tasks, lessons_folder
 from .translation import read_translated, require_language
 
 _CHECK_CELL = re.compile(r"(\w+)\.check\(\)\s*")
-CONFIG = """# Learners see this where the solution was; the program to mend stays above it.
+CONFIG = """# Learners see this where the solution was; the program to fix stays above it.
 c = get_config()
-c.ClearSolutions.code_stub = {"python": "# Your answer: mend what is above, or write on."}
+c.ClearSolutions.code_stub = {"python": "# Your answer: fix what is above, or write on."}
 """
 
 

@@ -66,8 +66,9 @@ written = predict(
         "before = position[:]\nposition += 10": "position and before look at the same cells",
         "position = position + 10\nbefore = position + 0": "before shows [11, 12]",
         "before = position\nposition = position * 10": "position shows [10, 20]",
-        "before = [1.0, 2.0]\nposition += 10": "before is of the type list",
+        "before = [1.0, 2.0]\nposition += 10": "before is of type list",
     },
+    right="`before` and `position` have cells of their own now, so the move reached only one of them.",
 )
 def earlier(position, before):
     yield shows_values([11, 12], position=position)
@@ -85,11 +86,12 @@ def earlier(position, before):
     ],
     solution="def double(t):\n    t = t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     wrong={
-        "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "double(t) is of the type NoneType",
+        "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "double(t) is of type NoneType",
         "def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])": "t and double(t) are one tensor",
         "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6.0, 10.0]: the function writes into it",
         "def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2": "Run the whole cell",
     },
+    right="the result has cells of its own: nothing was written into the caller's tensor.",
 )
 def doubled(double, a, torch):
     t = torch.tensor([3.0, 5.0])
@@ -112,7 +114,7 @@ def doubled(double, a, torch):
 
 @task(
     "assignment/rows",
-    "A table of three rows, each with two zeros; then 1 is added to the first row, and to that row alone.",
+    "`table` should be a list of three tensors of two zeros; then 1 is added to the first, and to that one alone.",
     start="table = [torch.zeros(2)] * 3\ntable[0] += 1",
     hints=[
         "How often does `torch.zeros(2)` run in that line?",
@@ -120,11 +122,12 @@ def doubled(double, a, torch):
     ],
     solution="table = [torch.zeros(2) for _ in range(3)]\ntable[0] += 1",
     wrong={
-        "table = torch.zeros(3, 2)\ntable[0] += 1": "table is of the type Tensor",
+        "table = torch.zeros(3, 2)\ntable[0] += 1": "table is of type Tensor",
         "row = torch.zeros(2)\ntable = [row, torch.zeros(2), row]\ntable[0] += 1": "table[0] and table[2] are one tensor",
         "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]": "table[0] and table[1] look at the same cells",
         "table = [torch.zeros(2) for _ in range(3)]": "table shows [[0, 0], [0, 0], [0, 0]]",
     },
+    right="each row is a tensor with cells of its own, so the write reached one of them.",
 )
 def rows(table):
     yield is_tensor_list(3, table=table)

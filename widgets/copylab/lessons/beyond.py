@@ -40,7 +40,7 @@ families = predict(
 
 @task(
     "beyond/percent",
-    "`to_percent(x)` returns the numbers times 100, as `float32`, and leaves `x` alone, whatever its dtype. Mend it.",
+    "`to_percent(x)` returns the numbers times 100, as `float32`, and leaves `x` alone, whatever its dtype. Fix it.",
     start="def to_percent(x):\n    y = x.to(torch.float32)\n    y *= 100\n    return y",
     hints=[
         "Call it with a `float32` tensor and look at that tensor afterwards.",
@@ -51,8 +51,9 @@ families = predict(
         "def to_percent(x):\n    return x * 100": "returns torch.float64",
         "def to_percent(x):\n    y = x.float()\n    y.mul_(100)\n    return y + 0": "changes the caller's numbers",
         "def to_percent(x):\n    return x.to(torch.float32)": "to_percent(x) shows [0.5, 0.25]",
-        "def to_percent(x):\n    return (x * 100).tolist()": "of the type list",
+        "def to_percent(x):\n    return (x * 100).tolist()": "of type list",
     },
+    right="the result has cells of its own, also where `x` has the right dtype already and `to` would give back `x` itself.",
 )
 def scaled(to_percent, torch):
     for dtype in (torch.float64, torch.float32):
@@ -65,7 +66,7 @@ def scaled(to_percent, torch):
         )
         yield CheckedFact(
             got.dtype == torch.float32,
-            gettext("it returns {dtype}, and torch.float32 is asked for.", dtype=got.dtype),
+            gettext("it returns {dtype}; it should return torch.float32.", dtype=got.dtype),
         )
         yield shows_values([50, 25], **result)
         yield share_no_cells(x=x, **result)
@@ -84,8 +85,9 @@ def scaled(to_percent, torch):
         "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nnegative = x[x < 0]\nnegative.zero_()\nx[0] += 0": "x shows [-1, 2, -3, 4]",
         "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x > 0] = 0.0": "x shows [-1, 0, -3, 0]",
         "x = x.clamp(min=0)": "x._version is 0",
-        "x = [0.0, 2.0, 0.0, 4.0]": "of the type list",
+        "x = [0.0, 2.0, 0.0, 4.0]": "of type list",
     },
+    right="the write went into the cells of `x`, and not into a copy that `x[mask]` makes.",
 )
 def picked(x):
     yield shows_values([0, 2, 0, 4], x=x)
@@ -111,6 +113,7 @@ def picked(x):
         "import copy\n\nlayer = torch.nn.Linear(1, 1)\nbest = copy.deepcopy(layer.state_dict())": "layer.weight shows [[-0.823045]]",
         "best = [p.detach().clone() for p in layer.parameters()]": "a dict with weight and bias",
     },
+    right="`best` has cells of its own: a `state_dict` by itself gives those of the layer.",
 )
 def deep(layer, best):
     yield CheckedFact(

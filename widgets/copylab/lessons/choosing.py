@@ -77,7 +77,7 @@ def _find_method(name: str) -> Method:
         'names = ["dtach"]': "Did you mean 'detach'?",
         'names = ".data"': "a list of names",
     },
-    right="after a write through y, each of them gives a wrong gradient of a function of x, and no error.",
+    right="after a write through `y`, each of them gives a wrong gradient of a function of `x`, and no error.",
 )
 def dangerous(names, torch):
     if not isinstance(names, list | tuple | set):
@@ -159,6 +159,7 @@ def _write_choice(*names: str | None) -> str:
     solution=_write_choice("clone", "detach().clone()", "detach", "view", "copy_"),
     wrong={
         _write_choice("detach().clone()", None, None, None, None): "no gradient comes back",
+        _write_choice("deepcopy", None, None, None, None): "'deepcopy' raises an error on a result",
         _write_choice("view", None, None, None, None): "it looks at the cells of x",
         _write_choice("clone", "clone", None, None, None): "the gradient still flows back",
         _write_choice("clone", "torch.tensor", None, None, None): "it warns, each time",
@@ -183,9 +184,18 @@ def wishes(choice, torch):
         try:
             found = facts(method(given), "result", torch)
         except (TypeError, ValueError) as error:
-            wrong(
-                gettext("{wish}: {error}.", wish=wish, error=str(error).partition(" There are")[0])
+            # "there is no such method." or "... Did you mean 'detach'?", without the list of all.
+            problem = str(error).partition(" There are")[0]
+            wrong(gettext("{wish}: {problem}", wish=wish, problem=problem))
+        # Of a method that raises there is no result to ask more about.
+        if found["raises"].answer:
+            sentence = gettext(
+                "{wish}: {name} raises an error on a result: {error}.",
+                wish=wish,
+                name=repr(method(given).name),
+                error=str(found["raises"].answer).partition(". ")[0].rstrip("."),
             )
+            wrong(sentence)
         for key, answer in wanted.items():
             if found[key].answer != answer:
                 wrong(gettext(_WORDS[key, answer], wish=wish, name=repr(method(given).name)))
@@ -206,9 +216,9 @@ def wishes(choice, torch):
         "def fresh_leaf(x):\n    return x.detach().clone()": "requires no grad",
         "def fresh_leaf(x):\n    return x.detach().requires_grad_()": "x and fresh_leaf(x) look at the same cells",
         "def fresh_leaf(x):\n    x.detach_()\n    return x.clone().requires_grad_()": "x requires no grad",
-        "def fresh_leaf(x):\n    return x.tolist()": "of the type list",
+        "def fresh_leaf(x):\n    return x.tolist()": "of type list",
     },
-    right="a leaf of its own.",
+    right="the result is a leaf with cells of its own, and `x` stays as it was.",
 )
 def independent(fresh_leaf, torch):
     a = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -77,6 +77,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
         _LAYER
         + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
     },
+    right="`best` has cells of its own, so the training that went on did not reach it.",
 )
 def best_weights(layer, best):
     yield CheckedFact(
@@ -105,8 +106,9 @@ def best_weights(layer, best):
         "data = torch.as_tensor(array).detach()[:]\narray[:] = 0.0": "looks at the memory of array",
         "data = torch.tensor(array)": "array shows [1, 2]",
         "array[:] = 0.0\ndata = torch.ones(2)": "data shows [1, 1]",
-        "data = array.copy()\narray[:] = 0.0": "data is of the type ndarray",
+        "data = array.copy()\narray[:] = 0.0": "data is of type ndarray",
     },
+    right="`data` has memory of its own, so the next file overwrites the buffer alone.",
 )
 def numpy_buffer(data, array):
     yield are_tensors(data=data)
@@ -141,6 +143,7 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
         "w = torch.tensor([3.0, 4.0], requires_grad=True)" + _BACK: "w shows [3, 4]",
         "w = torch.tensor([0.3, 0.4], requires_grad=True)\nloss = (w * w).sum()": "w.grad is None",
     },
+    right="`w` is a leaf with the small numbers: `backward` fills its `.grad`, and an optimizer takes it.",
 )
 def scaled(w):
     yield is_leaf_with_grad(w=w)
@@ -172,8 +175,9 @@ _ERRORS = (
         "loss = torch.stack(errors).sum().detach()": "loss requires no grad",
         "loss = torch.stack(errors).mean()": "w.grad is None",
         "loss = torch.stack(errors).sum()\nloss.backward()": "loss shows 10",
-        "loss = sum(error.item() for error in errors) / 2": "loss is of the type float",
+        "loss = sum(error.item() for error in errors) / 2": "loss is of type float",
     },
+    right="`loss` was made of the tensors and not of their numbers, so its nodes lead back to `w`.",
 )
 def stacked(w, loss):
     yield graph_leads_back(loss=loss, w=w)
@@ -207,6 +211,7 @@ _LEARN = "\nloss.backward()"
         "kept = a.detach()\nloss = (h * b).sum()" + _LEARN: "kept shows [3]",
         "kept = h.detach()\nloss = (h * b.detach()).sum()" + _LEARN: "b.grad is None",
     },
+    right="the loss leads back to `a`; only what is kept for the plot left the graph.",
 )
 def parts(a, b, kept, loss):
     yield are_tensors(kept=kept)
@@ -232,9 +237,10 @@ def parts(a, b, kept, loss):
     wrong={
         "    (w * x).sum().backward()\n    grads.append(w.grad.clone())": "grads shows [[1], [3], [6]]",
         "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad.zero_()": "are one tensor",
-        "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad.item())": "of the type float",
+        "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad.item())": "of type float",
         "    w.grad = None\n    (w * x).sum().backward()\ngrads = [w.grad]": "The length of grads is 1",
     },
+    right="each entry is the gradient of one round alone, in cells of its own.",
 )
 def rounds(w, grads):
     yield is_tensor_list(3, grads=grads)

@@ -31,6 +31,7 @@ from . import task
         "h = a.exp()\nh = h + 1": "a.grad is None",
         "h = a.exp()\nh.sum().backward()": "h shows [2.71828, 7.38906]",
     },
+    right="`backward` found what `exp` had saved as it was.",
 )
 def write_before(a, h):
     yield graph_leads_back(h=h, a=a)
@@ -41,7 +42,7 @@ def write_before(a, h):
 @task(
     "clinic/update",
     "After two rounds `w` is 2.56, as it should be. But `w.grad` is 5.12, and for the second round 6.4 would be right. "
-    "Mend it so that `w._version` counts both updates, too.",
+    "Fix it so that `w._version` counts both updates, too.",
     title="Patient 8",
     given="w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n",
     start="    w.grad = None\n    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
@@ -54,6 +55,7 @@ def write_before(a, h):
         "    with torch.no_grad():\n        w -= 0.1 * w.grad": "w shows [1.76]",
         "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0": "w shows [4]",
     },
+    right="`w` was written where nothing is recorded, and its counter knows of it.",
 )
 def data_update(w):
     yield is_leaf_with_grad(w=w)
@@ -94,6 +96,7 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
         _LOADED + _SGD + _TRAIN + "\nloss = loss + 1": "loss shows 5",
         _LOADED + _SGD + _LOSS_OF_LAYER: "layer.weight shows [[4]]",
     },
+    right="the optimizer holds the very parameter that the loss is computed from.",
 )
 def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
@@ -122,6 +125,7 @@ def optimizer(layer, opt, loss):
         "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = loss.item()": "total shows 9",
         "    loss = ((w * x) ** 2).sum()\n    total = total + loss.item()\nloss.backward()": "w.grad is [18]",
     },
+    right="`total` has no history, so the graph of a round is freed when the round ends.",
 )
 def running_loss(w, total):
     yield shows_values(14, total=total)
@@ -147,6 +151,7 @@ def running_loss(w, total):
         "with torch.no_grad():\n    w.fill_(1.0)": "w shows [1, 1, 1]",
         "with torch.no_grad():\n    w[0] = 0.5": "w shows [0.5, 0.5, 0.5]",
     },
+    right="the parameter was written where nothing is recorded, so it is still a leaf, and the write was counted.",
 )
 def leaf_view(w):
     yield is_leaf_with_grad(w=w)
@@ -169,6 +174,7 @@ def leaf_view(w):
         "    h = torch.tensor(1.0) * w\n    h.backward()": "h shows 0.5",
         "    h = h.detach() * w\nh.backward()": "w.grad is 0.25",
     },
+    right="each `backward` went through one round, because `h` came in without its history.",
 )
 def hidden_state(w, h):
     yield are_tensors(h=h)

@@ -34,10 +34,7 @@ seven = predict(
         ask.node(
             "b",
             at=3,
-            wrong={
-                "none": "clone cuts the graph",
-                "CloneBackward": "Older texts show `grad_fn=<CloneBackward>`. Today's name ends in a 0.",
-            },
+            wrong={"none": "clone cuts the graph"},
         ),
         ask.is_leaf("b"),
         ask.requires_grad("b", wrong={"no": "clone cuts the graph"}),
@@ -140,7 +137,7 @@ for _ in range(3):
 @task(
     "clone/readings",
     "A sensor is read three times, always into the same tensor. `kept` should hold the three readings `[1, 1]`, `[2, 2]`, "
-    "`[3, 3]` as tensors. Run the cell, look at what it holds, and mend one line.",
+    "`[3, 3]` as tensors. Run the cell, look at what it holds, and fix one line.",
     start=_KEEP.format("reading") + "print(kept)",
     hints=[
         "How many storages have `reading` and two of the kept together? See `memory(r=reading, k0=kept[0], k1=kept[1])`.",
@@ -149,14 +146,15 @@ for _ in range(3):
     solution=_KEEP.format("reading.clone()"),
     also=[_KEEP.format("reading + 0"), _KEEP.format("reading.detach().clone()")],
     wrong={
-        _KEEP.format("reading.tolist()"): "kept[0] is of the type list",
+        _KEEP.format("reading.tolist()"): "kept[0] is of type list",
         _KEEP.format("reading.detach()"): "kept[0] and kept[1] look at the same cells",
-        "kept = torch.zeros(3, 2)": "kept is of the type Tensor",
+        "kept = torch.zeros(3, 2)": "kept is of type Tensor",
         _KEEP.format("reading.clone() * 2"): "kept shows [[2, 2], [4, 4], [6, 6]]",
         _KEEP.format("reading.clone()") + "kept = kept[:2]": "The length of kept is 2",
         _KEEP.format("reading")
         + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
     },
+    right="each reading has cells of its own, so the next one did not write over it.",
 )
 def readings(reading, kept):
     yield is_tensor_list(3, kept=kept)
@@ -175,12 +173,12 @@ _GO = "\nout.backward()"
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",
     hints=[
         "For the number: `out = c * 12` will do. So will `c**3`, whose gradient at 2 is 3 * 2 * 2.",
-        'Which method lets a tensor that is no leaf keep its gradient? See "So a clone can never have a `.grad`".',
+        'Which method lets a tensor that is not a leaf keep its gradient? See "So a clone can never have a `.grad`".',
     ],
     solution="c = a.clone()\nc.retain_grad()\nout = c**3" + _GO,
     also=["c = a.clone()\nc.retain_grad()\nout = c * 12" + _GO],
     wrong={
-        "c = 2.0\nout = a ** 3" + _GO: "c is of the type float",
+        "c = 2.0\nout = a ** 3" + _GO: "c is of type float",
         "c = a\nout = c ** 3" + _GO: "c is a itself",
         "c = a.detach().clone()\nout = c ** 3": "c requires no grad",
         "c = a.detach().clone().requires_grad_()\nout = c ** 3"
@@ -191,6 +189,7 @@ _GO = "\nout.backward()"
         "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6" + _GO: "c.grad is 6",
         "c = a.clone()\nc.retain_grad()\nout = c * 6" + _GO: "a.grad is 6",
     },
+    right="the gradient passed through the clone on its way to `a`, and was kept there, too.",
 )
 def both(a, c, out):
     yield graph_leads_back(c=c, a=a)

@@ -60,8 +60,9 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
         "saved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
         _BACKUP
         + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
-        "saved = layer.weight.detach().clone()": "saved is of the type Tensor",
+        "saved = layer.weight.detach().clone()": "saved is of type Tensor",
     },
+    right="`saved` has cells of its own and no history.",
 )
 def backup(layer, saved):
     yield is_tensor_list(1, saved=saved)
@@ -88,6 +89,7 @@ def backup(layer, saved):
         "k = x.clone()\nc = k.detach().clone()\nk.sum().backward()": "c shows [1, 2]",
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "k requires no grad",
     },
+    right="`k` is a copy that the gradient flows through; `c` has cells of its own and no history.",
 )
 def between(x, k, c):
     yield needs_no_grad(c=c)

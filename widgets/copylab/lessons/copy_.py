@@ -64,6 +64,7 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
         _RING + "    buffer += frame": "screen shows [3, 3, 3]",
         f"{_RING}    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
     },
+    right="each frame was written once into the tensor that is there, so every name of it shows the latest.",
 )
 def ring(buffer, screen):
     yield are_tensors(buffer=buffer, screen=screen)
@@ -101,6 +102,7 @@ def ring(buffer, screen):
         "layer.weight.data = new": "weight and new look at the same cells",
         "layer.weight.data.copy_(new)": "weight._version is 1",
     },
+    right="the numbers went into the cells of the parameter, so whoever holds it sees them.",
 )
 def loaded(layer, weight, new):
     yield CheckedFact(

@@ -61,6 +61,7 @@ past = predict(
         "out = a.sigmoid().detach()\nshown = out * 100": "out requires no grad",
         "out = a.sigmoid()\nout.data.mul_(100)\nshown = out.detach().clone()": "out shows [73.1059, 88.0797, 95.2574]",
     },
+    right="`shown` has cells of its own and no history, so `out` stays as it was.",
 )
 def counted(a, out, shown):
     yield graph_leads_back(out=out, a=a)
@@ -88,6 +89,7 @@ def counted(a, out, shown):
         "loss.backward()\nw = w.detach() - 1.0": "w requires no grad",
         "with torch.no_grad():\n    w -= 1.0": "w.grad is None",
     },
+    right="the gradient is the one at 4, and the write to 3 was counted.",
 )
 def update(w):
     yield is_leaf_with_grad(w=w)
@@ -112,6 +114,7 @@ def update(w):
         "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
         "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
     },
+    right="`backward` computed from 100, which a write past the counter had put there: no error, and a wrong gradient.",
 )
 def silent(x, y):
     yield shows_values(9, y=y)

@@ -1,4 +1,4 @@
-"""Writes in place: which of them break backward, and three programs to mend."""
+"""Writes in place: which of them break backward, and three programs to fix."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ breaks = predict(
 
 @task(
     "in_place/activation",
-    "Numbers of `h` below 0.5 should count as 0. As written, `loss.backward()` raises an error. Mend the program, and "
+    "Numbers of `h` below 0.5 should count as 0. As written, `loss.backward()` raises an error. Fix the program, and "
     "call `loss.backward()` in your cell.",
     given="a = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)\nh = a.sigmoid()\n",
     start="h[h < 0.5] = 0.0\nloss = h.sum()",
@@ -107,6 +107,7 @@ breaks = predict(
         "h = h.detach().clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "loss requires no grad",
         "h.data[h < 0.5] = 0.5\nloss = h.sum() - 0.5\nloss.backward()": "a.grad is [0.25, 0.235004, 0.104994]",
     },
+    right="`backward` found what it had saved as it was.",
 )
 def activation(a, h, loss):
     yield are_tensors(h=h)
@@ -129,7 +130,7 @@ def activation(a, h, loss):
 
 @task(
     "in_place/running",
-    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Mend it: "
+    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Fix it: "
     "`total` is 46 and `w.grad` is `[92]`. Call `backward` in your cell.",
     given="w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n",
     start="for x in (1.0, 2.0, 3.0):\n    state += w * x\n    total = total + state * state",
@@ -146,6 +147,7 @@ def activation(a, h, loss):
         "for x in (1.0, 2.0, 3.0):\n    state = w * x\n    total = total + state * state\ntotal.backward()": "total shows [14]",
         "for x in (1.0, 2.0, 3.0):\n    state = state + w * x\n    total = total + state * state": "w.grad is None",
     },
+    right="what the squares had saved was not written over.",
 )
 def running(w, total):
     yield graph_leads_back(total=total, w=w)
@@ -171,6 +173,7 @@ def running(w, total):
         "w = w + 1": "w is not a leaf: its node is AddBackward0",
         "with torch.no_grad():\n    w += 2": "w shows [4]",
     },
+    right="`y` was computed anew from the new number, and the gradient of the first round is gone.",
 )
 def twice(w, y):
     yield is_leaf_with_grad(w=w)

@@ -76,8 +76,9 @@ pattern = predict(
         "target = scores.detach().round()\ntarget[0] = 1": "target shows [1, 1]",
         "target = scores.detach()": "target and scores look at the same cells",
         "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
-        "target = [0, 1]": "of the type list",
+        "target = [0, 1]": "of type list",
     },
+    right="dtype and device come from `scores`, the numbers from the list.",
 )
 def targets(scores, target):
     yield share_no_cells(target=target, scores=scores)
@@ -112,6 +113,7 @@ def targets(scores, target):
         "def weighted(x):\n    return x.new_tensor(21.0)": "weighted(x) requires no grad",
         "def weighted(x):\n    factors = x.new_tensor([1.0, 1.0])\n    return (x * factors).sum()": "weighted(x) shows 3",
     },
+    right="the result has the dtype of `x`, for `float32`, `float64` and `float16`, and the gradient reaches `x`.",
 )
 def weights(weighted, torch):
     for dtype in (torch.float32, torch.float64, torch.float16):

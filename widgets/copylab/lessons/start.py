@@ -106,13 +106,14 @@ recorded = predict(
     solution="t = x[2:4]",
     also=["t = x[2:-2]", "t = x.view(3, 2)[1]"],
     wrong={
-        "t = [2., 3.]": "of the type list",
+        "t = [2., 3.]": "of type list",
         "t = x": "t is x itself",
         "t = x[2:]": "t shows [2, 3, 4, 5]",
         "t = torch.tensor([2., 3.])": "has a storage of its own",
         "t = x[1:3]": "t shows [1, 2]",
         "t = x[2::2]": "t shows [2, 4]",
     },
+    right="`t` is a view: another tensor over the same cells, so a write into `t` is seen in `x`.",
 )
 def part(x, t):
     yield share_storage(t=t, x=x)
@@ -131,13 +132,14 @@ def part(x, t):
     solution="y = x * 12\ny.backward()",
     also=["y = x * x\ny.backward()"],
     wrong={
-        "y = 72": "of the type int",
+        "y = 72": "of type int",
         "y = x\ny.backward()": "y is x itself",
         "y = torch.tensor(72.)": "y requires no grad",
         "y = x * 12": "x.grad is None",
         "y = x * 3\ny.backward()": "x.grad is 3",
         "y = x * 12\ny.backward(retain_graph=True)\ny.backward()": "x.grad is 24",
     },
+    right="the nodes behind `y` lead to `x`, and `backward` put the slope there into `x.grad`.",
 )
 def twelve(x, y):
     yield graph_leads_back(y=y, x=x)

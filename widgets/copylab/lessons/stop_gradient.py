@@ -31,7 +31,7 @@ parts = predict(
     """,
     [
         value("z"),
-        requires_grad("y", wrong={"no": "grad is not inherited"}),
+        requires_grad("y", wrong={"no": "detach works in place"}),
         on_graph("z", wrong={"no": AFTER}),
         gradient("a", wrong={"3": "detach keeps the graph", "0": ZERO}),
         gradient("b"),
@@ -61,6 +61,7 @@ def _compute_loss(first, second):
         "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
         "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
     },
+    right="no node leads from the loss to `A`, so its gradients were never computed; `A` itself still requires grad.",
 )
 def frozen(A, B, loss):  # noqa: N803
     own, others = list(A.parameters()), list(B.parameters())
@@ -105,6 +106,7 @@ def frozen(A, B, loss):  # noqa: N803
         "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
         "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
     },
+    right="`h` goes on as a value without a history, so a `backward` stays in its own round.",
 )
 def hidden(w, h):
     yield are_tensors(h=h)
@@ -133,6 +135,7 @@ def hidden(w, h):
         "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal shows 1",
         "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss shows -1.8",
     },
+    right="the gradient flows into `value[0]` alone: the goal is a number without a history.",
 )
 def bootstrap(value, goal, loss):
     yield are_tensors(loss=loss)

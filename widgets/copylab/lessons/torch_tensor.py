@@ -45,8 +45,9 @@ fresh = predict(
         "total = torch.tensor(parts, requires_grad=True).sum()\ntotal.backward()": "total has no node that leads to w",
         "total = torch.stack(parts)": "total shows [3, 8]",
         "total = parts[0]\ntotal.backward()": "total shows 3",
-        "total = sum(p.item() for p in parts)": "of the type float",
+        "total = sum(p.item() for p in parts)": "of type float",
     },
+    right="the sum was made of tensors and not of their numbers, so its nodes lead back to `w`.",
 )
 def stacked(w, total):
     yield graph_leads_back(total=total, w=w)
@@ -70,8 +71,9 @@ def stacked(w, total):
         "start = trained.detach().clone()": "start requires no grad",
         "start = trained.detach().requires_grad_()": "start and trained look at the same cells",
         "start = torch.zeros(2, requires_grad=True)": "start shows [0, 0]",
-        "start = trained.tolist()": "of the type list",
+        "start = trained.tolist()": "of type list",
     },
+    right="`start` has the numbers in cells of its own, and is a leaf that requires grad.",
 )
 def rebuilt(trained, start):
     yield is_leaf_with_grad(start=start)

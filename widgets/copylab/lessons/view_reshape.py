@@ -40,8 +40,9 @@ shapes = predict(
         "y = x.t().contiguous()": "y has a storage of its own",
         "y = x": "y shows [[0, 1, 2], [3, 4, 5]]",
         "y = x.t().flip(0)": "y shows [[2, 5], [1, 4], [0, 3]]",
-        "y = x.t().tolist()": "of the type list",
+        "y = x.t().tolist()": "of type list",
     },
+    right="`y` is a view: it reads the cells of `x` in another order.",
 )
 def columns(x, y):
     yield shows_values([[0, 3], [1, 4], [2, 5]], y=y)
@@ -62,6 +63,7 @@ def columns(x, y):
         "flat = x.clone()\nflat += 10": "flat shows [[11, 12], [13, 14]]",
         "x += 10\nflat = x.clone().view(4)": "x shows [[11, 12], [13, 14]]",
     },
+    right="`flat` has cells of its own, so the write did not reach `x`.",
 )
 def independent(x, flat):
     yield share_no_cells(flat=flat, x=x)
@@ -85,6 +87,7 @@ def independent(x, flat):
         "table = row.repeat(3)\ntable[0] += 100": "table shows [101, 2, 1, 2, 1, 2]",
         "row += 100\ntable = row.repeat(3, 1)": "row shows [101, 102]",
     },
+    right="each row of `table` has cells of its own, so the write reached one of them.",
 )
 def stretched(row, table):
     yield are_tensors(table=table)

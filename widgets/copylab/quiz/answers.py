@@ -34,9 +34,11 @@ _CONJUNCTIONS = re.compile(
     "以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\\]])[와과]", re.IGNORECASE
 )
 _PUNCTUATION = str.maketrans("、。【】\N{MINUS SIGN}", ",.[]-")
-_NODE_DECORATION = re.compile(r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]")
+_NODE_DECORATION = re.compile(
+    r"^grad_fn\s*=\s*| object at \w+|\w+::|[`'\"<>]|(?<=backward)0\b", re.IGNORECASE
+)
 """Parts of a printed node outside of its name, as in `<torch::autograd::CopySlices object at
-0x7f>`."""
+0x7f>`, and the number that most nodes have: an answer without it names the same node."""
 
 _NUMBER_WORDS_BY_LANGUAGE = (
     "zero one two three four five six seven eight nine ten",

@@ -49,9 +49,7 @@ def are_tensors(**named: Any) -> CheckedFact:
     for name, value in named.items():
         if not is_tensor(value):
             kind = type(value).__name__
-            no = gettext(
-                "{name} is of the type {kind}, and a tensor is asked for.", name=name, kind=kind
-            )
+            no = gettext("{name} is of type {kind}; it should be a tensor.", name=name, kind=kind)
             return CheckedFact(False, no)
     return CheckedFact(True, "")
 
@@ -82,7 +80,7 @@ def is_tensor_list(count: int, **named: Any) -> CheckedFact:
     ((name, elements),) = named.items()
     if not isinstance(elements, list | tuple):
         no = gettext(
-            "{name} is of the type {kind}, and a list is asked for.",
+            "{name} is of type {kind}; it should be a list.",
             name=name,
             kind=type(elements).__name__,
         )
@@ -90,7 +88,7 @@ def is_tensor_list(count: int, **named: Any) -> CheckedFact:
     if len(elements) == count:
         return are_tensors(**name_elements(**named))
     no = gettext(
-        "The length of {name} is {size}, and {right} is asked for.",
+        "The length of {name} is {size}; it should be {right}.",
         name=name,
         size=len(elements),
         right=count,
@@ -124,7 +122,7 @@ def shows_values(expected: Any, **named: Any) -> CheckedFact:
     is_list = isinstance(value, list | tuple)
     found = [values(element) for element in value] if is_list else values(value)
     no = gettext(
-        "{name} shows {value}, and {right} is asked for.",
+        "{name} shows {value}; it should show {right}.",
         name=name,
         value=format_number(found),
         right=format_number(expected),
@@ -234,7 +232,7 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
         )
         return CheckedFact(False, no, yes)
     no = gettext(
-        "{name}.grad is {value}, and {right} is asked for.",
+        "{name}.grad is {value}; it should be {right}.",
         name=name,
         value=format_number(gradient),
         right=format_number(expected),
@@ -248,7 +246,7 @@ def was_written(least: int = 1, **named: Any) -> CheckedFact:
     ((name, tensor),) = named.items()
     version = version_of(tensor)
     no = gettext(
-        "{name}._version is {version}, and at least {least} is asked for: "
+        "{name}._version is {version}; it should be at least {least}: "
         "a write past the counter, or into another tensor, is not counted there.",
         name=name,
         version=version,

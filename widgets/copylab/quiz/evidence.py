@@ -103,9 +103,9 @@ def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
     if not tensor.requires_grad:
         sentence = gettext_noop("`{x}.grad` is None: `{x}` does not require grad.")
     elif not tensor.is_leaf:
-        sentence = gettext_noop("`{x}.grad` is None: `{x}` is no leaf, its node is {node}.")
+        sentence = gettext_noop("`{x}.grad` is None: `{x}` is not a leaf; its node is {node}.")
     else:
-        sentence = gettext_noop("`{x}.grad` is None: no `backward` had reached `{x}`.")
+        sentence = gettext_noop("`{x}.grad` is None: no `backward` has reached `{x}`.")
     return gettext(sentence, x=x, node=tensor.grad_fn_name)
 
 

@@ -143,7 +143,8 @@ class Exercise(Task):
         runs after `start`.
     start: the code in the learner's cell at first. Variables that are as they were then are not
         attempted yet, and so are variables that are missing, None or `...`.
-    right: a sentence for a right answer.
+    right: why an answer is right, in a sentence that holds for every right one. Without it a right
+        answer is told what was looked at.
     engine: the module that the code knows as `torch`; by default the global `torch` of the caller
         of `check`, otherwise tinytorch.
 
@@ -298,9 +299,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             # `return (a == b).all()` is a tensor.
             result = result.item()
         if result is None or result is True or isinstance(result, Iterator):
-            if self._right:
-                sentences[gettext(self._right)] = None
-            why = " ".join(filter(None, sentences))
+            # Why it is right says more than the list of what was looked at.
+            why = gettext(self._right) if self._right else " ".join(filter(None, sentences))
             return Verdict("right", why or gettext("that is what was asked for."))
         return self._wrong_verdict(result)
 

@@ -87,6 +87,10 @@ _BELIEFS_AND_REFUTATIONS = {
         "A copy is a fresh tensor, so it is a leaf.",
         "A leaf that requires grad was made by you. A clone of a tensor that requires grad was made by an operation that was recorded.",
     ),
+    "a leaf is not computed": (
+        "It was made from another tensor, so it is not a leaf.",
+        "A leaf is a tensor without a node. What was made without being recorded has none, whatever it was made from.",
+    ),
     "a clone copies the graph": (
         "To keep the gradient, `clone` has to copy the whole graph behind it.",
         "One node is added, and it points to the node that was there already.",
@@ -101,7 +105,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "backward overwrites": (
         "The second `backward` replaces the gradient of the first.",
-        "Gradients add up in `.grad` until somebody sets them back.",
+        "Gradients add up in `.grad` until they are reset.",
     ),
     "the graph has the gradient": (
         "The gradient is there as soon as the result is computed.",
@@ -134,6 +138,10 @@ _BELIEFS_AND_REFUTATIONS = {
     "detach copies": (
         "`detach` gives me numbers of my own.",
         "`detach` copies nothing: another tensor over the same storage, only without a history.",
+    ),
+    "detach works in place": (
+        "`y.detach()` takes `y` itself off the graph.",
+        "`detach` returns another tensor. `y` keeps its node and still requires grad; what works in place is `detach_`.",
     ),
     "detach keeps the graph": (
         "A gradient still gets through a detached tensor.",

@@ -229,7 +229,7 @@ def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     gettext_noop("What is the node of `{y}` called?"),
     because=evidence.describe_node,
     hint=gettext_noop("a name such as SinBackward0; none if there is none"),
-    pattern=r"\w+backward\d+|copybackwards|copyslices|accumulategrad",
+    pattern=r"\w+backward\d*|copybackwards|copyslices|accumulategrad",
 )
 def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
     """Ask for the name of a tensor's node; `none` where it has none."""

@@ -126,8 +126,8 @@ def find_leaf_misconception(run: QuizRun, answer: str, y: str, *, at: int | None
     """Find the misconception behind a wrong answer about a leaf."""
     if answer == "yes":
         return "a clone is a leaf" if _was_cloned(run, y, at) else "grad is not inherited"
-    # It was taken for the result of a recorded operation.
-    return _find_misconception_of_plain_tensor(run, y)
+    # Not "a plain copy has a node": a learner who says no may know well that it has none.
+    return "a leaf is not computed" if _find_misconception_of_plain_tensor(run, y) else None
 
 
 def find_path_misconception(

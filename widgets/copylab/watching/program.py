@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import linecache
 import os
 import runpy
 import sys
@@ -127,6 +128,8 @@ def _launch_watched(arguments: Sequence[str], report: str | None) -> int:
 
 def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int:
     """Run a program as `__main__`; return its exit status. Its error is printed as Python does."""
+    # A process that has watched one train.py may watch another: findings quote what is there now.
+    linecache.checkcache()
     try:
         with script_session(program, arguments, is_module=is_module):
             if is_module:

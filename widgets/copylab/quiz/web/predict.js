@@ -115,7 +115,7 @@ class PredictionForm {
   }
 
   sendAction(action, values = {}) {
-    const problem = say("The kernel is gone: run the cell again. What you have filled in comes back with it.");
+    const problem = say("The kernel is gone: run the imports at the top, then this cell. What you have filled in comes back.");
     if (this.kernelIsGone) this.showProblem(problem);
     else this.model.send({ do: action, ...values });
   }

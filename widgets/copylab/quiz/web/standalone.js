@@ -12,7 +12,7 @@ const NUMBER_WORDS = [
 const CONJUNCTIONS = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
 const FILLER_WORDS = new Set("and und et only both just".split(" "));
 const PUNCTUATION = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
-const NODE_DECORATION = /^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]/g;
+const NODE_DECORATION = /^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]|(?<=backward)0\b/gi;
 
 /** An answer in plain signs: those of full width, from a Chinese keyboard, in ASCII, and no backticks around it. */
 function normalizeSigns(text) {
