@@ -44,7 +44,7 @@ def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[An
     if type(earlier) is not ndarray:
         return earlier + gradient, NEW_GRADIENT
     # PyTorch adds in place if nobody else can see it, which raises the version that hooks observe.
-    # `state` does not know of a leaf that was given a view of it meanwhile.
+    # `state` is that of its arrival: a leaf may have made a view of it its `.grad` since.
     if (
         state.is_private
         and (earlier.flags.forc or is_dense(earlier))
@@ -101,7 +101,8 @@ def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
     if gradient.size and (state.seen_by is SeenBy.NOBODY or not is_any_tensor_remembered()):
         grad = make_tensor_over(gradient, device, state.version)
     else:
-        # This may be a view of a tensor that somebody holds, which `detach` makes one of its own.
+        # Where somebody holds a tensor over this memory, `tensor_over` gives a view of that tensor.
+        # PyTorch's `.grad` has no base: `detach` takes it away.
         grad = tensor_over(gradient, device, state)
         if grad._view_meta is not None:
             grad = grad.detach()

@@ -194,9 +194,9 @@ class GraphTask:
                     self._settle_states(arrived)
                     self._finish_leaf(node, arrived)
                     continue
-                # Most nodes have no hooks, and nothing is captured at them. States are settled only
-                # where somebody sees the gradients: elsewhere an array that is passed on may be
-                # held once by the time that it comes to a leaf.
+                # Most nodes have no hooks, and nothing is captured at them. Whether a gradient is
+                # held twice is settled only where somebody sees it: elsewhere the second place (of
+                # `x + y`, say) may be gone by the time that the gradient comes to a leaf.
                 if node._hooks is not None or node._needs_tensors or node in captures:
                     self._settle_states(arrived)
                     devices = devices_of_outputs(node)
@@ -320,8 +320,8 @@ class GraphTask:
                 if target._ends_graph and self._can_finish_leaf_now():
                     if state.maybe_held_twice:
                         state = self._settle_state(state, gradient, outputs[index:])
-                    # The leaf has it now. For the states of the outputs that follow (`fit_output`)
-                    # it counts no more.
+                    # The leaf has it now: for `fit_output` of the outputs that follow, the walk does
+                    # not hold it any more.
                     outputs[index] = None
                     self._finish_leaf(target, GradientList((gradient,), [state]))
                     # Hooks may have switched it.

@@ -41,7 +41,8 @@ class _Holders(NamedTuple):
 
 
 _HOLDERS: dict[int, _Holders] = {}
-"""By `id` of the array that owns the memory."""
+"""By `id` of the array that owns the memory. `_REMEMBERED` finds the tensor to hand out once more;
+this says that memory must not be added to in place, even if only its storage is held."""
 
 
 def note_holder(tensor: Any) -> None:

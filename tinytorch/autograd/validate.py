@@ -48,6 +48,9 @@ def fit_output(
 ) -> tuple[Any, GradientState]:
     """Return a gradient that a node computed, brought to what its edge expects, and its state.
 
+    The state is what `outputs` says; else that of the array which it is or looks at; else of a new
+    one.
+
     RuntimeError, in PyTorch's words, if the shape does not fit.
     """
     edge, gradient = node._edges[index], outputs[index]
@@ -89,8 +92,9 @@ def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any)
     if gradient.shape != shape:
         _check_shape(node, index, gradient, shape)
         if type(gradient) is ndarray:
-            # NumPy computes with integers in a wider dtype than PyTorch. The sum has to be computed
-            # in PyTorch's.
+            # NumPy multiplies a float32 gradient by saved integers in float64, PyTorch in float32,
+            # and sums it in that. Where the node's result itself is wider (`float32 * float64`),
+            # PyTorch sums the wide gradient and converts the sum, as is done below.
             if node is not None and node._gradient_specs[0][1] == dtype:
                 gradient = gradient.astype(dtype, copy=False)
             gradient = _sum_to_shape(gradient, shape)
@@ -193,7 +197,7 @@ def _state_of_passed_on(
     for i, (other, edge) in enumerate(zip(outputs, node._edges, strict=True)):
         if i == index or other is None or edge is None or memory_owner(other) is not memory:
             continue
-        # One that is brought to another shape or dtype is freed before this one is used.
+        # Brought to another shape or dtype, it is a new array, and the old one is freed by then.
         if (other.shape, other.dtype) == expected_on_edge(edge, node._sequence_number)[:2]:
             others.append(other)
     if any(other is output for other in others):

@@ -65,7 +65,7 @@ class TensorBase:
     # None unless this is a view.
     _view_meta: ViewMeta | None
 
-    # What the engine reads from the end of an edge that is a tensor, which only leaves are.
+    # The engine reads these of a leaf at the end of an edge as it reads them of a node.
     _edges = ()
     _sequence_number = HIGHEST_NUMBER
     _ends_graph = True

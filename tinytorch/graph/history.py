@@ -250,7 +250,7 @@ class CopySlices(Node):
         results = [whole, *gradients[1:]]
         if not on_arrays:
             return results
-        # With the writes above, as in PyTorch: to all of the base's gradient, then to a part.
+        # Their versions count the writes above, as in PyTorch: `whole` was written to twice.
         states = [NEW_GRADIENT if g is None else state_of_new(g) for g in results]
         return GradientList(results, states)
 

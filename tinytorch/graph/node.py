@@ -60,7 +60,8 @@ class Node:
 
     # Names of the saved values, in order.
     _names_of_saved: tuple[str, ...] = ()
-    # For each saved value the only input whose gradient needs it; None if it is saved in any case.
+    # For each saved value the only input whose gradient needs it; None if it is saved in any case:
+    # if several need it, or if torch does not ask (see `make_node_class`).
     _needed_by: tuple[int | None, ...] = ()
     # Index of a saved value that is an output of the node: number of that output.
     _results_saved: dict[int, int] = {}
@@ -219,6 +220,7 @@ class NotImplementedNode(Node):
     _message: str
 
     def __init__(self, edges: tuple[Edge | None, ...], saved: tuple = ()) -> None:
+        # In torch, too, only inputs that require grad are in `next_functions` of this node.
         super().__init__(tuple([edge for edge in edges if edge is not None]))
         # As in torch, so that it raises before other nodes run.
         self._sequence_number = HIGHEST_NUMBER
