@@ -1,4 +1,4 @@
-"""Write `tinytorch/_declared.pyi`: the types of what `op()` and `python()` declare.
+"""Write `tinytorch/_declared.pyi`: the types of what `op()` and `offer_member()` declare.
 
     python tools/make_stubs.py            # write the file
     python tools/make_stubs.py --check    # exit with 1 if it is out of date

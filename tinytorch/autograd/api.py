@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base import get_default_dtype, warn_user
 from ..graph import gradient_edge, retain_grad
-from ..ops import python, zeros_like
+from ..ops import offer_member, zeros_like
 from ..tensor import Tensor, make_tensor
 from .accumulate import TorchWarning
 from .engine import GraphRoot, GraphTask
@@ -119,7 +119,7 @@ def _is_plain_scalar(tensor: Tensor) -> bool:
 backward_of_tensor.__name__ = "backward"
 backward_of_tensor.__qualname__ = "Tensor.backward"
 backward_of_tensor.__module__ = "tinytorch"
-python("backward", backward_of_tensor, function=False)
+offer_member("backward", backward_of_tensor, function=False)
 
 
 class _VariableType(type):

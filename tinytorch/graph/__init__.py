@@ -34,7 +34,7 @@ from .history import (
 )
 from .hooks import NodeHooks, RemovableHandle, retain_grad, warn_of_hooks
 from .modes import (
-    EXIT_LISTENERS,
+    GRAPH_EXIT_LISTENERS,
     IGNORED_ERRORS,
     MODES,
     NODE_LISTENERS,
@@ -91,9 +91,9 @@ from .version_counter import WRITE_LISTENERS, InferenceCounter, VersionCounter, 
 __all__ = [
     "DEFAULT",
     "DETACHED_MESSAGE",
-    "EXIT_LISTENERS",
     "FORMULA_WRITES",
     "FREED_MESSAGE",
+    "GRAPH_EXIT_LISTENERS",
     "HELD_BY_OTHERS",
     "HIGHEST_NUMBER",
     "IGNORED_ERRORS",

@@ -221,11 +221,14 @@ def is_inference_mode_enabled() -> bool:
     return MODES.here.inference
 
 
-# anomaly mode ----------------------------------------------------------------------------------
+# values that leave the graph -------------------------------------------------------------------
 
-EXIT_LISTENERS: list[Callable[[str, list, int, bool], None]] = []
+GRAPH_EXIT_LISTENERS: list[Callable[[str, list, int, bool], None]] = []
 """Called where an operation makes no node although tensors that it reads require grad: with its
 name, these tensors, the number of all that it reads, and whether operations are recorded."""
+
+# anomaly mode ----------------------------------------------------------------------------------
+
 NODE_LISTENERS: list[Callable[[Any], None]] = []
 """Called with each new node, in anomaly mode. Making a node only checks whether this is empty."""
 

@@ -17,8 +17,8 @@ from ..ops import (
     check_kernel,
     composite,
     divide,
-    elsewhere,
     expand,
+    make_function_of,
     matmul,
     op,
     reshape,
@@ -64,7 +64,7 @@ def _compute_linear(input: Any, weight: Any, bias: Any) -> Any:
 _linear_op = op(
     "linear(Tensor input, Tensor weight, Tensor? bias=None)", composite(_compute_linear), **_HIDDEN
 )
-_relu = elsewhere(_pointwise.relu)
+_relu = make_function_of(_pointwise.relu)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -94,12 +94,12 @@ if TYPE_CHECKING:  # their signatures, for type checkers; at run time they follo
 
 else:
     linear, softmax, log_softmax = (
-        elsewhere(_linear_op),
-        elsewhere(_softmax),
-        elsewhere(_log_softmax),
+        make_function_of(_linear_op),
+        make_function_of(_softmax),
+        make_function_of(_log_softmax),
     )
     relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
-_dropout, _dropout_ = elsewhere(_filling.dropout), elsewhere(_filling.dropout_)
+_dropout, _dropout_ = make_function_of(_filling.dropout), make_function_of(_filling.dropout_)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

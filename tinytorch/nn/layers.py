@@ -13,14 +13,14 @@ from operator import index
 from typing import Any, Self, overload
 
 from ..base import device, dtype
-from ..ops import elsewhere, empty
+from ..ops import empty, make_function_of
 from ..tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
 
-_empty = elsewhere(empty)
+_empty = make_function_of(empty)
 
 
 class Linear(Module):

@@ -28,7 +28,7 @@ from .copies import (
     tensor_over_storage,
 )
 from .creation import empty, new_empty_strided, zeros_like
-from .define import FUNCTIONS, elsewhere, op, python
+from .define import FUNCTIONS, make_function_of, offer_member, op
 from .filling import zero_
 from .from_data import legacy_constructor
 from .kernels import as_array, check_kernel, composite, result_dtype
@@ -55,7 +55,6 @@ __all__ = [
     "copy_array",
     "creation",
     "divide",
-    "elsewhere",
     "empty",
     "expand",
     "filling",
@@ -63,13 +62,14 @@ __all__ = [
     "legacy_constructor",
     "linalg",
     "log_softmax",
+    "make_function_of",
     "matmul",
     "memory",
     "new_empty_strided",
+    "offer_member",
     "op",
     "pointwise",
     "preserve_format",
-    "python",
     "reductions",
     "reshape",
     "result_dtype",

@@ -20,7 +20,7 @@ import numpy as np
 from ..base import CPU, broadcast_error, lay_out_result, memory_owner
 from ..graph import (
     DEFAULT,
-    EXIT_LISTENERS,
+    GRAPH_EXIT_LISTENERS,
     INFERENCE,
     MODES,
     NO_GRAD,
@@ -178,9 +178,9 @@ def make_plain_call(
 ) -> Callable:
     """Make the quickest way to call one overload; a call that is not plain goes to `otherwise`.
 
-    `called_by`: "function" or "method", as the user calls it, or "engine" for formulas, other
-    operations and Python's operators. These pass sizes as a tuple, and gain nothing where there is
-    no short way. `in_place`: the name is `name_`.
+    `called_by`: "function" or "method", as the user calls it by name, or "engine" for formulas,
+    other operations and Python's operators. These pass sizes as a tuple, and gain nothing where
+    there is no short way. `in_place`: the name is `name_`.
     """
     schema = op.schema
     # What must be given by name is in no plain call.
@@ -413,7 +413,7 @@ def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
     return record
 
 
-def find_constant_saved(op: Any) -> tuple | None:
+def find_constant_saved_values(op: Any) -> tuple | None:
     """Return what the node of each plain call saves, if that is always the same; else None.
 
     So `add` always saves `alpha=1`, and `exp` nothing until its result is there.
@@ -423,7 +423,7 @@ def find_constant_saved(op: Any) -> tuple | None:
         return None
     # A plain call leaves out all that is given by name alone, so that has its defaults.
     names_by_default = op.schema.names[operand_count:]
-    for saved in op.saves:
+    for saved in op.saved_arguments:
         is_read_later = saved.read is None  # a result
         if not is_read_later and saved.name not in names_by_default:
             return None
@@ -434,8 +434,12 @@ def find_constant_saved(op: Any) -> tuple | None:
 
 def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
     """Make the short way of `Op.save` for a node that saves one value, which is no tensor."""
-    if len(op.saves) == 1 and op.saves[0].read is not None and not op.saves[0].may_be_left_out:
-        read = op.saves[0].read
+    if (
+        len(op.saved_arguments) == 1
+        and op.saved_arguments[0].read is not None
+        and not op.saved_arguments[0].may_be_left_out
+    ):
+        read = op.saved_arguments[0].read
         return lambda values, edges: (read(values),)
     return op.save
 
@@ -443,7 +447,10 @@ def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
 def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
     """Make the short way of `Op.save` for two operands, given with their edges."""
     # Crosswise: `other` is needed by the gradient of input 0, which is `self`.
-    if op.numbers and [(s.name, s.needed_by) for s in op.saves] == [("other", 0), ("self", 1)]:
+    if op.numbers and [(s.name, s.needed_by) for s in op.saved_arguments] == [
+        ("other", 0),
+        ("self", 1),
+    ]:
         return save_factors
     save, defaults = op.save, op.defaults[2:]
     return lambda x, y, edge, other_edge: save((x, y, *defaults), (edge, other_edge))
@@ -463,14 +470,15 @@ def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
 def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation on one tensor, with memory of its own: `exp`, `clone`."""
     run, kernel, compute = op.run, op.kernel, op.run_on_arrays
+    # `compute` is the whole kernel, which converts and lays out; `function` is what that calls.
     function, is_copy = kernel.function, kernel.is_copy
     is_ufunc = isinstance(function, np.ufunc)
     is_pointwise = type(kernel) is pointwise and len(op.schema.params) == 1
-    direct_dtype_nums = kernel.direct_dtype_nums if is_pointwise else ()
+    direct_nums = kernel.direct_dtype_nums if is_pointwise else ()
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
-    record, save, saved = make_recorder(op), make_saver(op), find_constant_saved(op)
+    record, save, saved = make_recorder(op), make_saver(op), find_constant_saved_values(op)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
@@ -482,7 +490,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                 return otherwise(x, *more)
         # Anomaly mode is told of a node before the kernel runs. The copy of an inference tensor has
         # another version, see `Op._run_fresh`.
-        if NODE_LISTENERS or EXIT_LISTENERS or (is_copy and x._counter.is_inference):
+        if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or (is_copy and x._counter.is_inference):
             return run(x, *rest)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, *rest)
@@ -492,7 +500,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             if is_copy:
                 # without `run_silenced`: a copy computes nothing of which NumPy could warn
                 data = compute(a, *rest)
-            elif a.dtype.num in direct_dtype_nums:
+            elif a.dtype.num in direct_nums:
                 data = (
                     here.run_ufunc_silenced(function, a) if is_ufunc else run_silenced(function, a)
                 )
@@ -529,8 +537,8 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
 def binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run = op.run
-    record, save, saved = make_recorder(op), make_saver_of_two(op), find_constant_saved(op)
-    ufunc, direct_dtype_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
+    record, save, saved = make_recorder(op), make_saver_of_two(op), find_constant_saved_values(op)
+    ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
@@ -550,7 +558,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
         else:
             return otherwise(x, y)
-        if not is_usual or dtype.num not in direct_dtype_nums or NODE_LISTENERS or EXIT_LISTENERS:
+        if not is_usual or dtype.num not in direct_nums or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
@@ -592,7 +600,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     run, compute = op.run, op.run_on_arrays
     # Not None: `has_short_way` takes only views that have a gradient.
     record: Any = make_recorder(op)
-    save, saved = make_saver(op), find_constant_saved(op)
+    save, saved = make_saver(op), find_constant_saved_values(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
@@ -608,7 +616,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         view_meta, counter = x._view_meta, x._counter
         # Views of inference tensors have no base, and a counter of their own.
         is_recorded_view = view_meta is not None and needs_grad(x)
-        if NODE_LISTENERS or EXIT_LISTENERS or counter.is_inference or is_recorded_view:
+        if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or counter.is_inference or is_recorded_view:
             return run(x, *rest)
         here = MODES.here
         try:
@@ -646,7 +654,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
     no cell in common.
     """
     run, node_class, save = op.run_in_place, op.node_class, op.save
-    ufunc, direct_dtype_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
+    ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
     saves_result = node_class is not None and node_class._results_saved
 
@@ -672,11 +680,11 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
         if (
             not is_usual
             or a.dtype.kind != "f"
-            or a.dtype.num not in direct_dtype_nums
+            or a.dtype.num not in direct_nums
             or not a.flags.forc
         ):
             return run(x, y, *defaults)
-        if NODE_LISTENERS or EXIT_LISTENERS or saves_result:
+        if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or saves_result:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)

@@ -43,7 +43,7 @@ from ..graph import (
     warn_of_hooks,
 )
 from ..tensor import Tensor, device_of, make_tensor, make_tensor_over
-from .define import op, python
+from .define import offer_member, op
 from .kernels import Kernel, composite, view
 
 # Tensor.type takes the name below
@@ -397,7 +397,7 @@ to_array.__name__, to_array.__qualname__ = (
     "__array__",
     "Tensor.__array__",
 )
-python("__array__", to_array, function=False)
+offer_member("__array__", to_array, function=False)
 
 # Python's copy and pickle -------------------------------------------------------------------------
 
@@ -489,6 +489,6 @@ def reduce_tensor(self: Tensor, protocol: Any) -> tuple:
     )
 
 
-python("__deepcopy__", deepcopy_tensor, function=False)
-python("__copy__", copy_tensor, function=False)
-python("__reduce_ex__", reduce_tensor, function=False)
+offer_member("__deepcopy__", deepcopy_tensor, function=False)
+offer_member("__copy__", copy_tensor, function=False)
+offer_member("__reduce_ex__", reduce_tensor, function=False)

@@ -43,7 +43,7 @@ from ..base import (
 )
 from ..base import strides as layout
 from ..graph import (
-    EXIT_LISTENERS,
+    GRAPH_EXIT_LISTENERS,
     MODES,
     MULTI_OUTPUT,
     MultiNode,
@@ -104,7 +104,7 @@ class SavedArgument(NamedTuple):
     name: str
     # reads it off a call's arguments; None for a result
     read: Callable[[tuple], Any] | None
-    # the only input whose gradient needs it; None if there are several, or if PyTorch does not ask
+    # as `Node._needed_by`: the only input whose gradient needs it; None if it is saved in any case
     needed_by: int | None
     # False for sizes and flags, which cost nothing: saved even where `needed_by` has no edge
     may_be_left_out: bool
@@ -148,7 +148,7 @@ class Op:
         self.result_type = result_type_of(schema)
         self.tensor_indices = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.list_indices = [i for i, p in enumerate(schema.params) if p.is_list]
-        self.saves = [] if node_class is None else self._list_saved_arguments(readers)
+        self.saved_arguments = [] if node_class is None else self._list_saved_arguments(readers)
         # A view of what the schema says is written to, as by `t_`, changes how the tensor itself
         # looks at its memory.
         is_restride = kernel.kind == "view" and schema.writes_self
@@ -167,6 +167,7 @@ class Op:
         # Its kernel writes to the first argument, or is about how that looks at its memory: on an
         # array, too, it has to be run as a write.
         self.is_write = self.kind in ("write", "restride")
+        # Arrays and numbers may get here, too: the short way leaves them to `_complete_and_run`.
         self.run_on_tensors = make_plain_call(self, self._complete_and_run)
 
     def _list_saved_arguments(self, readers: dict[str, Callable]) -> list[SavedArgument]:
@@ -223,10 +224,11 @@ class Op:
         """
         here = MODES.here
         if self.node_class is None or not here.is_recording:
-            if EXIT_LISTENERS and here.node is None:
+            # Not while a node of backward runs: what formulas compute is no step of the program's.
+            if GRAPH_EXIT_LISTENERS and here.node is None:
                 read = tensors[1:] if is_write else tensors
                 needing = [t for t in read if needs_grad(t)]
-                for listener in EXIT_LISTENERS if needing else ():
+                for listener in GRAPH_EXIT_LISTENERS if needing else ():
                     listener(self.name, needing, len(read), here.is_recording)
             return None
         for t in tensors:
@@ -257,7 +259,7 @@ class Op:
         """
         written_name = self.schema.names[0] if is_write else None
         saved: list = []
-        for name, read, needed_by, may_be_left_out in self.saves:
+        for name, read, needed_by, may_be_left_out in self.saved_arguments:
             x = None if read is None else read(values)
             if not may_be_left_out or x is None:
                 saved.append(x)
@@ -266,6 +268,7 @@ class Op:
                 # and `edges[needed_by]` is that of one alone: a list is saved in any case.)
                 saved.append(None)
             elif self.numbers and not isinstance(x, TensorBase):
+                # PyTorch makes a 0-d tensor of a number that stands for a tensor, and saves that.
                 saved.append(SavedNumber(x))
             else:
                 saved.append(save_value(x.clone() if name == written_name else x))
@@ -381,11 +384,6 @@ class Op:
         node = self.begin_recording(values, tensors, is_write=True)
         self.common_device(values, tensors)
         arrays = arrays_of(values)
-        for i in self.tensor_indices[1:]:
-            # A tensor may be written with itself: the kernel's `check_overlap` allows the very same
-            # array. Another tensor over that array is refused, and so comes as a new view of it.
-            if arrays[i] is arrays[0] and values[i] is not target:
-                arrays[i] = arrays[i][...]
         data = run_silenced(self.kernel.values_to_write, *arrays)
         if data is not None:
             self._write_values(target._data, data, arrays)
@@ -626,6 +624,7 @@ def op(
     if formulas and node_class is None:
         node_class = _make_node_class(backward, formulas, also, parsed, kernel)
     if node_class is not None:
+        # A class that was given has no formulas to name the inputs: they are all tensors.
         inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
         _nodes_declared[parsed.name] = _nodes_declared.get(parsed.name, 0) + 1
     out_error = OUT_DTYPE_ERRORS.get(out, out) if isinstance(out, str) else ""
@@ -659,10 +658,16 @@ def _make_node_class(
     results: tuple[str, ...] = ("result",)
     if schema.has_several_results:
         results = tuple([n or f"result{i}" for i, n in enumerate(schema.result_names)])
-    takes_list = any(p.is_list for p in schema.params if p.name in formulas)
-    base = MultiNode if schema.has_several_results else Node
-    is_pointwise = isinstance(kernel, pointwise)
-    return make_node_class(name, formulas, also, base, takes_list, results, is_pointwise)
+    return make_node_class(
+        name,
+        formulas,
+        also_saved=also,
+        base=MultiNode if schema.has_several_results else Node,
+        # The formula of a list returns a gradient for each of its tensors.
+        has_one_formula=any(p.is_list for p in schema.params if p.name in formulas),
+        results=results,
+        is_pointwise=isinstance(kernel, pointwise),
+    )
 
 
 def result_type_of(schema: Schema, suffix: str = "") -> Any:
@@ -723,11 +728,7 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
     For a plain call `__mul__` is the short way of `mul`, which leaves other calls to `Tensor.mul`.
     """
     call = getattr(Tensor, declared.name)
-    if (
-        len(declared.tensor_indices) == 1
-        and not declared.numbers
-        and len(declared.schema.params) == 1
-    ):
+    if len(declared.schema.params) == 1:
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
         return
     # PyTorch has `x == "a"` be False, while `x < "a"` and `x + "a"` raise
@@ -759,7 +760,7 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
         setattr(Tensor, f"__i{operator}__", write_or_refuse)
 
 
-def python(
+def offer_member(
     name: str,
     member: Any,
     *,
@@ -776,7 +777,7 @@ def python(
     return member
 
 
-def elsewhere(*ops: Op, out: bool = False) -> Callable:
+def make_function_of(*ops: Op, out: bool = False) -> Callable:
     """Return the function of an op that PyTorch offers in a module, as `nn.functional.linear`."""
     overloads = Overloads(ops[0].name)
     for one_op in ops:
@@ -784,4 +785,4 @@ def elsewhere(*ops: Op, out: bool = False) -> Callable:
     return overloads.make_function(method=False)
 
 
-__all__ = ["FUNCTIONS", "OPS", "OVERLOADS", "Op", "elsewhere", "op", "python"]
+__all__ = ["FUNCTIONS", "OPS", "OVERLOADS", "Op", "make_function_of", "offer_member", "op"]

@@ -28,7 +28,7 @@ from ..base import (
 from ..graph import materialize_meta, needs_grad, run_silenced
 from ..tensor import Size, Tensor, device_of, make_tensor, make_tensor_over
 from .copies import alias, clone, convert_tensor, copy_array, count_copy_of_inference, detach
-from .define import op, python
+from .define import offer_member, op
 from .kernels import composite
 from .schema import Schema, Signature, is_number, mismatch
 
@@ -301,7 +301,7 @@ def from_numpy(a: Any) -> Tensor:
 
 op("from_numpy(PyObject ndarray)", composite(from_numpy), method=False)
 # As PyTorch's `__array_wrap__` does, from the time before it had bools.
-python(
+offer_member(
     "__array_wrap__",
     lambda self, a: from_numpy(a.astype(np.uint8) if a.dtype == bool else a),
     function=False,
@@ -434,4 +434,4 @@ for _d in dtypes.ALL:
         "__doc__": _doc,
         "shown_as": f"torch.{_d.tensor_type}",
     }
-    python(_d.tensor_type, TensorType(_d.tensor_type, (), _body), method=False)
+    offer_member(_d.tensor_type, TensorType(_d.tensor_type, (), _body), method=False)

@@ -28,7 +28,7 @@ from ..tensor import Tensor, device_of, make_tensor
 from .choosing import fill_where, write_into_copy
 from .copies import alias, copy_
 from .creation import new_zeros, number_array
-from .define import op, python
+from .define import offer_member, op
 from .from_data import array_from_data as array_from
 from .kernels import write
 from .parts import END, select, slice_
@@ -329,8 +329,8 @@ def _setitem(self: Tensor, item: Any, value: Any) -> None:
     index_put_(part, indices, value)
 
 
-python("__getitem__", _getitem, function=False)
-python("__setitem__", _setitem, function=False)
+offer_member("__getitem__", _getitem, function=False)
+offer_member("__setitem__", _setitem, function=False)
 
 
 def _value_as_tensor(self: Tensor, value: Any) -> Tensor:

@@ -153,8 +153,8 @@ class pointwise(Kernel):
     arguments follow.
     """
 
-    # What holds without a schema, as for a kernel that another one calls: that gets the schema, and
-    # this one does not (`_powers` in `row_major(_powers)`, `_sub` in `_rsub`).
+    # Of a kernel that another one calls (`_powers` in `row_major(_powers)`, `_sub` in `_rsub`): `op`
+    # binds the schema to the outer one alone.
     operand_count = 2
     # for each operand, True if the strides of the result may go by it
     decides_layout: list[bool] = [True, True]
@@ -189,6 +189,7 @@ class pointwise(Kernel):
         bound = copy.copy(self)
         for i, param in enumerate(schema.params):
             if param.is_tensor or param.name in _NAMES_OF_OPERANDS:
+                # With all before it: the number `self` of `pow(Scalar self, Tensor exponent)`, too.
                 bound.operand_count = i + 1
         operands = schema.params[: bound.operand_count]
         # torch makes a 0-d tensor of a number that is `self` or `other`; the strides of a result
@@ -233,6 +234,7 @@ class pointwise(Kernel):
         into `target`.
         """
         given = values[: self.operand_count]
+        # Below is the order of PyTorch's checks: an error is raised though nothing is converted.
         arrays = self.operands_as_given(given)
         if arrays is None:
             common = self.common_dtype(given)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..base import BY_NUM, broadcast_shape, cpp_name, refuse_operand
 from ..tensor import Tensor
-from .define import op, python
+from .define import offer_member, op
 from .kernels import composite
 from .pointwise import mul, scale_grad
 from .sums import expand
@@ -227,7 +227,7 @@ def _matmul(self: Any, other: Any) -> Any:
 
 
 matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
-python(
+offer_member(
     "__matmul__",
     lambda self, other: (
         _matmul(self, other) if isinstance(other, Tensor) else refuse_operand(self, other)
@@ -235,4 +235,4 @@ python(
     function=False,
 )
 # Python calls it for a left operand that is no tensor
-python("__rmatmul__", lambda self, other: refuse_operand(self, other), function=False)
+offer_member("__rmatmul__", lambda self, other: refuse_operand(self, other), function=False)

@@ -20,7 +20,7 @@ from ..base import (
 )
 from ..tensor import Tensor
 from .creation import new_zeros
-from .define import op, python
+from .define import offer_member, op
 from .filling import written_zeros
 from .kernels import as_array, composite, result_dtype
 from .kernels import view as view_kernel
@@ -313,7 +313,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
     return tensor.split(split_size_or_sections, dim)  # type: ignore[attr-defined]
 
 
-python("split", split, method=False)
+offer_member("split", split, method=False)
 chunk = op(
     "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk_tensor)
 )

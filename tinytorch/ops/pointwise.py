@@ -19,7 +19,7 @@ from ..tensor import Tensor
 from .choosing import masked_fill_, where
 from .copies import convert_grad
 from .creation import new_zeros, zeros_like
-from .define import op, python
+from .define import offer_member, op
 from .from_data import from_numpy
 from .kernels import Kernel, composite, pointwise, result_dtype, row_major, shape_of_all, write
 from .schema import is_number
@@ -38,7 +38,7 @@ def offer_reflected(symbol: str, function: Any) -> None:
             else refuse_operand(self, other)
         )
 
-    python(f"__r{symbol}__", method, function=False)
+    offer_member(f"__r{symbol}__", method, function=False)
 
 
 # comparisons --------------------------------------------------------------------------------------
@@ -74,8 +74,8 @@ def _equals_tensor_or_array(self: Tensor, other: Any) -> Any:
 
 
 _equals_tensor = Tensor.__eq__
-python("__eq__", _equals_tensor_or_array, function=False)
-python("__contains__", _contains_element, function=False)
+offer_member("__eq__", _equals_tensor_or_array, function=False)
+offer_member("__contains__", _contains_element, function=False)
 isnan = op("isnan(Tensor self)", pointwise(np.isnan, "bool"), out=False)
 isinf = op("isinf(Tensor self)", pointwise(np.isinf, "bool"), out=False)
 isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False)
@@ -105,7 +105,7 @@ def _invert(self: Tensor) -> Tensor:
     return bitwise_not(self)
 
 
-python("__invert__", _invert, function=False)
+offer_member("__invert__", _invert, function=False)
 
 
 for _symbol in ("and", "or", "xor"):
@@ -197,7 +197,7 @@ _INVERT_ADVICE = (
 _MINUS_REFUSED = "{}, the `-` operator, {} not supported. {}"
 
 
-def _make_bool_check(one: str, all_: str = "") -> Any:
+def _make_bool_check(message: str, message_if_all: str = "") -> Any:
     """Make a check that raises PyTorch's RuntimeError if an operand is bool, or if all are."""
 
     def check(*given: Any) -> None:
@@ -206,7 +206,7 @@ def _make_bool_check(one: str, all_: str = "") -> Any:
             for x in given
         ]
         if any(bools):
-            raise RuntimeError(all_ if all_ and all(bools) else one)
+            raise RuntimeError(message_if_all if message_if_all and all(bools) else message)
 
     return check
 
@@ -329,7 +329,7 @@ tanh_backward = op(
 
 # sum and difference, whose second operand is scaled -----------------------------------------------
 
-_SUB = _make_bool_check(
+_check_subtraction = _make_bool_check(
     _MINUS_REFUSED.format("Subtraction", "with a bool tensor is", _INVERT_ADVICE),
     _MINUS_REFUSED.format(
         "Subtraction",
@@ -369,7 +369,7 @@ _sub = pointwise(
     lambda a, b, alpha: np.subtract(a, _scale_addend(a, b, alpha)),
     takes="if",
     stub="add_stub",
-    check=_SUB,
+    check=_check_subtraction,
     function_by_default=np.subtract,
 )
 # A bare Kernel, which exchanges `a` and `b` and leaves the rest to `_sub`: the strides of the result
@@ -505,7 +505,7 @@ op(
     backward="RemainderBackward0",
     self=lambda grad: grad,
 )
-python("__rtruediv__", _divide_number_by, function=False)
+offer_member("__rtruediv__", _divide_number_by, function=False)
 # Only the formula of `remainder` calls it, with "floor".
 div_rounded = op(
     "div(Tensor self, Tensor other, *, str? rounding_mode)",
@@ -665,13 +665,13 @@ op(
 # extremes and bounds ------------------------------------------------------------------------------
 
 
-def _grad_of_extreme(grad: Any, self: Any, other: Any, lost: Any) -> Any:
+def _grad_of_extreme(grad: Any, self: Any, other: Any, is_other_taken: Any) -> Any:
     """Return the gradient of a maximum or minimum of two tensors.
 
     It is halved where both are equal, and 0 where the other one was taken.
     """
     # `where` saves no more than its mask, so its result may be written to, as PyTorch does.
-    return masked_fill_(where(self == other, divide(grad, 2), grad), lost, 0)
+    return masked_fill_(where(self == other, divide(grad, 2), grad), is_other_taken, 0)
 
 
 def _clamp(a: Any, low: Any, high: Any) -> Any:

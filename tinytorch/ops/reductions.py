@@ -15,7 +15,7 @@ from ..base import BY_NUM, dtypes, wrap_dim, wrap_dims
 from .choosing import masked_fill_, masked_fill_with_, scatter_from_
 from .copies import convert_tensor
 from .creation import new_zeros
-from .define import elsewhere, op, python
+from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import check_kernel, composite, row_major
 from .pointwise import divide, exp, isnan, maximum, minimum, mul
@@ -190,7 +190,7 @@ vector_norm = op(
     also=("ord",),
     self=_vector_norm_grad,
 )
-_call_vector_norm = elsewhere(vector_norm, out=True)
+_call_vector_norm = make_function_of(vector_norm, out=True)
 
 
 def norm(
@@ -210,7 +210,7 @@ def norm(
     )
 
 
-python("norm", norm)
+offer_member("norm", norm)
 
 # softmax ------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from ..base import (
 )
 from ..tensor import Tensor, readonly
 from .copies import clone, contiguous_format
-from .define import op, python
+from .define import offer_member, op
 from .kernels import composite
 from .kernels import view as view_kernel
 
@@ -275,7 +275,7 @@ def _transpose_matrices(self: Tensor) -> Tensor:
 
 for _name, _made in ("T", readonly(_reverse_dims)), ("mT", readonly(_transpose_matrices)):
     _made.name = _name
-    python(_name, _made, function=False)
+    offer_member(_name, _made, function=False)
 
 # dimensions more and fewer ------------------------------------------------------------------------
 

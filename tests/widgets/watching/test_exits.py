@@ -10,7 +10,7 @@ from typing import Any
 import copylab
 import pytest
 
-from tinytorch.graph import EXIT_LISTENERS
+from tinytorch.graph import GRAPH_EXIT_LISTENERS
 from tinytorch.viz import EXIT_FINDERS
 
 
@@ -234,4 +234,4 @@ def test_tinytorch_tells_the_same_line(way: Any) -> None:
     assert cause in line, text
     assert place in line, text
     assert line.startswith("  - body.weight and body.bias: ")
-    assert not EXIT_LISTENERS
+    assert not GRAPH_EXIT_LISTENERS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tinytorch import Tensor
 from tinytorch.graph import (
     DETACHED_MESSAGE,
-    EXIT_LISTENERS,
+    GRAPH_EXIT_LISTENERS,
     MODES,
     WRITE_LISTENERS,
     describe_stale,
@@ -50,7 +50,7 @@ class TinyTorchHooks:
         if self.watch.is_entering_thread():
             WRITE_LISTENERS.append(self.report_write)
             STEP_LISTENERS.append(self.watch.record_step)
-            EXIT_LISTENERS.append(self.report_exit)
+            GRAPH_EXIT_LISTENERS.append(self.report_exit)
             for replacement in self.replacements:
                 replacement.install()
 
@@ -59,7 +59,7 @@ class TinyTorchHooks:
         if self.report_write in WRITE_LISTENERS:
             WRITE_LISTENERS.remove(self.report_write)
             STEP_LISTENERS.remove(self.watch.record_step)
-            EXIT_LISTENERS.remove(self.report_exit)
+            GRAPH_EXIT_LISTENERS.remove(self.report_exit)
             for replacement in self.replacements:
                 replacement.remove()
         if self.hooks is None:
