@@ -200,6 +200,7 @@ class _ReturnRecorder:
         if old is not None and old() is owner:
             return
         known = self.log.by_key.get(key)
+        # An id is used again once its array is gone.
         if known is not None and not known.is_alive():
             known = None
         if known is not None and key not in self.unnamed:

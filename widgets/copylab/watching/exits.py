@@ -103,6 +103,7 @@ class ExitLog:
             line = self._start_line(kind, operation)
             if line is None:
                 return
+            # Another thread may have come first.
             line = self._lines.setdefault(key, line)
         for tensor in tensors:
             if tensor.is_leaf:
@@ -154,6 +155,7 @@ class ExitLog:
         *,
         is_use: bool,
     ) -> None:
+        # Not known is -1, read 0, used 1: only what says more is noted.
         if line.leaves.get(id(leaf), -1) >= is_use or not leaf.requires_grad:
             return
         with self._lock:
@@ -218,6 +220,7 @@ def _has_recorded_arguments(frame: FrameType) -> bool:
 def _find_named_in_call(frame: FrameType) -> list[Any]:
     """Return the tensors that require grad among the variables that a frame's call names."""
     code = frame.f_code
+    # One for each code unit, which has two bytes; `f_lasti` counts bytes.
     positions: list[Any] = [*code.co_positions()]
     first, last, start, stop = positions[frame.f_lasti // 2]
     if None in (first, last, start, stop):

@@ -100,6 +100,7 @@ _READ_FOR: dict[str, dict[str, int]] = {
 
 def find_use(node: Any, save: WatchedSave | PackedSave) -> FormulaUse:
     """Return what the formula of a node reads of a tensor that it saved."""
+    # Of `torch::autograd::CopySlices` and `MulBackward0`, without namespace and number.
     kind = name_of_node(node).rpartition("::")[2].rstrip("0123456789")
     if not kind.endswith(_ENDING):
         return FormulaUse.VALUES
@@ -125,6 +126,7 @@ def _find_saved_name(node: Any, save: WatchedSave | PackedSave) -> str:
     for attribute in dir(type(node)):
         if attribute.startswith(_RAW):
             raw = getattr_or_none(node, attribute)
+            # What the pack hook returned: not the tensor, which may be saved under two names.
             if getattr_or_none(raw, "data") is save:
                 return attribute.removeprefix(_RAW)
     return ""

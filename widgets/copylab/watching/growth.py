@@ -85,6 +85,7 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
     search: HolderSearch | None = None
     origins = []
     for origin, alive in last.items():
+        # What each step replaces: there are as many at the end as there were half way.
         if len(alive) <= middle.get(origin, (0, 0))[0]:
             continue
         # Made only where something grows: it goes through all variables.

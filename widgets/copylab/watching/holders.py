@@ -52,6 +52,7 @@ class HolderSearch:
         holders = [self._describe(names) for names in _group_names(direct.values())]
         missing = wanted - direct.keys()
         behind: list[str] = []
+        # Backwards, and backwards again below: of several names of a tensor the first one stays.
         tensors = {id(each.tensor): each for each in reversed(self.named)}
         with_graph = [each for each in tensors.values() if each.tensor.requires_grad]
         for each in list(reversed(with_graph))[:_MOST_GRAPHS] if missing else []:

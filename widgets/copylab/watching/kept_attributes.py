@@ -45,6 +45,7 @@ class KeptAttribute:
             try:
                 value = value[self.position]
             except (IndexError, KeyError, TypeError):
+                # The list was emptied, or something else was set in its place.
                 return None
         return value if id(value) == self.tensor_id else None
 

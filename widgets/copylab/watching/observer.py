@@ -120,6 +120,7 @@ class _CountedFinding:
         if self._last_backwards.get(thread) != backward_nr:
             is_first = not self._last_backwards
             self._last_backwards[thread], self._read_counts[thread] = backward_nr, 0
+            # `times` is 1 from the start, which is the first backward.
             self.finding.times += not is_first
         self._read_counts[thread] += 1
         self.finding.more = max(self.finding.more, self._read_counts[thread] - 1)
@@ -191,6 +192,7 @@ class Watch(Presentation):
         self.ended = False
         self._thread = threading.get_ident()
         self._attached[self._thread] = {}
+        # Before a line is named: IPython gives all cells one number where nbval runs them.
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
         EXIT_FINDERS.append(self.find_exits)
@@ -219,6 +221,7 @@ class Watch(Presentation):
         }
         self._engines_not_attached -= self._attached_at_end
         place = self._caller.find_place()
+        # One that another thread of the program imported was attached there: no warning for that.
         if self._engines_not_attached - self._ever_attached and place is not None:
             _warn_at(place, " ".join(self.describe_gaps()), UserWarning)
 
@@ -264,6 +267,7 @@ class Watch(Presentation):
         attached = self._attached[threading.get_ident()]
         if name in attached or not _can_be_attached(module):
             return
+        # The line to name is the program's, whatever the engine calls in Python of its own.
         self._caller.skip_folder(str(Path(str(module.__file__)).parent))
         hooks: EngineHooks
         hooks = TorchHooks(self, module) if name == "torch" else TinyTorchHooks(self)
@@ -348,6 +352,7 @@ class Watch(Presentation):
             siblings = self._saves.get(address)
             if siblings is None:
                 siblings = self._saves[address] = {}
+                # It has no saved tensor yet, and is not to be taken for one that is gone.
                 self._prune_saves(address)
             save.siblings = siblings
             siblings[id(save)] = weakref.ref(save)
@@ -406,6 +411,7 @@ class Watch(Presentation):
 
     def record_assignment(self, tensor: Any) -> WriteInProgress | None:
         """Note that a tensor is about to get other memory, by `tensor.data = ...`."""
+        # Views of it, and what `detach()` gave, stay over the memory that it had.
         saves = [save for save in self._find_saves_over(tensor) if save.tensor is tensor]
         if not saves:
             return None
@@ -510,6 +516,7 @@ class Watch(Presentation):
             return
         with self._lock:
             self.read_count += 1
+            # Not when it was packed: what cannot be compared counts as a gap instead.
             self._save_count += 1
         use = find_use(node, packed_save) if differs else FormulaUse.NOTHING
         if use is FormulaUse.NOTHING:
@@ -545,6 +552,7 @@ class Watch(Presentation):
         if not self.measurement.is_due(args, kwargs):
             return False
         hooks = self.find_torch_hooks()
+        # The numbers take two backwards more, which a mode or profiler of the program's would see.
         if hooks is not None and hooks.is_observed(root):
             return False
         self.measurement.begin(root, self._caller.find_frame())

@@ -119,6 +119,8 @@ def watch_packing(hooks_class: Any) -> Replacement:
             if not hooks or kind == _HOOKS_OF_RECOMPUTATION:
                 return enter(self)
             pack, unpack = self.pack_hook, self.unpack_hook
+            # As long as the block begins, which is when PyTorch reads them: the program finds its own
+            # hooks on the object.
             self.pack_hook = _wrap_pack(pack, hooks, kind.removesuffix("_hook"))
             self.unpack_hook = _wrap_unpack(unpack, hooks[-1])
             try:

@@ -193,6 +193,7 @@ class RunReports:
 
     def read_all(self) -> list[ProcessReport]:
         """Return the reports that are there, in order."""
+        # A program that is no rank has no file of its own.
         reports = [] if self.rank is not None else [self._report_process(ENDED)]
         for path in sorted(self.folder.glob("*.json")):
             with suppress(OSError, ValueError, TypeError):

@@ -63,11 +63,11 @@ class BackwardMeasurement:
         """
         if not self.has_new_changes or self.retains_grads or self._count >= _MOST_COMPARISONS:
             return False
-        # A thread that has numbers is within a backward, in that of a reentrant checkpoint.
         is_plain = not args and kwargs.keys() <= {"retain_graph"}
         # One of several ranks would wait for the others, which run a backward once.
         if find_rank() is not None:
             return False
+        # A thread that has numbers is within a backward, in that of a reentrant checkpoint.
         return is_plain and threading.get_ident() not in self._numbers
 
     def begin(self, root: Any, frame: FrameType | None) -> None:
@@ -91,6 +91,7 @@ def measure_gradients(root: Any, frame: FrameType | None) -> tuple[GradientNumbe
     root: what backward begins at. frame: the line that calls it, in whose callers the names are.
     """
     if root.numel() != 1:
+        # `backward` without a gradient raises.
         return ()
     # What PyTorch warns of is of no line of the program's.
     with warnings.catch_warnings(action="ignore"):
@@ -110,6 +111,7 @@ def _name_pairs(
         if frame is None:
             break
         for name, tensor in collect_tensors((copy_locals(frame),), {}, None):
+            # From the inside out: a tensor has the name that is nearest to the line of backward.
             names.setdefault(id(tensor), name)
         frame = frame.f_back
     for pair in pairs:
