@@ -371,9 +371,11 @@ def _judge_slope(slope: float, finer: float, from_backward: float | None, smalle
         return NOT_FINITE
     size = max(abs(finer), abs(from_backward or 0.0))
     if size <= smallest:
+        # Neither the measured slope nor that of backward can be told from 0.
         return UNUSED if from_backward is None else AGREES
     if abs(finer) <= smallest and from_backward:
         return FLAT
+    # Asked first: across a bend the measured slope is a mean of both sides, and no fault of backward.
     if abs(slope - finer) > ROUGHNESS * max(abs(slope), abs(finer)) + smallest:
         return NOT_SMOOTH
     if abs(finer - (from_backward or 0.0)) <= TOLERANCE * size + smallest:

@@ -160,6 +160,7 @@ Then choose another kind of source and watch which cells change.
         results: dict[str, Facts] = self.results
         if name in results:
             return results[name]
+        # By another way to write it: "assignment" for "=", "x.clone()" for "clone".
         try:
             return results[method(name).name]
         except (ValueError, TypeError):

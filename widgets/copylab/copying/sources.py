@@ -147,6 +147,7 @@ class Source:
         """Return the expression that makes the memory of x, in its order."""
         shape = self.shape
         if self.stride is not None:
+            # An empty tensor has no cell, and so no last one.
             shape = (int(self.cell_of_element.max(initial=-1)) + 1,)
         elif self.transposed:
             shape = (*shape[:-2], shape[-1], shape[-2])
@@ -334,6 +335,7 @@ def _shrink(
         longest = sizes.index(max(sizes))
         sizes[longest] = max(2, sizes[longest] // 2)
     strides, step = [0] * len(sizes), 1
+    # From the innermost dimension of the memory outwards; of equal strides, the last one first.
     for dim in sorted(range(len(sizes)), key=lambda dim: (stride[dim], -dim)):
         if stride[dim]:
             strides[dim], step = step, step * sizes[dim]

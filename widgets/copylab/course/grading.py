@@ -95,6 +95,7 @@ def add_grading_marks(notebook: dict[str, Any], points: int) -> int:
             cell["source"] = f"assert {source.strip()}"
             cell["metadata"]["nbgrader"] = _mark_cell(cell["id"], points=points)
             exercises += 1
+            # A further check below it would put a second solution into the same cell.
             answer_cell = None
     return exercises
 

@@ -154,6 +154,7 @@ def _compare_with_editions(
         in_other_language = old is not None and old.language != new.language
         if digest is None or (record.is_untouched(name, digest) and old != new):
             result.outdated[name] = new
+            # Another language was asked for: that it comes is no news.
             if digest is not None and not in_other_language:
                 remark = gettext(
                     "{name} has a new edition; you had not changed yours, so it was replaced.",
@@ -162,6 +163,8 @@ def _compare_with_editions(
                 result.remarks.append(remark)
             continue
         is_changed = digest != new.digest
+        # A changed file in another language is not recorded below: without `is_switched` it would
+        # be named each time.
         if is_changed and old != new and (is_switched or not in_other_language):
             result.edited.append(name)
         # Recorded, so that the remark on a new edition is made once. But the record of a changed

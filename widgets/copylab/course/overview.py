@@ -152,6 +152,7 @@ class Progress(Presentation):
     def _describe_result(self, key: str) -> str:
         if key in self.predictions:
             note = self.predictions[key]
+            # `load_notes` checks the types of fields, and not that all are there.
             return gettext(
                 "✔ {right} of {count} rows right",
                 right=note.get("right", "?"),

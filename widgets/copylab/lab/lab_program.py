@@ -106,6 +106,7 @@ def run_lab_program(
     last_line = run.steps[-1].site.line if run.steps else 1
     last_part = max(n for n, part in enumerate(parts) if part.first_line <= last_line)
     first_action = len(parts) - len(actions)
+    # The last part that was begun counts only if it came to its end.
     actions_run = max(0, last_part - first_action + (not failed)) if actions else 0
     first_line = parts[last_part].first_line
     before, after = _observations_around(run, first_line)
@@ -178,6 +179,7 @@ def _observations_around(
 ) -> tuple[Observation | None, Observation | None]:
     """Return what was seen before a line first ran, and at the end."""
     seen = [run.before, *(step.seen for step in run.steps)]
+    # At index n is what was seen after n steps.
     earlier = sum(step.site.line < first_line for step in run.steps)
     return seen[earlier], seen[-1]
 

@@ -182,6 +182,7 @@ class _FrameFolder:
         if len(parts) == 1 and isinstance(parts[0], Frame):
             return parts
         group = Group(kind, title, site.line, tuple(parts), code=self._run.texts.index(site.text))
+        # Steps are numbered from 1: the one before `first` is at index `first - 2`.
         before = self._run.before if group.first == 1 else self._steps[group.first - 2].seen
         after = self._steps[group.last - 1].seen
         if before is None or after is None:

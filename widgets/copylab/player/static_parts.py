@@ -126,6 +126,7 @@ def make_listings(texts: Sequence[SourceText]) -> list[CodeListing]:
         for line in lines:
             # Both forms have it, and a notebook stores each line as a string of its own.
             room -= 2 * len(line) + 100
+            # `0 < limit`: the first line is there whatever it takes, also of the texts that follow.
             if room < 0 < limit:
                 room = 0
                 break

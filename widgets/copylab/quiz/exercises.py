@@ -258,6 +258,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return ""
         at_start = select_variables(run_attempt(self.start, None, engine).variables, self.names)
         state = state_of_variables(at_start)
+        # None: they cannot be compared, so the check has to say what is wrong.
         if state is None or state != state_of_variables(variables):
             return ""
         return gettext(

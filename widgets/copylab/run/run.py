@@ -128,6 +128,7 @@ class RecordedRun:
     def _run_program(
         self, program: Program, engine: ModuleType, look: Observe, *, reports_random: bool
     ) -> None:
+        # The names may be a notebook's, which keeps its own builtins and `__name__`.
         names = program.namespace
         replaced: dict[str, Any] = {
             key: names[key] for key in ("__builtins__", "__name__") if key in names
@@ -178,6 +179,7 @@ def _run_to_end(recorder: Recorder, stopwatch: Stopwatch) -> str:
         return "finished"
     # SystemExit and KeyboardInterrupt of the program end the program, not the session.
     except BaseException as error:  # noqa: BLE001
+        # First: an interrupt must not come while the failure is recorded.
         stopwatch.busy = True
         recorder.restore_functions()
         ended = _find_reason(error, recorder, stopwatch)
@@ -242,6 +244,7 @@ def execute_program(
         try:
             if watch is not None:
                 watch.busy = False
+                # What came while `busy` was set takes effect here.
                 watch.check()
             for part in (code,) if isinstance(code, str) else code:
                 exec(compile_program(part), namespace)
