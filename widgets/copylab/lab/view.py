@@ -162,6 +162,7 @@ def describe_copy(result: LabResult) -> str:
     facts = result.facts
     if facts is None:
         return gettext("Nothing is known of y: the program was stopped.")
+    # Its program catches what the copy raises: only the lines that make x are outside.
     if facts["raises"].why:
         return gettext("There is no x: the lines that make it raise an error.")
     if facts["raises"].answer is not None:

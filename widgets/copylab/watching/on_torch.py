@@ -173,6 +173,7 @@ class TorchHooks:
         has_node = self.get_sequence_nr() != self.next_nr
         node_nr = self.get_sequence_nr() if has_node else None
         if writes is _WRITES_OF_BATCH_NORM_GRAD:
+            # 3 and 4 are the running mean and variance, as in the operation itself.
             is_training = args[7]
             if is_training and node_nr is not None and args[3] is not None:
                 self.watch.excuse_node(args[3], node_nr)
@@ -189,6 +190,7 @@ class TorchHooks:
                     self.target_id = id(tensor)
             if is_list and self.misses_list_writes and func.__name__.startswith("_foreach_"):
                 self.torch.autograd.graph.increment_version(value)
+        # 5 is `training`; of `_batch_norm_with_update` the momentum, without which nothing changes.
         if writes is _WRITES_OF_BATCH_NORM and args[5] and args[3] is not None:
             # The node of this very operation has saved the running statistics, too, but its
             # gradient does not need them.

@@ -64,6 +64,7 @@ def report_exit(
         return  # reads no values
     operation = "conversion" if name in _NAMES_OF_CONVERSIONS else name
     kind: ExitKind = "no derivative" if is_recording else "grad mode"
+    # As in on_torch.py: a layer has a parameter meet another tensor; a difference is a comparison.
     is_use = name == "t" or (count > 1 and name != "sub")
     watch.record_exit(tensors, kind, operation, make_leaf_reference, is_use=is_use)
 
