@@ -133,9 +133,14 @@ releases](releases.md)) and on tinytorch's alike, and looking changes nothing. T
 
 How to read a memory picture: a band is one storage, with its cells. Each row is a tensor that looks into it, with the
 index of its element under each cell that it covers; its names are on the left. A box on the right is a version
-counter, joined to the tensors that share it. In a graph picture, backward follows the arrows; a tick marks what
-is, byte for byte, as it was at the earlier look, a dot what was not compared with one, a cross what was
-written since, and a triangle what was or may have been written past its version counter.
+counter, joined to the tensors that share it.
+
+How to read a graph picture: backward follows the arrows, to the right where that fits the page and down where it
+does not (`direction="down"` or `"right"` says which). `+=` is an `AccumulateGrad`, which adds to the `.grad` of the
+leaf behind it. Names of what a node made are beside it. A cross marks what was written since it was saved, a
+triangle what may have been. What has let go of what it had saved is pale and dashed. With `since=`, bold lines are
+those along which a gradient went, as far as that is certain. Scissors are between two tensors over the same memory
+between which no gradient goes, as after `detach`.
 
 What is large is folded: a graph of more than 40 nodes by module (noted with `modules(net)`, or else by whose tensors
 its nodes read) and by what is repeated, more than 30 tensors by module. What is in trouble, shared, named or new stays

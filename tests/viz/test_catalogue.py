@@ -102,7 +102,8 @@ def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
     assert "S1, Speicher von x allein: 2 cells of float32" in memory(after, since=before).text
     assert "Changed: requires_grad war False." in memory(after, since=before).text
     assert ">requires_grad war False<" in memory(after, since=before).svg
-    assert ">requires_grad war False<" in graph(after, since=before).svg
+    with_node = snapshot(x=x, z=x * 2, since=before)
+    assert ">requires_grad war False<" in graph(with_node, since=before).svg
     assert "y war einmal." in describe(compare_snapshots(after, before), {}, {})
 
 

@@ -16,17 +16,19 @@ import pytest
 from viz.programs import run
 from viz.test_memory import words_in
 
-from tinytorch.viz import GraphPicture, LayoutError, graph, memory, snapshot
+from tinytorch.viz import GraphPicture, LayoutError, graph, memory, short_node_name, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render import graph_svg as graph_module
 from tinytorch.viz.render import layout
-from tinytorch.viz.render.graph_svg import make_sheet, write_dot
-from tinytorch.viz.show import describe_graph, select_nodes
+from tinytorch.viz.render.graph_svg import DotLine, make_sheet, write_dot
+from tinytorch.viz.show import describe_graph, find_backward_root, select_nodes
+from tinytorch.viz.show.graph_cuts import find_cuts
+from tinytorch.viz.show.graph_flow import find_flow
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -> None:
+def test_it_is_a_digraph_with_our_nodes_and_edges(engine: ModuleType) -> None:
     snap = snapshot(run("network", engine))
     picture = graph(snap)
     assert isinstance(picture, graphviz.Digraph)
@@ -38,26 +40,26 @@ def test_it_is_a_digraph_with_our_nodes_and_numbered_edges(engine: ModuleType) -
         for node in snap.nodes
         if node.name == "MulBackward0" and node.id == snap.tensor("z").grad_fn
     )
-    for index, end in enumerate(times.edges):
-        assert f"{times.id} -> {end} [label={index}" in picture.source
+    for end in times.edges:
+        assert f"{times.id} -> {end} [" in picture.source
     leaf = nodes["AccumulateGrad0"]
-    assert f'{leaf.id} -> {leaf.variable} [label=".grad"' in picture.source
+    assert f"{leaf.id} -> {leaf.variable} [" in picture.source
     assert "URL" not in picture.source
     assert "label=<" not in picture.source
 
 
 def test_saved_tensors_are_told_live_stale_and_freed(engine: ModuleType) -> None:
-    live = words_in(
-        graph(run("a = torch.ones(2, requires_grad=True)\nout = a.sigmoid()", engine)).svg
-    )
-    assert "saved result = out, version 0" in live
+    live = graph(run("a = torch.ones(2, requires_grad=True)\nout = a.sigmoid()", engine)).svg
+    assert "saved" not in " ".join(words_in(live)), "nothing depends on it"
+    assert "SigmoidBackward0: saved result: out</title>" in live
     stale = graph(run("stale", engine))
-    assert "saved result = out: saved at version 0, now at 1" in words_in(stale.svg)
+    assert "saved result: out, written since" in words_in(stale.svg)
     assert (
         "saved result: out, STALE: saved at version 0, now at 1; backward will raise" in stale.text
     )
     freed = graph(run("gradient", engine))
-    assert "saved other: freed" in words_in(freed.svg)
+    assert 'class="card dash"' in freed.svg, "pale, and dashed"
+    assert "saved other: freed</title>" in freed.svg
     assert "saved other: freed by a backward; another backward will raise" in freed.text
 
 
@@ -78,32 +80,132 @@ def test_what_a_function_calls_variable_is_no_leaf(engine: ModuleType) -> None:
     assert [node.variable is not None for node in nodes] == [False, True]
 
 
-def test_marks_do_not_rely_on_colour(engine: ModuleType) -> None:
-    svg = graph(run("network", engine)).svg
-    assert 'class="bad-l"' in svg, "a cross beside what is stale"
-    assert 'class="leaf-l"' in svg, "a tick beside what is live"
+TWO_BRANCHES = """
+a = torch.tensor(1.0, requires_grad=True)
+y = a ** 2
+b = a.clone()
+z = b * 3
+y.backward()
+"""
 
 
-def test_what_is_not_on_the_graph_is_said(engine: ModuleType) -> None:
+def test_signs_do_not_rely_on_colour(engine: ModuleType) -> None:
+    assert 'class="bad-l"' in graph(run("network", engine)).svg, "a cross beside what is stale"
+    names = run(TWO_BRANCHES, engine)
+    before = snapshot(names)
+    names["z"].backward()
+    picture = graph(snapshot(names, since=before), since=before)
+    drawn = words_in(picture.svg)
+    assert picture.svg.count('class="flow"') == 3, "bold lines: z, clone, += and a"
+    assert picture.svg.count('class="thin"') == 1, "from what y has let go of"
+    assert [text for text in drawn if text in ("+=", "grad 5.0", "a", "b")] == [
+        "b", "+=", "a", "grad 5.0"]  # fmt: skip
+    assert "a gradient went through 3 of them" in picture.svg.partition(">")[0]
+
+
+def test_a_flow_is_drawn_where_it_is_certain_and_nowhere_else(engine: ModuleType) -> None:
+    def find(program: str, line: str, source: str = "") -> set[str]:
+        names = run(program, engine)
+        before = snapshot(names)
+        exec(line, {"torch": engine}, names)
+        after = snapshot(names, since=before)
+        root = find_backward_root(before, source)
+        flow = find_flow(compare_snapshots(after, before), root)
+        names_of_nodes = {short_node_name(after.node(node).name) for node in flow}
+        return {name.removesuffix("Backward0") for name in names_of_nodes}
+
+    x = "x = torch.ones(2, requires_grad=True)\n"
+    chain = f"{x}y = (x + 1).exp()\nz = y.sum()"
+    after_exp = {"Exp", "Add", "AccumulateGrad"}
+    assert find(chain, "z.backward()") == after_exp, "whether z began it, nobody has seen"
+    assert find(chain, "z.backward()", "z.backward()  # all of it") == after_exp | {"Sum"}
+    assert find(chain, "z.backward(retain_graph=True)") == set(), "nothing was freed"
+    assert find(chain, "x.grad = torch.ones(2)") == set()
+    assert find(chain, "torch.autograd.grad(z, y)") == set()
+    assert find(f"{x}y = x.exp()\nz = x.sin()", "z.sum().backward()") == {"Sin", "AccumulateGrad"}
+    for source in ("z.backward(inputs=[x])", "z.sum().backward()", "nix.backward()", "z.exp()"):
+        assert find_backward_root(snapshot(run(chain, engine)), source) is None
+
+
+def test_a_cut_is_drawn_where_it_is_seen(engine: ModuleType) -> None:
+    def cuts(program: str) -> list[tuple[str, str, list[str]]]:
+        snap = snapshot(run(f"x = torch.ones(3, requires_grad=True)\n{program}", engine))
+        return [
+            (
+                snap.label(cut.tensor),
+                snap.label(cut.source),
+                [snap.node(n).name for n in cut.savers],
+            )
+            for cut in find_cuts(snap)
+        ]
+
+    multiplied = ["MulBackward0"]
+    assert cuts("h = x.exp()\nd = h.detach()\nz = d * x") == [("d", "h", multiplied)]
+    assert cuts("h = x.exp()\nz = h.detach() * x") == [("a view of h", "h", multiplied)]
+    assert cuts("d = x.data\nz = x * 2") == [("d", "x", [])]
+    assert cuts("with torch.no_grad():\n    v = x[1]\nz = x * 2") == [("v", "x", [])]
+    assert cuts("h = x.exp()\nleaf = h.detach().requires_grad_()\nz = leaf * 2") == [
+        ("leaf", "h", [])
+    ]
+    for whole in ("v = x.view(3, 1)\nz = v * 2", "k = torch.ones(3)\nz = x * k[:2].sum()",
+                  "d = x.detach().clone()\nz = d * x", "z = x * x"):  # fmt: skip
+        assert cuts(whole) == [], whole
+    svg = graph(
+        run("x = torch.ones(3, requires_grad=True)\nh = x.exp()\nz = h.detach() * x", engine)
+    ).svg
+    assert words_in(svg).count("\u2702") == 1
+    assert "cut at 1 place" in svg.partition(">")[0]
+    assert {"no name", "cut off"} <= set(words_in(svg))
+
+
+def test_it_goes_to_the_right_where_that_fits(engine: ModuleType) -> None:
+    names = run(TWO_BRANCHES, engine)
+    right, down = graph(names), graph(names, direction="down")
+    assert "Backward runs to the right." in words_in(right.svg)
+    assert "Backward runs down." in words_in(down.svg)
+    chain = run("x = torch.ones(1, requires_grad=True)\nz = (x * 2).exp().sin()", engine)
+    assert size_of(graph(chain).svg)[1] <= 60
+    assert size_of(right.svg)[0] <= 480
+    assert size_of(right.svg)[1] <= 140
+    names["long"] = names["z"]
+    for _ in range(9):
+        names["long"] = names["long"].exp()
+    assert "Backward runs down." in words_in(graph(names).svg), "a page has 836 px"
+    assert "Backward runs to the right." in words_in(graph(names, direction="right").svg)
+    with pytest.raises(ValueError, match='must be "right" or "down"'):
+        graph(names, direction="up")
+    with pytest.raises(TypeError, match="as the first argument"):
+        graph(direction=names["z"])
+
+
+def size_of(svg: str) -> tuple[int, int]:
+    root = ET.fromstring(svg)
+    return int(root.get("width", 0)), int(root.get("height", 0))
+
+
+def test_where_there_is_no_graph_one_line_says_so(engine: ModuleType) -> None:
     picture = graph(x=engine.ones(2))
     assert "Nothing here was computed from a tensor that requires grad" in picture.text
     assert "x: not on the graph (requires no grad)" in picture.text
-    assert words_in(picture.svg)[-3:] == ["not on the graph", "(needs no grad)", "x"]
+    assert words_in(picture.svg) == ["No graph: nothing here requires grad."]
+    leaf = graph(w=engine.ones(2, requires_grad=True))
+    assert words_in(leaf.svg) == ["No graph: nothing here was computed from w."]
     assert graph().text == "Graph: no tensors to show."
     assert "no tensors to show" in words_in(graph().svg)
+    beside = words_in(graph(run("network", engine) | {"k": engine.ones(2)}).svg)
+    assert beside[-1] == "not on the graph, since they need no grad: k"
 
 
 def test_every_node_and_saved_entry_is_in_picture_and_text(engine: ModuleType) -> None:
     names = run("network", engine)
     snap = snapshot(names)
     picture = graph(snap)
-    drawn = words_in(picture.svg)
     for node in snap.nodes:
         short = node.name.rpartition("::")[2]
-        assert short in drawn
+        assert f"{node.id} {short}" in picture.svg, "if only in a tooltip"
         assert f"{node.id} {short}" in picture.text
         for saved in node.saved:
-            assert any(text.startswith(f"saved {saved.name}") for text in drawn)
+            assert f"saved {saved.name}" in picture.svg
             assert f"saved {saved.name}:" in picture.text
 
 
@@ -271,20 +373,20 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
     import tinytorch
 
     snap = snapshot(run("network", tinytorch))
-    drawn = graph(snap).svg
+    drawn = graph(snap, direction="right").svg
     changed = compare_snapshots(snap, None)
     sheet = make_sheet(describe_graph(changed, select_nodes(changed)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
-    sizes = {card.name: (card.width, card.height) for card in sheet.cards}
-    lines = [(edge.tail, edge.head) for edge in sheet.edges]
-    (tmp_path / "answer").write_text(layout.render(write_dot(sizes, lines)))
+    areas = {card.name: card.size.area("right") for card in sheet.cards}
+    lines = [DotLine(edge.tail, edge.head, edge.has_sign, False) for edge in sheet.edges]
+    (tmp_path / "answer").write_text(layout.render(write_dot(areas, lines, "right")))
     (tmp_path / "dot").write_text(
         f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n'
     )
     (tmp_path / "dot").chmod(0o755)
     monkeypatch.setattr(layout, "_load_wasm", lambda: None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert graph(snap).svg == drawn
+    assert graph(snap, direction="right").svg == drawn
     with pytest.raises(LayoutError, match="Graphviz refused the graph"):
         layout.render("digraph{", "svg")
 

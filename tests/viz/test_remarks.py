@@ -102,7 +102,9 @@ def test_text_and_drawing_say_every_note_and_the_drawing_has_every_line(program:
             assert note[1:] in text
             assert note.split()[0] in svg
         if isinstance(contents, GraphContents):
-            curves = len(re.findall(r'<path class="(?:arrow|arrow dash|leaf-l)" d="M[^"]*C', svg))
+            curves = len(
+                re.findall(r'<path class="(?:arrow|arrow dash|thin|flow)" d="M[^"]*C', svg)
+            )
             assert curves == len(contents.edges)
 
 

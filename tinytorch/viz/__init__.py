@@ -63,6 +63,7 @@ from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
 from .show import describe as describe
 from .show import describe_kept_graphs as describe_kept_graphs
+from .show import find_backward_root as find_backward_root
 from .wording import add_catalogue as add_catalogue
 from .wording import cache_in_language as cache_in_language
 from .wording import cached_property_in_language as cached_property_in_language
@@ -104,6 +105,7 @@ def graph(
     values: Any = True,
     find: str = "",
     fold: bool = True,
+    direction: str = "",
     **named: Any,
 ) -> "GraphPicture":
     """Draw the autograd graph behind some tensors as a `graphviz.Digraph`, with the same in words.
@@ -125,12 +127,15 @@ def graph(
     stay in view, and so does what `find` names: a module, a tensor or a kind of node ("layers.3",
     "softmax"). `fold=False` shows all of it.
 
-    Raises TypeError for an argument that is not a tensor and contains none; ImportError without the
+    It goes to the right where it fits a page of 836 px, else down; `direction="right"` or "down" says
+    which.
+
+    Raises ValueError for another direction; TypeError for an argument that is not a tensor and contains none; ImportError without the
     `graphviz` package; on drawing, LayoutError where no Graphviz can be found.
     """
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
     # Read from the room when needed: it imports the graphviz package, which is optional.
-    return render.GraphPicture(snap, since, find, fold)
+    return render.GraphPicture(snap, since, find, fold, render.make_room(direction))
 
 
 def __getattr__(name: str) -> object:

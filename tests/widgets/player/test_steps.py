@@ -176,6 +176,18 @@ class TestPictures:
         assert "CloneBackward0" in made[2].pictures["graph"].svg
         assert made[0].pictures == {}
 
+    def test_rounds_of_a_loop_are_drawn_in_one_place_with_what_flows(
+        self, engine: ModuleType
+    ) -> None:
+        loop = "for i in range(3):\n    y = x + 1\n    y.backward()\n    del y\n"
+        made = steps(f"x = torch.ones(1, requires_grad=True)\n{loop}", engine=engine)
+        rounds = [frame for frame in made if frame.source == "y.backward()"]
+        drawn = [frame.pictures["graph"].svg for frame in rounds]
+        places = [re.findall(r'<rect class="new"[^>]*>', svg) for svg in drawn]
+        assert len(places) == 3
+        assert places[0] == places[1] == places[2]
+        assert [svg.count('class="flow"') for svg in drawn] == [2, 2, 2], "though nothing was freed"
+
     def test_equal_pictures_are_kept_once(self, engine: ModuleType) -> None:
         made = steps("x = torch.ones(2)\na = 1\nb = 2\nc = 3\n", engine=engine)
         assert [frame.pictures["memory"].step for frame in made] == [1, 2, 2, 2]

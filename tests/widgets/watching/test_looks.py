@@ -123,7 +123,7 @@ def test_the_drawing_has_the_line_that_wrote_below_what_is_stale(engine: Any) ->
         y = x.sigmoid()
         exec(code, {"y": y})
         svg = copylab.graph(y).svg
-    assert re.search(r"now at 1</text>.*>written by &lt;b&gt;&amp;\.py, line 1</text>", svg)
+    assert re.search(r"written since</text>.*>written by &lt;b&gt;&amp;\.py, line 1</text>", svg)
 
 
 def test_writes_that_no_counter_saw_have_their_line(engine: Any) -> None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .graph_svg import graphs_of
+from .graph_svg import graphs_of, make_room
 from .layout import LayoutError
 from .memory_svg import memories_of, memory
 from .picture import Document, Picture, convert
@@ -22,6 +22,7 @@ __all__ = [
     "convert",
     "fix_theme",
     "graphs_of",
+    "make_room",
     "memories_of",
     "memory",
 ]

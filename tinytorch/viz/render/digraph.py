@@ -20,22 +20,24 @@ import graphviz
 from ..diagnose import Changes, compare_snapshots
 from ..read import Snapshot
 from ..show import NodeSelection, describe_graph, select_nodes
-from ..wording import cache_in_language, current_language, gettext, gettext_noop
+from ..wording import cache_in_language, current_language, gettext
 from . import layout
-from .graph_svg import Card, GraphSheet, draw_sheet, list_folds, make_sheet
+from .graph_cards import Card
+from .graph_svg import PAGE, GraphSheet, Room, draw_sheet, list_folds, make_sheet
 from .picture import FIXED, TYPST_MISSING, Folded, PictureBase, convert
 from .style import colour, lang_attribute, stylesheet
 from .text import graph_text
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
+    "sum": {"fillcolor": "#ffffff", "color": "#7c8590", "style": "rounded,filled"},
     "fold": {"fillcolor": "#f3f5f8", "color": "#7c8590", "style": "dashed,filled"},
-    "name": {"fillcolor": "#dcecff", "color": "#1f6fd0", "style": "rounded,filled"},
     "leaf": {"fillcolor": "#dcf5e3", "color": "#1b7a38", "style": "rounded,filled"},
+    "cut": {"fillcolor": "#ffffff", "color": "#7c8590", "style": "rounded,dashed"},
     "off": {"fillcolor": "#ffffff", "color": "#7c8590", "style": "rounded,dashed"},
 }
-_FLAGS = {"new": gettext_noop("new: {name}"), "found": gettext_noop("found: {name}")}
-_FLAG_COLOURS = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
+_LOUD_COLOURS = {"fillcolor": "#fff3bf", "color": "#946200", "penwidth": "2"}
+_LOUD_STATES = ("new", "found", "flows")
 _STYLE_OF_GRAPHVIZ = (
     ".tt-pic .node polygon,.tt-pic .node path,.tt-pic .node ellipse"
     f"{{fill:{colour('card')};stroke:{colour('line')}}}"
@@ -45,7 +47,7 @@ _STYLE_OF_GRAPHVIZ = (
 )
 _DOT_ENDINGS = (".gv", ".dot", "")
 # Graphviz draws labels: there, a sign is a character.
-_SIGNS = {"": "", "check": "+ ", "cross": "! ", "warn": "! ", "void": "- ", "dot": "", "was": "~ "}
+_SIGNS = {"cross": "! ", "warn": "! ", "was": "~ "}
 
 
 class GraphPicture(PictureBase, graphviz.Digraph):
@@ -60,12 +62,14 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         since: Snapshot | None = None,
         find: str = "",
         fold: bool = True,
+        room: Room = PAGE,
         **options: Any,
     ) -> None:
         # `Digraph.copy` calls the constructor, with what it copies as options and without a
         # snapshot.
         super().__init__(**{"name": "autograd", "format": "svg"} | options)
         self._make_sheet: Callable[[], GraphSheet] | None = None
+        self._room = room
         if snap is not None:
             changed = compare_snapshots(snap, since)
             selection = select_nodes(changed, find, fold)
@@ -73,7 +77,8 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             make_own_sheet = cache_in_language()(partial(_make_sheet, changed, selection))
             self._make_sheet, sheet = make_own_sheet, make_own_sheet()
             # With "out", edges leave a node in the order in which they are added: that of its inputs.
-            self.graph_attr.update(rankdir="TB", nodesep="0.3", ranksep="0.4", ordering="out")
+            rank = "LR" if room.direction == "right" else "TB"
+            self.graph_attr.update(rankdir=rank, nodesep="0.3", ranksep="0.4", ordering="out")
             # Sizes are fixed: Graphviz would measure the fonts of the machine.
             self.node_attr.update(
                 shape="box", style="filled", fontname="Helvetica", fontsize="11", fixedsize="true"
@@ -82,7 +87,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             for card in sheet.cards:
                 self._add_card(card)
             for edge in sheet.edges:
-                style = "dashed" if edge.kind == "name" else "solid"
+                style = "dashed" if edge.kind in ("saved", "cut") else "solid"
                 self.edge(edge.tail, edge.head, label=edge.label or None, style=style)
         # To notice whether somebody adds to the graph: then Graphviz has to draw it. The attributes
         # above are for that, and for those who take the source elsewhere.
@@ -96,21 +101,26 @@ class GraphPicture(PictureBase, graphviz.Digraph):
 
     def _add_card(self, card: Card) -> None:
         # Graphviz reads backslashes in a label as commands.
-        lines = [graphviz.escape(_SIGNS[line.sign] + line.text) for line in card.lines]
+        lines = [graphviz.escape(_SIGNS.get(line.sign, "") + line.text) for line in card.lines]
+        # It has no place beside a box.
+        if card.beside:
+            lines.append(graphviz.escape(" ".join(part.text for part in card.beside)))
         colours = _DOT_COLOURS[card.kind]
-        if card.flag:
-            lines[0] = gettext(_FLAGS[card.flag], name=lines[0])
-            colours = colours | _FLAG_COLOURS
+        if card.state in _LOUD_STATES:
+            colours = colours | _LOUD_COLOURS
         label = str(lines[0])
         if len(lines) > 1:
             # "\\l" ends a line and aligns it left.
             label = "".join(f"{line}\\l" for line in lines)
+        size = card.size
         self.node(
             card.name,
             # A label in angle brackets would be read as HTML.
             label=graphviz.nohtml(label),
-            width=f"{card.width / 72:.3f}",
-            height=f"{card.height / 72:.3f}",
+            width=f"{max(size.width, size.beside_width) / 72:.3f}",
+            height=f"{(size.height + size.beside_height) / 72:.3f}",
+            # What the tooltip of our own drawing says; as `tooltip`, Graphviz would make a link of it.
+            comment=graphviz.nohtml(card.whole),
             **colours,
         )
 
@@ -139,7 +149,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         key = source, current_language()
         if key not in self._svg_by_source:
             if self._sheet is not None and source == self._own_source:
-                svg = draw_sheet(self._sheet)
+                svg = draw_sheet(self._sheet, self._room)
             else:
                 # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
                 svg = _apply_own_style(layout.render(source, "svg", self.engine))
@@ -150,7 +160,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         # The sheet knows nothing of what somebody added.
         if self._sheet is None or self.source != self._own_source:
             return []
-        return list_folds(self._sheet.contents)
+        return list_folds(self._sheet.contents, self._room)
 
     # -- what people expect of a Digraph ----------------------------------------
 
@@ -243,6 +253,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         # Both share what makes the sheet: a copy must not keep that there was none when it was
         # made.
         other._make_sheet, other._own_source = self._make_sheet, self._own_source
+        other._room = self._room
         return other
 
 

@@ -1,13 +1,14 @@
-"""The graph picture: which nodes backward will walk, and what they saved.
+"""The graph picture: which nodes backward will walk, and where it ends.
 
-Graphviz finds the places; boxes, signs and colours are drawn here.
+Graphviz finds the places; boxes, signs and colours are drawn here. From left to right where that
+fits the width that there is, from the top down where it does not.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
@@ -16,70 +17,74 @@ from ..show import (
     FoldEntry,
     GraphContents,
     GraphEdge,
-    NamedTensor,
-    NamedTensors,
     NodeEntry,
-    Remark,
-    RemarkKind,
+    check_option,
     describe_graph,
     select_nodes,
 )
-from ..wording import cut_middle, gettext, join_lines, shorten_text, text_width
+from ..wording import (
+    columns_that_fit,
+    gettext,
+    join_lines,
+    shorten_text,
+    text_width,
+    wrap_text,
+)
 from . import layout
+from .graph_cards import (
+    DISC,
+    Card,
+    CardLine,
+    CardSize,
+    draw_card,
+    make_cut_card,
+    make_fold_card,
+    make_leaf_card,
+    make_node_card,
+)
 from .picture import Folded, Picture
 from .style import Canvas, format_point
 from .text import fold_text, graph_text
 
-LINE_COLUMNS, NAME_COLUMNS, TITLE_COLUMNS, REMARK_COLUMNS = 34, 40, 44, 48
-"""How long kinds and names, what is below a name, titles of folds, and remarks are in a card."""
-GROUP_ROWS = 12
-"""A card of several tensors has up to so many names."""
-ROW, HEAD, PAD = 16, 26, 10
-EDGE = 14
-"""Around the picture, in px."""
+PAGE_WIDTH, STAGE_WIDTH = 836, 480
+"""The widths that there usually are, in px: of a notebook beside JupyterLab's file browser, and of
+the half of the step player that has the pictures."""
+EDGE, FOOT = 8, 2
+"""At the sides of the picture, and below it, in px."""
+HEAD, NOTE = 16, 18
+"""Height of the line above the cards, and of a line below them."""
 MOST_TOGETHER = 24
 """So many cards of all steps of a run are laid out together, or twice as many as the largest of
 them has: a layout that is much larger than a step would be mostly empty."""
-NOTE_WIDTH, NOTE_COLUMNS = 760, 90
-"""A longer note makes no picture wider, and is cut."""
-
-
-class RemarkLook(NamedTuple):
-    """How a card shows the remarks of one kind."""
-
-    sign: str
-    """One of `MARKS` in style.py; empty for a line that is centred, as it has none."""
-    columns: int | None = None
-    """How many columns a caption is cut to; None if it stays whole."""
-    style: str = "s"
-    """Classes of the stylesheet for its text: monospaced, small."""
-
-
-REMARK_LOOKS: dict[RemarkKind, RemarkLook] = {
-    "unchanged": RemarkLook("check"),
-    "live": RemarkLook("dot"),
-    "number": RemarkLook("dot"),
-    "packed": RemarkLook("dot"),
-    "once": RemarkLook("dot"),
-    "raises": RemarkLook("cross"),
-    "written unseen": RemarkLook("cross"),
-    "writing line": RemarkLook("dot", REMARK_COLUMNS),
-    "maybe written": RemarkLook("warn", REMARK_COLUMNS),
-    "count maybe written": RemarkLook("warn"),
-    "freed": RemarkLook("void"),
-    "unreadable": RemarkLook("void"),
-    "changed": RemarkLook("was", REMARK_COLUMNS),
-    "results": RemarkLook("", NAME_COLUMNS),
-    "node kind": RemarkLook("", LINE_COLUMNS, "mono s"),
-}
-"""How a card shows a remark, by its kind; all others have no sign and are whole.
-
-Captions of any length are cut here; in those of what was saved, `graph_remarks.py` has cut the names
-(`SAVED_COLUMNS`, `LABEL_COLUMNS`). All others are short.
-"""
-# A line with one of these is bold: colour alone does not reach everybody.
-_LOUD = ("cross", "warn", "was")
+MOST_NOTE_LINES = 3
+"""What a note has beyond this is cut."""
+LEAF_GAP = 18
+"""Between an accumulator and its leaf where they are side by side, in px."""
+TIP_LENGTH, TIP_HALF = 8.0, 4.0
+"""Length of the tip of an arrow, and half of its width, in px; both are larger where a gradient
+flows."""
 Point = tuple[float, float]
+
+
+class Room(NamedTuple):
+    """The room that a picture is made for."""
+
+    width: float = PAGE_WIDTH
+    """In px: a graph that would be wider is drawn from the top down."""
+    direction: str = ""
+    """ "right" or "down" for how it is drawn in any case; empty to decide by the width."""
+
+
+PAGE = Room()
+"""The room of a picture of its own."""
+
+
+def make_room(direction: object, width: float = PAGE_WIDTH) -> Room:
+    """Return the room of a picture; raises TypeError or ValueError for what is no direction."""
+    check_option("direction", direction, str)
+    if direction not in ("", "right", "down"):
+        raise ValueError(f'direction must be "right" or "down", not {direction!r}')
+    return Room(width, str(direction))
 
 
 class GraphStep(NamedTuple):
@@ -91,29 +96,38 @@ class GraphStep(NamedTuple):
 
 
 def graphs_of(
-    run: Iterable[Changes], wrong_nodes: Iterable[frozenset[object]]
+    run: Iterable[Changes],
+    wrong_nodes: Iterable[frozenset[object]],
+    roots: Iterable[object] = (),
+    *,
+    width: float = STAGE_WIDTH,
 ) -> Iterator[GraphStep]:
     """Make the graph pictures of the steps of a run.
 
     A graph that is not too large is laid out once, so that what stays keeps its place. `wrong_nodes`
-    has, for each step, the keys of the nodes whose gradient is wrong, as `blame_lines` found them.
+    has, for each step, the keys of the nodes whose gradient is wrong, as `blame_lines` found them;
+    `width` is the room that there is in px; `roots` has, for each step, the key of the node that a
+    backward began at, or None (see `find_flow`).
     """
+    room = Room(width)
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
+    roots_of_steps = iter(roots)
     # A run whose time for drawing is up ends before its nodes do.
     for changed, wrong_in_step in zip(run, wrong_nodes, strict=False):
         selection = select_nodes(changed)
-        sheets.append(make_sheet(describe_graph(changed, selection, wrong_in_step)))
+        root = next(roots_of_steps, None)
+        sheets.append(make_sheet(describe_graph(changed, selection, wrong_in_step, root)))
         describe_unmarked.append(partial(describe_graph, Changes(changed.now), selection))
     stage: Callable[[], GraphStage] | None = None
     renamed = _rename_all(sheets)
     if renamed is not None:
         sheets = renamed
         # Graphviz is called once for the whole run, when the first of its pictures is drawn.
-        stage = cache(partial(place_sheets, sheets))
+        stage = cache(partial(place_sheets, sheets, room))
     for sheet, describe in zip(sheets, describe_unmarked, strict=True):
         picture = Picture(
-            partial(_draw_on_stage, sheet, stage),
+            partial(_draw_on_stage, sheet, room, stage),
             partial(graph_text, sheet.contents),
             render_unmarked=partial(_text_of, describe),
         )
@@ -124,62 +138,11 @@ def _text_of(describe: Callable[[], GraphContents]) -> str:
     return graph_text(describe())
 
 
-def _draw_on_stage(sheet: GraphSheet, stage: Callable[[], GraphStage] | None) -> str:
-    return draw_sheet(sheet, None if stage is None else stage())
+def _draw_on_stage(sheet: GraphSheet, room: Room, stage: Callable[[], GraphStage] | None) -> str:
+    return draw_sheet(sheet, room, None if stage is None else stage())
 
 
 # -- a sheet: everything that is drawn, not yet placed -----------------------------
-
-
-class CardLine(NamedTuple):
-    """A line of a card."""
-
-    text: str
-    """As it is drawn, cut where it is too long."""
-    style: str
-    """Classes of the stylesheet: monospaced, bold, small."""
-    sign: str
-    """One of `MARKS` in style.py; empty for a line without one, which is centred in the card."""
-
-    @property
-    def width(self) -> float:
-        """The width in px, with its sign."""
-        sign_width = 18 if self.sign else 0
-        return text_width(self.text, self.style) + sign_width
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One box of the graph picture."""
-
-    name: str
-    """Its name in DOT: the id of a node, a fold or a tensor."""
-    kind: str
-    """ "node", "fold", "name", "leaf", or "off" for what is not in this graph."""
-    lines: tuple[CardLine, ...]
-    """The first is its title."""
-    title: str = ""
-    """The first line before it was cut."""
-    flag: str = ""
-    """ "new" for what the earlier snapshot did not have, "found" for what `find` names, "wrong" for a
-    wrong gradient."""
-
-    @property
-    def width(self) -> float:
-        """The width in px."""
-        widest = max(line.width for line in self.lines)
-        return max(40.0, round(widest + 2 * PAD))
-
-    @property
-    def height(self) -> float:
-        """The height in px."""
-        if len(self.lines) == 1:
-            return HEAD
-        return HEAD + ROW * (len(self.lines) - 1) + 4
-
-    def has_sign(self, sign: str) -> bool:
-        """Return True if a line has this sign."""
-        return any(line.sign == sign for line in self.lines)
 
 
 class GraphSheet(NamedTuple):
@@ -192,109 +155,42 @@ class GraphSheet(NamedTuple):
     edges: list[GraphEdge]
     """The lines between the cards, by their names."""
 
-    @property
-    def has_changes(self) -> bool:
-        """True if a line of a card says what changed."""
-        return any(card.has_sign("was") for card in self.cards)
-
 
 def make_sheet(contents: GraphContents) -> GraphSheet:
     """Make the cards of a graph, in a fixed order: Graphviz keeps it where it can."""
-    cards = list(map(_make_name_card, (*contents.results, *contents.without_graph)))
+    cards: list[Card] = []
+    # Without a node, one line says all that there is to say.
+    if contents.entries:
+        word = gettext("not reached")
+        cards += [make_leaf_card(leaf, word) for leaf in contents.without_graph]
     for entry in contents.entries:
         if isinstance(entry, NodeEntry):
-            cards.append(_make_node_card(entry))
+            cards.append(make_node_card(entry))
         else:
-            cards.append(_make_fold_card(entry))
-    cards += map(_make_name_card, contents.leaves)
-    cards += map(_make_group_card, contents.groups)
+            cards.append(make_fold_card(entry))
+    cards += map(make_leaf_card, contents.leaves)
+    for tensor in contents.cut_off:
+        make = make_leaf_card if tensor.is_grad_leaf else make_cut_card
+        cards.append(make(tensor))
     for outside in contents.outside:
-        cards.append(Card(outside.id, "off", (CardLine(outside.caption, "s", ""),)))
+        cards.append(Card(outside.id, "off", (CardLine(outside.caption),)))
     return GraphSheet(contents, cards, list(contents.edges))
 
 
-def _make_name_card(tensor: NamedTensor) -> Card:
-    lines = (
-        CardLine(cut_middle(tensor.label, LINE_COLUMNS), "mono b", ""),
-        CardLine(shorten_text(tensor.caption, NAME_COLUMNS), "s", ""),
-        *map(_make_change_line, tensor.changes),
-    )
-    kind = "leaf" if tensor.is_grad_leaf else "name"
-    flag = "new" if tensor.is_new else ""
-    return Card(tensor.id, kind, lines, tensor.label, flag)
-
-
-def _make_change_line(fact: str) -> CardLine:
-    return CardLine(shorten_text(fact, NAME_COLUMNS), "s b", "was")
-
-
-def _make_group_card(group: NamedTensors) -> Card:
-    """Make one card for many tensors, as for all that are not on the graph."""
-    first, *others = group.headings
-    lines = [CardLine(first, "b", "")]
-    lines += [CardLine(heading, "s", "") for heading in others]
-    for tensor in group.tensors[:GROUP_ROWS]:
-        label = cut_middle(tensor.label, LINE_COLUMNS)
-        if tensor.is_new:
-            lines.append(CardLine(gettext("new: {name}", name=label), "s b", "was"))
-        else:
-            lines.append(CardLine(label, "mono b", ""))
-        lines += map(_make_change_line, tensor.changes)
-    hidden = len(group.tensors) - GROUP_ROWS
-    if hidden > 0:
-        lines.append(CardLine(gettext("and {number} more", number=hidden), "s", ""))
-    return Card(group.id, "off", tuple(lines), first)
-
-
-def _make_remark_line(remark: Remark) -> CardLine:
-    sign, columns, style = REMARK_LOOKS.get(remark.kind, RemarkLook(""))
-    text = remark.caption if columns is None else shorten_text(remark.caption, columns)
-    return CardLine(text, f"{style} b" if sign in _LOUD else style, sign)
-
-
-def _make_node_card(node: NodeEntry) -> Card:
-    lines = [CardLine(shorten_text(node.name, LINE_COLUMNS), "mono b", "")]
-    lines += _make_remark_lines(node.remarks)
-    # A card has one flag, and a wrong gradient is what a reader must not miss.
-    flag = "wrong" if node.has_wrong_gradient else _flag_of_entry(node)
-    return Card(node.id, "node", tuple(lines), node.name, flag)
-
-
-def _make_fold_card(fold: FoldEntry) -> Card:
-    title = f"{fold.id} {fold.title}".rstrip()
-    lines = [CardLine(cut_middle(title, TITLE_COLUMNS), "b", "")]
-    lines += _make_remark_lines(fold.remarks)
-    # An id alone is never cut.
-    whole_title = title if fold.title else ""
-    return Card(fold.id, "fold", tuple(lines), whole_title, _flag_of_entry(fold))
-
-
-def _make_remark_lines(remarks: Iterable[Remark]) -> list[CardLine]:
-    # Without a caption, a remark is for the text alone.
-    return [_make_remark_line(remark) for remark in remarks if remark.caption]
-
-
-def _flag_of_entry(entry: NodeEntry | FoldEntry) -> str:
-    # What was searched for comes first: with `since`, all of a graph may be new.
-    if entry.is_found:
-        return "found"
-    return "new" if entry.is_new else ""
-
-
-def list_folds(contents: GraphContents) -> list[Folded]:
+def list_folds(contents: GraphContents, room: Room) -> list[Folded]:
     """List the folds of a graph, each with a picture of what is in it."""
     folds = (entry for entry in contents.entries if isinstance(entry, FoldEntry))
     # Opened when it is asked for: what is in a fold may have folds of its own, and a layout each.
-    return [Folded(fold.summary, partial(_open_fold, fold)) for fold in folds]
+    return [Folded(fold.summary, partial(_open_fold, fold, room)) for fold in folds]
 
 
-def _open_fold(fold: FoldEntry) -> tuple[str, str, list[Folded]]:
+def _open_fold(fold: FoldEntry, room: Room) -> tuple[str, str, list[Folded]]:
     """Return SVG, text and folds of what is in it, as `Folded.open` is to."""
     if fold.open is None:
         return "", join_lines(list(fold.leaf_labels)), []
     contents = fold.open()
-    svg = draw_sheet(make_sheet(contents), label=fold.summary)
-    return svg, fold_text(fold, contents), list_folds(contents)
+    svg = draw_sheet(make_sheet(contents), room, label=fold.summary)
+    return svg, fold_text(fold, contents), list_folds(contents, room)
 
 
 # -- places ------------------------------------------------------------------------
@@ -309,6 +205,21 @@ class Route(NamedTuple):
     """The card that it goes to."""
     points: list[Point]
     """The end of one curve is the beginning of the next: 3n + 1 points."""
+
+
+class DotLine(NamedTuple):
+    """A line between two cards, as the layout needs it."""
+
+    tail: str
+    """The card that it starts at."""
+    head: str
+    """The card that it goes to."""
+    has_sign: bool
+    """True if it is longer than others, so that there is room for a sign on it."""
+    is_to_leaf: bool
+    """True from an accumulator to its leaf."""
+    ports: str = ""
+    """Where it leaves and arrives, in the words of DOT; empty for the middles of two sides."""
 
 
 class GraphLayout(NamedTuple):
@@ -327,8 +238,10 @@ class GraphLayout(NamedTuple):
 class GraphStage(NamedTuple):
     """The layout of a whole run: how large its cards are, where they and its lines are."""
 
-    sizes: Mapping[str, tuple[float, float]]
-    """Width and height of each card, as large as it ever is."""
+    direction: str
+    """ "right" or "down": the way of backward."""
+    sizes: Mapping[str, CardSize]
+    """The size of each card, as large as it ever is."""
     places: Mapping[str, Point]
     """The middles of cards, with y downwards."""
     routes: list[Route]
@@ -340,7 +253,7 @@ class GraphStage(NamedTuple):
 
 
 def _rename_all(sheets: list[GraphSheet]) -> list[GraphSheet] | None:
-    """Give nodes names that they keep from step to step; None if a run is not laid out together."""
+    """Give cards names that they keep from step to step; None if a run is not laid out together."""
     names: dict[object, str] = {}
     renamed = []
     for sheet in sheets:
@@ -352,13 +265,10 @@ def _rename_all(sheets: list[GraphSheet]) -> list[GraphSheet] | None:
         for old, key in keys.items():
             new_names[old] = names.setdefault(key, f"n{len(names)}")
         renamed.append(_rename_cards(sheet, new_names))
-    largest = 0
-    all_names: set[str] = set()
-    for sheet in renamed:
-        largest = max(largest, len(sheet.cards))
-        all_names |= {card.name for card in sheet.cards}
-    fits = len(sheets) > 1 and len(all_names) <= max(MOST_TOGETHER, 2 * largest)
-    return renamed if fits else None
+    slots = _share_slots(renamed)
+    largest = max((len(sheet.cards) for sheet in renamed), default=0)
+    fits = len(sheets) > 1 and len(set(slots.values())) <= max(MOST_TOGETHER, 2 * largest)
+    return [_rename_cards(sheet, slots) for sheet in renamed] if fits else None
 
 
 def _rename_cards(sheet: GraphSheet, names: Mapping[str, str]) -> GraphSheet:
@@ -371,76 +281,232 @@ def _rename_cards(sheet: GraphSheet, names: Mapping[str, str]) -> GraphSheet:
     return sheet._replace(cards=cards, edges=edges)
 
 
-def place_sheets(sheets: Sequence[GraphSheet]) -> GraphStage:
+def _share_slots(sheets: Sequence[GraphSheet]) -> dict[str, str]:
+    """Return card -> the name of its place, which it has after another card that is no longer there.
+
+    The graph of each round of a loop is drawn where that of the round before was: below one another,
+    they would leave most of the picture empty.
+    """
+    last_steps = {card.name: step for step, sheet in enumerate(sheets) for card in sheet.cards}
+    free_from: dict[object, dict[str, int]] = {}
+    slots: dict[str, str] = {}
+    for step, sheet in enumerate(sheets):
+        heads: dict[str, list[str]] = {}
+        for edge in sheet.edges:
+            if edge.kind in ("next", "leaf"):
+                heads.setdefault(edge.tail, []).append(edge.head)
+        # An edge leads to a card that is further behind: the last come first.
+        for card in reversed(sheet.cards):
+            if card.name in slots:
+                continue
+            ends = tuple(slots.get(head, head) for head in heads.get(card.name, ()))
+            alike = free_from.setdefault((card.kind, card.lines[0].text, ends), {})
+            free = (slot for slot, last in alike.items() if last < step)
+            slots[card.name] = next(free, card.name)
+            alike[slots[card.name]] = last_steps[card.name]
+    return slots
+
+
+def place_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     """Lay out all cards of a run together, each as large as it ever is."""
-    sizes: dict[str, tuple[float, float]] = {}
+    sizes: dict[str, CardSize] = {}
     lines: Counter[tuple[str, str]] = Counter()
+    with_sign: set[tuple[str, str]] = set()
+    to_leaf: set[tuple[str, str]] = set()
     for sheet in sheets:
         for card in sheet.cards:
-            card_width, card_height = sizes.get(card.name, (0, 0))
-            sizes[card.name] = max(card_width, card.width), max(card_height, card.height)
+            sizes[card.name] = sizes.get(card.name, CardSize()).unite(card.size)
         # As many lines between two cards as there are at once in any step.
         lines |= Counter((edge.tail, edge.head) for edge in sheet.edges)
-    notes_width = _width_of_notes(sheets)
-    foot = 18 * max(len(sheet.contents.notes) for sheet in sheets)
+        with_sign |= {(edge.tail, edge.head) for edge in sheet.edges if edge.has_sign}
+        to_leaf |= {(edge.tail, edge.head) for edge in sheet.edges if edge.kind == "leaf"}
+    notes_of_sheets = [_wrap_notes(sheet, room) for sheet in sheets]
+    notes_width = max(
+        (text_width(note, "m") for notes in notes_of_sheets for note in notes), default=0
+    )
+    foot = NOTE * max(map(len, notes_of_sheets))
     if not sizes:
-        return GraphStage({}, {}, [], 26, (max(320, 2 * EDGE + notes_width), 44 + foot))
-    top = _height_of_head(sheets)
-    layout_found = lay_out(layout.render, write_dot(sizes, lines.elements()))
+        widest = max(_width_of_head(sheets, room, ""), notes_width)
+        return GraphStage("", {}, {}, [], HEAD, (widest + 2 * EDGE, HEAD + FOOT + foot))
+    dot_lines = [DotLine(*ends, ends in with_sign, ends in to_leaf) for ends in lines.elements()]
+    direction, found = _choose_layout(sizes, dot_lines, room)
+    # The areas of cards are larger than what is drawn: there may be nothing at the upper edge.
+    lowest, highest = _find_ends(sizes, found, direction)
 
     def turn_upright(point: Point) -> Point:
         # In Graphviz y goes up from the bottom, in SVG down from the top.
         x, y = point
-        return x + EDGE, layout_found.height - y + top
+        return x + EDGE, highest - y + HEAD
 
-    places = {name: turn_upright(point) for name, point in layout_found.places.items()}
+    places = {name: turn_upright(point) for name, point in found.places.items()}
     routes = [
-        route._replace(points=list(map(turn_upright, route.points)))
-        for route in layout_found.routes
+        route._replace(points=list(map(turn_upright, route.points))) for route in found.routes
     ]
-    widest = max(_width_of_head(sheets), min(notes_width, NOTE_WIDTH), layout_found.width)
-    bottom = top + layout_found.height
-    return GraphStage(sizes, places, routes, bottom, (widest + 2 * EDGE, bottom + foot + EDGE))
+    widest = max(_width_of_head(sheets, room, direction), notes_width, found.width)
+    bottom = HEAD + highest - lowest
+    return GraphStage(
+        direction,
+        sizes,
+        places,
+        routes,
+        bottom,
+        (widest + 2 * EDGE, bottom + foot + FOOT),
+    )
 
 
-def _width_of_notes(sheets: Sequence[GraphSheet]) -> float:
-    widest = 0.0
-    for sheet in sheets:
-        for note in sheet.contents.notes:
-            widest = max(widest, text_width(shorten_text(note, NOTE_COLUMNS), "m"))
-    return widest
+def _choose_layout(
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], room: Room
+) -> tuple[str, GraphLayout]:
+    """Lay out to the right; if that is wider than the room and downwards is not as wide, downwards."""
+    # Most graphs that are too wide are so by their longest chain alone, which needs no layout.
+    is_chain_too_long = _length_of_longest_chain(sizes, lines) > room.width
+    if room.direction == "down" or (not room.direction and is_chain_too_long):
+        return "down", _lay_out_down(sizes, lines, room)
+    right = lay_out(layout.render, write_dot(_list_areas(sizes, "right"), lines, "right"))
+    if room.direction == "right" or right.width + 2 * EDGE <= room.width:
+        return "right", right
+    down = _lay_out_down(sizes, lines, room)
+    return ("down", down) if down.width < right.width else ("right", right)
 
 
-def _width_of_head(sheets: Sequence[GraphSheet]) -> float:
-    widest = max(text_width(sheet.contents.heading.caption) for sheet in sheets)
-    if any(sheet.has_changes for sheet in sheets):
-        widest = max(widest, text_width(_legend()) + 16)
-    return widest
+def _list_areas(sizes: Mapping[str, CardSize], direction: str) -> dict[str, tuple[float, float]]:
+    return {name: size.area(direction) for name, size in sizes.items()}
 
 
-def _height_of_head(sheets: Sequence[GraphSheet]) -> int:
-    """Return the room above the first card: for the heading, the legend of the diamonds, flags."""
-    top = EDGE + 22
-    if any(sheet.has_changes for sheet in sheets):
-        top += 18
-    # A flag reaches above its card, and would cover the heading.
-    if any(card.flag for sheet in sheets for card in sheet.cards):
-        top += 6
-    return top
+def _lay_out_down(
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], room: Room
+) -> GraphLayout:
+    """Lay out from the top down, with leaves beside their accumulators where the width allows it."""
+    beside = _lay_out_with_leaves_beside(sizes, lines)
+    if beside.width + 2 * EDGE <= room.width:
+        return beside
+    below = lay_out(layout.render, write_dot(_list_areas(sizes, "down"), lines, "down"))
+    return below if below.width < beside.width else beside
 
 
-def write_dot(sizes: Mapping[str, tuple[float, float]], lines: Iterable[tuple[str, str]]) -> str:
+def _lay_out_with_leaves_beside(
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine]
+) -> GraphLayout:
+    """Lay out from the top down, with each leaf to the right of its accumulator.
+
+    Graphviz knows the two as one: as neighbours of their own, it would put others between them.
+    """
+    sum_of: dict[str, str] = {}
+    for line in lines:
+        # Of a run, a leaf may have one accumulator after another: the first is beside it.
+        if line.is_to_leaf:
+            sum_of.setdefault(line.head, line.tail)
+    leaf_of = {accumulator: leaf for leaf, accumulator in sum_of.items()}
+    areas = _list_areas(sizes, "down")
+    for accumulator, leaf in leaf_of.items():
+        first, second = sizes[accumulator], sizes[leaf]
+        width = first.width + LEAF_GAP + second.width + second.beside_width
+        areas[accumulator] = (width, max(first.height, second.height))
+        del areas[leaf]
+    joined = []
+    for line in lines:
+        # The accumulator is at the left of the two.
+        ports = "[headport=nw]" if line.head in leaf_of else ""
+        tail, head = sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head)
+        if leaf_of.get(line.tail) != line.head:
+            joined.append(line._replace(tail=tail, head=head, ports=ports))
+    found = lay_out(layout.render, write_dot(areas, joined, "down"))
+    places, routes = dict(found.places), []
+    for accumulator, leaf in leaf_of.items():
+        x, y = places[accumulator]
+        left = x - areas[accumulator][0] / 2
+        start = left + sizes[accumulator].width
+        places[accumulator] = (left + sizes[accumulator].width / 2, y)
+        places[leaf] = (start + LEAF_GAP + sizes[leaf].width / 2, y)
+        points = [(start + LEAF_GAP * part / 3, y) for part in range(4)]
+        routes.append(Route(accumulator, leaf, points))
+    waiting: dict[tuple[str, str], list[list[Point]]] = {}
+    for route in found.routes:
+        waiting.setdefault((route.tail, route.head), []).append(route.points)
+    for line in lines:
+        if leaf_of.get(line.tail) != line.head:
+            known = (sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head))
+            routes.append(Route(line.tail, line.head, waiting[known].pop(0)))
+    return found._replace(places=places, routes=routes)
+
+
+def _length_of_longest_chain(sizes: Mapping[str, CardSize], lines: Sequence[DotLine]) -> float:
+    """Return how wide the cards of the longest chain are, side by side without a gap."""
+    heads: dict[str, set[str]] = {name: set() for name in sizes}
+    waiting = dict.fromkeys(sizes, 0)
+    for tail, head, *_ in set(lines):
+        heads[tail].add(head)
+        waiting[head] += 1
+    lengths = {name: size.area("right")[0] for name, size in sizes.items()}
+    ready = [name for name, count in waiting.items() if not count]
+    reached = dict(lengths)
+    # Those on a circle never get ready, and count with their own width alone.
+    while ready:
+        name = ready.pop()
+        for head in heads[name]:
+            reached[head] = max(reached[head], reached[name] + lengths[head])
+            waiting[head] -= 1
+            if not waiting[head]:
+                ready.append(head)
+    return max(reached.values())
+
+
+def _find_ends(
+    sizes: Mapping[str, CardSize], found: GraphLayout, direction: str
+) -> tuple[float, float]:
+    """Return the lowest and the highest y of anything that is drawn, with y upwards."""
+    ends: list[float] = []
+    for name, (_, y) in found.places.items():
+        size = sizes[name]
+        below = size.beside_height if direction == "right" else 0
+        half = max(size.height, 0 if direction == "right" else size.beside_height) / 2
+        ends += [y + half + 1, y - half - below - 1]
+    for route in found.routes:
+        ends += [y for _, y in route.points]
+    return min(ends), max(ends)
+
+
+def _wrap_notes(sheet: GraphSheet, room: Room) -> list[str]:
+    """Return the lines below the cards, none of which is wider than the room."""
+    columns = columns_that_fit(room.width - 2 * EDGE, "m")
+    lines: list[str] = []
+    for note in (*sheet.contents.asides, *sheet.contents.notes):
+        lines += wrap_text(note, columns, most=MOST_NOTE_LINES)
+    return lines
+
+
+def _heading_of(sheet: GraphSheet, room: Room, direction: str) -> str:
+    if not sheet.cards:
+        columns = columns_that_fit(room.width - 2 * EDGE, "m")
+        return shorten_text(sheet.contents.heading.caption, columns)
+    if direction == "right":
+        return gettext("Backward runs to the right.")
+    return gettext("Backward runs down.")
+
+
+def _width_of_head(sheets: Sequence[GraphSheet], room: Room, direction: str) -> float:
+    return max(text_width(_heading_of(sheet, room, direction)) for sheet in sheets)
+
+
+def write_dot(
+    areas: Mapping[str, tuple[float, float]], lines: Iterable[DotLine], direction: str
+) -> str:
     """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
+    goes_right = direction == "right"
+    rank = "LR nodesep=.09 ranksep=.3" if goes_right else "TB nodesep=.2 ranksep=.2"
+    # Lines go from side to side, and not to corners.
+    ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.
     dot = [
-        "digraph{graph[rankdir=TB nodesep=.3 ranksep=.4 ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
-        'node[shape=box fixedsize=true label=""]edge[dir=none]',
+        f"digraph{{graph[rankdir={rank} ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
+        f'node[shape=box fixedsize=true label=""]edge[dir=none {ports}]',
     ]
-    for name, (card_width, card_height) in sizes.items():
+    for name, (width, height) in areas.items():
         # DOT counts in inches of 72 points.
-        dot.append(f'"{name}"[width={card_width / 72:.4f} height={card_height / 72:.4f}]')
-    for tail, head in lines:
-        dot.append(f'"{tail}"->"{head}"')
+        dot.append(f'"{name}"[width={width / 72:.4f} height={height / 72:.4f}]')
+    for line in lines:
+        length = "[minlen=2]" if line.has_sign else ""
+        dot.append(f'"{line.tail}"->"{line.head}"{length}{line.ports}')
     return "\n".join([*dot, "}"])
 
 
@@ -472,122 +538,129 @@ def lay_out(render: Callable[[str], str], dot: str) -> GraphLayout:
 # -- drawing -----------------------------------------------------------------------
 
 
-def draw_sheet(sheet: GraphSheet, stage: GraphStage | None = None, label: str = "") -> str:
+def draw_sheet(
+    sheet: GraphSheet, room: Room = PAGE, stage: GraphStage | None = None, label: str = ""
+) -> str:
     """Draw a picture on the stage of its run, or laid out by itself; returns the SVG document."""
     canvas, contents = Canvas(), sheet.contents
-    stage = stage or place_sheets([sheet])
-    if sheet.cards:
-        canvas.text(EDGE, EDGE + 10, contents.heading.caption, "m")
-    else:
-        canvas.text(EDGE, 26, gettext("no tensors to show"), "m")
-    if sheet.has_changes:
-        canvas.mark("was", EDGE + 5, EDGE + 22)
-        canvas.text(EDGE + 16, EDGE + 26, _legend(), "m")
+    stage = stage or place_sheets([sheet], room)
+    canvas.text(EDGE, 12, _heading_of(sheet, room, stage.direction), "m")
     waiting: dict[tuple[str, str], list[list[Point]]] = {}
     for route in stage.routes:
         waiting.setdefault((route.tail, route.head), []).append(route.points)
-    for edge in sheet.edges:
+    cards = {card.name: card for card in sheet.cards}
+    numbers: dict[tuple[str, str], list[tuple[str, list[Point]]]] = {}
+    # What flows is drawn last: it must not be below the lines that it crosses.
+    for edge in sorted(sheet.edges, key=lambda edge: edge.state == "flows"):
         # Two between the same cards take their routes in turn.
-        _draw_edge(canvas, edge, waiting[edge.tail, edge.head].pop(0))
+        points = waiting[edge.tail, edge.head].pop(0)
+        # A leaf may be beside its accumulator where all others are below one another.
+        is_level = abs(stage.places[edge.tail][1] - stage.places[edge.head][1]) < 1
+        direction = "right" if edge.kind == "leaf" and is_level else stage.direction
+        ends = (
+            _find_side(stage, cards[edge.tail], direction, 1),
+            _find_side(stage, cards[edge.head], direction, -1),
+        )
+        if direction == "down" and cards[edge.head].is_disc:
+            ends = ends[0], _find_point_on_disc(stage.places[edge.head], points[-1])
+        _draw_edge(canvas, edge, points, ends)
+        numbers.setdefault((edge.tail, edge.head), []).append((edge.label, points))
+    for parallel in numbers.values():
+        _draw_count(canvas, parallel)
     for card in sheet.cards:
-        _draw_card(canvas, card, stage.places[card.name], stage.sizes[card.name])
-    for place, note in enumerate(contents.notes):
-        canvas.text(EDGE, stage.foot + 20 + 18 * place, note, "m", NOTE_COLUMNS)
-    summary = contents.summary if sheet.cards else gettext("Graph picture without tensors")
+        draw_card(canvas, card, stage.places[card.name], stage.direction)
+    for place, note in enumerate(_wrap_notes(sheet, room)):
+        canvas.text(EDGE, stage.foot + 15 + NOTE * place, note, "m")
+    summary = contents.summary if contents.listed else gettext("Graph picture without tensors")
     return canvas.svg(*stage.size, label or summary, contents.is_whole)
 
 
-def _legend() -> str:
-    return gettext("marks what changed since the earlier look")
+def _find_side(stage: GraphStage, card: Card, direction: str, sign: int) -> Point:
+    """Return the middle of the side of a box at which lines leave it (sign 1), or arrive (-1)."""
+    x, y = stage.places[card.name]
+    if direction == "right":
+        return x + sign * card.size.width / 2, y
+    return x, y + sign * card.size.height / 2
 
 
-def _draw_edge(canvas: Canvas, edge: GraphEdge, points: list[Point]) -> None:
-    line, tip, ink = {
-        "next": ("arrow", "tip", "t"),
-        "name": ("arrow dash", "tip", "t"),
-        "leaf": ("leaf-l", "leaf-t", "leaf-t"),
-    }[edge.kind]
-    end, before = points[-1], points[-2]
-    dx, dy = end[0] - before[0], end[1] - before[1]
+def _find_point_on_disc(middle: Point, outside: Point) -> Point:
+    """Return the point of an accumulator's sign that is nearest to a point outside of it."""
+    part = DISC / 2 / (_measure_distance(middle, outside) or 1.0)
+    x, y = middle
+    return x + part * (outside[0] - x), y + part * (outside[1] - y)
+
+
+_LOOKS_OF_EDGES = {
+    "flows": ("flow", "flow-t"),
+    "freed": ("thin", "thin-t"),
+    "cut": ("arrow dash", ""),
+    "saved": ("arrow dash", ""),
+}
+"""Classes of the line and of its tip, by the state or the kind of an edge."""
+
+
+def _draw_edge(
+    canvas: Canvas, edge: GraphEdge, points: list[Point], ends: tuple[Point, Point]
+) -> None:
+    look = _LOOKS_OF_EDGES.get(edge.state) or _LOOKS_OF_EDGES.get(edge.kind)
+    line, tip = look or ("arrow", "tip")
+    start, end = ends
+    scale = 1.3 if edge.state == "flows" else 1.0
+    # Boxes are in the middle of the areas that Graphviz knows: a line goes on to their sides.
+    goes_on = _measure_distance(points[-1], end) > 1.5
+    before = points[-1] if goes_on else points[-2]
     # Two points in one place have no direction, and no length to divide by.
-    length = (dx * dx + dy * dy) ** 0.5 or 1.0
-    ux, uy = dx / length, dy / length
+    length = _measure_distance(before, end) or 1.0
+    ux, uy = (end[0] - before[0]) / length, (end[1] - before[1]) / length
     # The line ends at the base of its tip.
-    base = (end[0] - 8 * ux, end[1] - 8 * uy)
-    first, *others = map(format_point, (*points[:-1], base))
-    curve = f"M{first}"
+    size = scale * TIP_LENGTH if tip else 0.0
+    base = (end[0] - size * ux, end[1] - size * uy)
+    curve = f"M{format_point(start)}"
+    if _measure_distance(start, points[0]) > 1.5:
+        curve += f"L{format_point(points[0])}"
+    others = list(map(format_point, (*points[1:-1], points[-1] if goes_on else base)))
     # Each cubic curve begins where the one before ends, and has three more points.
-    for start in range(0, len(others), 3):
-        curve += "C" + " ".join(others[start : start + 3])
+    for place in range(0, len(others), 3):
+        curve += "C" + " ".join(others[place : place + 3])
+    if goes_on:
+        curve += f"L{format_point(base)}"
     canvas.path(curve, line)
-    left = (base[0] - 4 * uy, base[1] + 4 * ux)
-    right = (base[0] + 4 * uy, base[1] - 4 * ux)
-    canvas.path("M" + "L".join(map(format_point, (end, left, right))) + "z", tip)
-    if edge.kind == "next" and edge.label:
-        x, y = _point_on_curve(points, 0.3)
-        label_width = text_width(edge.label, "mono s") + 8
-        canvas.rect(x - label_width / 2, y - 7, label_width, 14, "card", 7)
-        canvas.text(x, y + 3.5, edge.label, "t mono s c")
-    elif edge.label:
-        x, y = _point_on_curve(points, 0.5)
-        canvas.text(x + 6, y + 3, edge.label, f"{ink} mono s")
+    if tip:
+        half = scale * TIP_HALF
+        left = (base[0] - half * uy, base[1] + half * ux)
+        right = (base[0] + half * uy, base[1] - half * ux)
+        canvas.path("M" + "L".join(map(format_point, (end, left, right))) + "z", tip)
+    if edge.kind == "cut":
+        meaning = gettext("the same memory, and no gradient goes from one to the other")
+        _draw_label(canvas, points, "✂", meaning)
+
+
+def _measure_distance(first: Point, second: Point) -> float:
+    return ((first[0] - second[0]) ** 2 + (first[1] - second[1]) ** 2) ** 0.5
+
+
+def _draw_count(canvas: Canvas, parallel: list[tuple[str, list[Point]]]) -> None:
+    """Draw how many edges go the same way, with their indices as the tooltip."""
+    labels = [label for label, _ in parallel if label]
+    if not labels:
+        return
+    ends = ", ".join(f"next_functions[{label}]" for label in sorted(labels, key=int))
+    _draw_label(canvas, parallel[0][1], f"{len(labels)}\u00d7", ends)
+
+
+def _draw_label(canvas: Canvas, points: list[Point], text: str, whole: str) -> None:
+    """Draw a short text on the middle of a line, with what it means as its tooltip."""
+    curves = (len(points) - 1) // 3
+    middle = 3 * (curves // 2)
+    x, y = _point_on_curve(points[middle : middle + 4], 0.5)
+    label_width = text_width(text, "") + 4
+    canvas.rect(x - label_width / 2, y - 7, label_width, 14, "page", 4)
+    canvas.text(x, y + 4.5, text, "t c", whole=whole)
 
 
 def _point_on_curve(points: list[Point], t: float) -> Point:
-    """Return a point on the first cubic curve of a route, by Bernstein's polynomials."""
-    (ax, ay), (bx, by), (cx, cy), (dx, dy) = points[:4]
+    """Return a point on a cubic curve, by Bernstein's polynomials."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = points
     s = 1 - t
     a, b, c, d = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
     return (a * ax + b * bx + c * cx + d * dx, a * ay + b * by + c * cy + d * dy)
-
-
-def _draw_card(canvas: Canvas, card: Card, middle: Point, size: tuple[float, float]) -> None:
-    x, y = middle
-    left, top = x - size[0] / 2, y - size[1] / 2
-    box = _box_of_card(card)
-    # A tensor has a hue of its own, unless the box says that something is wrong.
-    tensor_id = card.name if card.kind in ("name", "leaf") and box != "bad" else ""
-    radius = 6 if card.kind in ("node", "fold") else 12
-    canvas.rect(left, top, *size, box, radius, tensor_id)
-    if card.flag:
-        _draw_flag(canvas, card.flag, left, top)
-    ink = "m" if card.kind == "off" else "t"
-    void_ink = "m"
-    # Muted ink has too little contrast on these.
-    if box.startswith(("bad", "new")):
-        ink = void_ink = "t"
-    inks = {"cross": "bad-t", "warn": "bad-t", "was": "new-t", "void": void_ink}
-    for place, line in enumerate(card.lines):
-        line_y = top + 17 + place * ROW
-        # Below the first line, the title, is a little more room.
-        if place > 0:
-            line_y += 3
-        style = f"{inks.get(line.sign, ink)} {line.style}"
-        if line.sign:
-            canvas.mark(line.sign, left + PAD + 4, line_y - 4)
-            canvas.text(left + PAD + 16, line_y, line.text, style)
-        else:
-            whole = card.title if place == 0 else ""
-            canvas.text(x, line_y, line.text, f"{style} c", whole=whole)
-
-
-def _box_of_card(card: Card) -> str:
-    # In the order of what a reader must not miss.
-    if card.flag == "wrong" or card.has_sign("cross"):
-        return "bad"
-    if card.flag and card.kind in ("name", "leaf"):
-        return f"{card.kind} fresh"
-    if card.flag:
-        return "new dash" if card.kind == "fold" else "new"
-    return {"node": "band", "name": "name", "leaf": "leaf"}.get(card.kind, "card dash")
-
-
-def _draw_flag(canvas: Canvas, flag: str, left: float, top: float) -> None:
-    """Draw a flag at the upper left corner of a card."""
-    tone, text = "new", gettext(flag)
-    # A sign, too: colour alone does not reach everybody.
-    if flag == "wrong":
-        tone, text = "bad", f"✖ {text}"
-    flag_width = max(30.0, text_width(text, "s b") + 9)
-    canvas.rect(left - 5, top - 11, flag_width, 15, tone, 3)
-    canvas.text(left - 5 + flag_width / 2, top, text, f"{tone}-t s b c")

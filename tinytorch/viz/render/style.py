@@ -78,6 +78,9 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "arrow": (("stroke", "ink"),),
     "tip": (("fill", "ink"),),
     "thin": (("stroke", "line"),),
+    "thin-t": (("fill", "line"),),
+    "flow": (("stroke", "new-line"),),
+    "flow-t": (("fill", "new-line"),),
 }
 """Class -> (property, palette name) pairs: pictures use these and nothing else for colour."""
 _PARTS = {
@@ -96,6 +99,7 @@ for _kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES):
 _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("arrow", "thin", "count-l", "leaf-l", "bad-l"), "fill:none;stroke-width:1.5"),
     (("thin",), "stroke-width:1"),
+    (("flow",), "fill:none;stroke-width:3"),
     (("dash",), "stroke-dasharray:4 3"),
     (("new", "bad", "fresh"), "stroke-width:2"),
     ((), f".tt-pic text{{font-family:{SANS};font-size:12px;white-space:pre}}"),

@@ -7,7 +7,6 @@ from .contents import (
     GraphEdge,
     MemoryContents,
     NamedTensor,
-    NamedTensors,
     NodeEntry,
     PackEntry,
     Remark,
@@ -15,11 +14,12 @@ from .contents import (
     StorageEntry,
     TensorEntry,
 )
+from .graph_flow import find_backward_root
 from .graph_remarks import describe_graph
 from .left_behind import describe_kept_graphs
 from .memory_remarks import describe_memory
 from .select_nodes import NodeSelection, select_nodes
-from .select_storages import select_storages
+from .select_storages import check_option, select_storages
 from .step_sentences import describe
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "GraphEdge",
     "MemoryContents",
     "NamedTensor",
-    "NamedTensors",
     "NodeEntry",
     "NodeSelection",
     "PackEntry",
@@ -37,10 +36,12 @@ __all__ = [
     "RemarkKind",
     "StorageEntry",
     "TensorEntry",
+    "check_option",
     "describe",
     "describe_graph",
     "describe_kept_graphs",
     "describe_memory",
+    "find_backward_root",
     "select_nodes",
     "select_storages",
 ]

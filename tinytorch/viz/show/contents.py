@@ -19,7 +19,7 @@ MOST_ARCS = 8
 _AnyKind = Literal["heading", "title", "more", "changed", "note"]
 _StorageKind = Literal["size", "objects", "cells", "summary", "changed cells"]
 _TensorKind = Literal["geometry", "stride", "dtype", "history", "base", "grad", "hazard"]
-_NodeKind = Literal["gradient", "gradient changed", "edge"]
+_NodeKind = Literal["gradient", "gradient changed", "edge", "goes on"]
 _FoldKind = Literal["node kind", "count", "count maybe written", "leaves", "results"]
 _SavedKind = Literal[
     # Backward raises, or does so if it opens this: stale, detached, or refused.
@@ -36,9 +36,11 @@ _SavedKind = Literal[
     # Of each, behind that:
     "writing line",
     "maybe written",
+    "saved before",
+    "more saved",
 ]
 RemarkKind = _AnyKind | _StorageKind | _TensorKind | _NodeKind | _SavedKind | _FoldKind
-"""All kinds of remarks. Tables of some of them: `REMARK_LOOKS` in `render/graph_svg.py`, `_INKS` in
+"""All kinds of remarks. Tables of some of them: `REMARK_LOOKS` in `render/graph_cards.py`, `_INKS` in
 `render/memory_rows.py`, `_SENTENCES_OF_OWN` and `_OF_LINE_BEFORE` in `render/text.py`."""
 
 
@@ -158,7 +160,7 @@ class MemoryContents:
 
 @dataclass(frozen=True)
 class NamedTensor:
-    """A tensor in a graph picture: a name that leads to its node, or a leaf."""
+    """A tensor in a graph picture: one that a node made, a leaf, or one that is cut off."""
 
     id: str
     """The id of its record: cards and edges are named by it."""
@@ -166,25 +168,20 @@ class NamedTensor:
     """Its names joined, or words where it has none."""
     sentence: str
     """Where it is in the graph, for the text: made by a node, a leaf, or neither."""
-    caption: str
-    """What its card has below the label."""
+    has_name: bool
+    """True if the program has a name for it."""
+    grad: str
+    """What the drawing says of its .grad; empty where there is nothing to say."""
     is_grad_leaf: bool
     """True for a leaf that requires grad."""
     is_new: bool
     """True if the earlier snapshot did not have it."""
+    has_new_grad: bool
+    """True if its .grad came, or has other values than before."""
     changes: tuple[str, ...]
     """What changed in it, a sentence each."""
-
-
-@dataclass(frozen=True)
-class NamedTensors:
-    """Several tensors of a graph picture that share a card."""
-
-    id: str
-    """The name of its card."""
-    headings: tuple[str, ...]
-    """The lines above the tensors."""
-    tensors: tuple[NamedTensor, ...]
+    marks: tuple[str, ...] = ()
+    """Those of them that the drawing has in words."""
 
 
 @dataclass(frozen=True)
@@ -202,10 +199,16 @@ class NodeEntry:
     has_wrong_gradient: bool
     """True if the step player knows that a backward computed a wrong gradient from what it
     saved."""
+    is_freed: bool
+    """True if a backward has let go of something that it had saved."""
+    flows: bool
+    """True if a gradient is known to have gone through it since the earlier snapshot."""
+    results: tuple[NamedTensor, ...]
+    """The tensors with names that it made."""
     remarks: tuple[Remark, ...]
     """Kinds: gradient, gradient changed, edge; of each thing that it saved raises, or the state (live,
     number, packed, once, freed, unreadable; for live also unchanged, written unseen), then writing
-    line, maybe written, changed; more; raises of the node itself."""
+    line, maybe written, saved before; more saved, goes on; raises of the node itself."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,8 @@ class FoldEntry:
     """True if the earlier snapshot had none of its nodes."""
     is_found: bool
     """True if `find` names one of its nodes."""
+    flows: bool
+    """True if a gradient is known to have gone through one of its nodes."""
     remarks: tuple[Remark, ...]
     """Kinds: heading, node kind, more; raises, written unseen, count (of other states), count maybe
     written; leaves, results, changed, edge."""
@@ -248,9 +253,18 @@ class GraphEdge(NamedTuple):
     head: str
     """The id of that which it goes to."""
     kind: str
-    """ "name" from a tensor to its node, "next" along next_functions, "leaf" to an accumulated leaf."""
+    """ "next" along next_functions, "leaf" to an accumulated leaf, "saved" from a node to a tensor that
+    it saved and that gets no gradient, "cut" between two tensors over the same memory."""
     label: str = ""
-    """The index in next_functions where there are several, or `.grad`."""
+    """The index in next_functions, where several edges go the same way."""
+    state: str = ""
+    """ "flows" if a gradient is known to have gone along it since the earlier snapshot, "freed" if it
+    comes from a node that has let go of what it had saved."""
+
+    @property
+    def has_sign(self) -> bool:
+        """True if the drawing has something on the line."""
+        return self.kind == "cut" or bool(self.label)
 
 
 @dataclass(frozen=True)
@@ -267,17 +281,16 @@ class GraphContents:
     """The tensors of the text, which has a line for each of them."""
     not_listed: str
     """How many tensors have no line in the text; empty if all have."""
-    results: tuple[NamedTensor, ...]
-    """The named tensors that nodes here made."""
     entries: tuple[NodeEntry | FoldEntry, ...]
     """The nodes and folds in order."""
     leaves: tuple[NamedTensor, ...]
     """The leaves that nodes here accumulate into."""
     without_graph: tuple[NamedTensor, ...]
     """Leaves that require grad and from which no node here was computed."""
-    groups: tuple[NamedTensors, ...]
-    """Cards of several tensors: those off the graph, and leaves without a graph where they
-    are many."""
+    cut_off: tuple[NamedTensor, ...]
+    """Tensors that share memory with one on the graph and get no gradient of it."""
+    asides: tuple[str, ...]
+    """Lines of the drawing alone: which tensors have no place in it."""
     outside: tuple[OutsideEntry, ...]
     """Of an opened fold: what is around it."""
     edges: tuple[GraphEdge, ...]

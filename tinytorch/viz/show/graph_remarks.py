@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from ..diagnose import (
@@ -20,7 +20,6 @@ from ..wording import (
     cut_middle,
     escape_name,
     escape_unseen,
-    format_shape,
     format_value,
     gettext,
     join_few_names,
@@ -34,12 +33,13 @@ from .contents import (
     GraphContents,
     GraphEdge,
     NamedTensor,
-    NamedTensors,
     NodeEntry,
     OutsideEntry,
     Remark,
     RemarkKind,
 )
+from .graph_cuts import GraphCut, find_cuts
+from .graph_flow import find_flow
 from .select_nodes import FOLD_ABOVE, MOST_LEAVES, NodeFold, NodeSelection, has_noted_modules
 from .sentences import (
     GRAPH_FACTS,
@@ -55,35 +55,45 @@ from .sentences import (
 
 MOST_KINDS = 4
 """How many kinds of nodes the card of a fold has."""
-MOST_LOOSE = 12
-"""More leaves without a graph than this share a card."""
+MOST_LOOSE = 6
+"""More leaves without a graph than this have one line."""
+MOST_GRAD_VALUES, GRAD_COLUMNS = 4, 20
+"""A gradient of more values, or of longer ones, is not written beside its tensor."""
 SAVED_COLUMNS = 14
 """How many columns of a card an attribute of a node (`self`) may have."""
-LABEL_COLUMNS = 26
+LABEL_COLUMNS = 20
 """How many columns of a card the label of what was saved may have."""
 _KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "raises", "written unseen": "written unseen"}
 """Of what the nodes of a fold saved: all other states are counted without a sign."""
 
 
 def describe_graph(
-    changed: Changes, selection: NodeSelection, wrong_nodes: Collection[object] = ()
+    changed: Changes,
+    selection: NodeSelection,
+    wrong_nodes: Collection[object] = (),
+    root: object = None,
 ) -> GraphContents:
     """Make everything that a graph picture says of a snapshot, with what changed in it.
 
     `wrong_nodes` has the keys of nodes whose gradient is wrong: the step player has them from
-    `blame_lines`, and no other caller knows.
+    `blame_lines`, and no other caller knows. `root`: see `find_flow`.
     """
-    return _GraphDescriber(changed, selection, wrong_nodes).describe()
+    return _GraphDescriber(changed, selection, wrong_nodes, root).describe()
 
 
 class _GraphDescriber:
     """Describes one selection of a graph; holds what all entries need."""
 
     def __init__(
-        self, changed: Changes, selection: NodeSelection, wrong_nodes: Collection[object]
+        self,
+        changed: Changes,
+        selection: NodeSelection,
+        wrong_nodes: Collection[object],
+        root: object,
     ) -> None:
         self.changed, self.snap, self.selection = changed, changed.now, selection
         self.wrong_nodes = wrong_nodes
+        self.flow = find_flow(changed, root)
         self.maybe_written = find_maybe_written(changed.now)
         """(node id, tensor id) -> the names through which it may have been written unseen."""
         self.leaf_ids = dict.fromkeys(
@@ -91,41 +101,47 @@ class _GraphDescriber:
             for entry in selection.entries
             if isinstance(entry, NodeRecord) and entry.variable is not None
         )
+        # Beside a leaf with a .grad, one without is worth a word.
+        self.has_grads = any(self.snap.tensor(leaf).grad for leaf in self.leaf_ids)
 
     def describe(self) -> GraphContents:
         """Make the contents of the picture."""
         snap, selection = self.snap, self.selection
-        results, without_graph, off_graph = self._sort_named_tensors()
-        groups = []
-        if len(without_graph) > MOST_LOOSE:
-            heading = gettext("leaves without a graph")
-            groups.append(NamedTensors("loose", (heading,), self._describe_all(without_graph)))
-            without_graph = []
-        if off_graph:
-            headings = (gettext("not on the graph"), gettext("(needs no grad)"))
-            groups.append(NamedTensors("off", headings, self._describe_all(off_graph)))
+        without_graph, off_graph = self._sort_tensors_without_node()
+        # In an opened fold, these belong to the picture around it.
+        cuts = [] if selection.outside else self._select_cuts()
+        cut_off = dict.fromkeys(cut.tensor for cut in cuts)
         listed_tensors = self._list_for_text()
         hidden = len(snap.named_tensors) - len(listed_tensors)
         outside, outside_edges = self._describe_outside()
-        edges = [
-            GraphEdge(tensor.id, selection.places[tensor.grad_fn or ""], "name")
-            for tensor in results
-        ]
+        edges: list[GraphEdge] = []
         for entry in selection.entries:
             edges += self._edges_of(entry)
+        for cut in cuts:
+            edges += self._edges_of_cut(cut)
+        loose = without_graph if len(without_graph) <= MOST_LOOSE else []
         return GraphContents(
             title=_title_of_graph(snap),
-            heading=_heading_of_graph(snap),
-            summary=_summarize_graph(self.changed),
+            heading=_heading_of_graph(snap, without_graph),
+            summary=_summarize_graph(self.changed, len(self.flow), len(cuts)),
             listed=self._describe_all(listed_tensors),
             not_listed=gettext("and {number} more, leaves or folded.", number=f"{hidden:,}")
             if hidden
             else "",
-            results=self._describe_all(results),
             entries=tuple(map(self._describe_entry, selection.entries)),
             leaves=self._describe_all(snap.tensor(leaf) for leaf in self.leaf_ids),
-            without_graph=self._describe_all(without_graph),
-            groups=tuple(groups),
+            without_graph=self._describe_all(
+                tensor for tensor in loose if tensor.id not in cut_off
+            ),
+            cut_off=self._describe_all(
+                snap.tensor(tensor) for tensor in cut_off if tensor not in self.leaf_ids
+            ),
+            asides=tuple(
+                self._list_asides(
+                    [tensor for tensor in without_graph if not loose],
+                    [tensor for tensor in off_graph if tensor.id not in cut_off],
+                )
+            ),
             outside=outside,
             edges=(*edges, *outside_edges),
             notes=tuple(_list_notes(self.changed, selection)),
@@ -136,24 +152,50 @@ class _GraphDescriber:
 
     # -- tensors -------------------------------------------------------------------
 
-    def _sort_named_tensors(
-        self,
-    ) -> tuple[list[TensorRecord], list[TensorRecord], list[TensorRecord]]:
-        """Sort the named tensors: results of nodes here, leaves without a graph, off the graph."""
-        results: list[TensorRecord] = []
+    def _sort_tensors_without_node(self) -> tuple[list[TensorRecord], list[TensorRecord]]:
+        """Sort the named tensors that no node here made or adds to: leaves, and those off the graph."""
         without_graph: list[TensorRecord] = []
         off_graph: list[TensorRecord] = []
         # Each tensor has one card: leaves are below their accumulators, others in a fold.
         drawn_elsewhere = {*self.leaf_ids, *self.selection.folded_tensors}
         for tensor in self.snap.named_tensors:
-            if tensor.id in drawn_elsewhere:
+            if tensor.id in drawn_elsewhere or tensor.grad_fn is not None:
                 continue
-            if tensor.grad_fn in self.selection.places:
-                results.append(tensor)
             # In an opened fold, these belong to the picture around it.
-            elif tensor.grad_fn is None and not self.selection.outside:
+            if not self.selection.outside:
                 (without_graph if tensor.requires_grad else off_graph).append(tensor)
-        return results, without_graph, off_graph
+        return without_graph, off_graph
+
+    def _list_asides(
+        self, loose: Sequence[TensorRecord], off_graph: Sequence[TensorRecord]
+    ) -> Iterator[str]:
+        """Yield the lines on tensors for which the drawing has no place."""
+        # Without a node the heading says all that there is to say.
+        if not self.snap.nodes:
+            return
+        if loose:
+            names = join_few_names(self.snap.label(tensor.id) for tensor in loose)
+            yield gettext("not reached: {names}", names=names)
+        if off_graph:
+            names = join_few_names(self.snap.label(tensor.id) for tensor in off_graph)
+            yield gettext("not on the graph, since they need no grad: {names}", names=names)
+
+    def _place_of_tensor(self, tensor_id: str) -> str | None:
+        """Return the id of the entry or card where a tensor on the graph is drawn."""
+        tensor = self.snap.tensor(tensor_id)
+        if tensor.grad_fn is not None:
+            return self.selection.places.get(tensor.grad_fn)
+        if tensor_id in self.leaf_ids:
+            return tensor_id
+        for entry in self.selection.entries:
+            if isinstance(entry, NodeFold) and tensor_id in entry.leaves:
+                return entry.id
+        return None
+
+    def _select_cuts(self) -> list[GraphCut]:
+        if not self.snap.nodes:
+            return []
+        return [cut for cut in find_cuts(self.snap) if self._place_of_tensor(cut.source)]
 
     def _list_for_text(self) -> list[TensorRecord]:
         """List the tensors that the text has a line for: of many leaves the first and the changed."""
@@ -172,20 +214,35 @@ class _GraphDescriber:
 
     def _describe_tensor(self, tensor: TensorRecord) -> NamedTensor:
         is_grad_leaf = bool(tensor.is_leaf and tensor.requires_grad)
-        sizes = format_shape(tensor.shape)
+        facts = self.changed.attribute_changes.get(tensor.id, {})
+        names = (
+            *list_rebound_names(self.changed, tensor),
+            *list_new_names(self.changed, tensor),
+        )
+        # A node that is new, or a gradient, has signs of its own.
+        said = [fact for fact in GRAPH_FACTS if fact in ("requires_grad", "shape")]
         return NamedTensor(
             id=tensor.id,
             label=self.snap.label(tensor.id),
             sentence=_origin_of_tensor(tensor),
-            caption=gettext("leaf {shape}", shape=sizes) if is_grad_leaf else sizes,
+            has_name=bool(tensor.names),
+            grad=self._words_of_grad(tensor),
             is_grad_leaf=is_grad_leaf,
             is_new=tensor.id in self.changed.new_tensors,
-            changes=(
-                *list_rebound_names(self.changed, tensor),
-                *list_new_names(self.changed, tensor),
-                *list_changes(self.changed, tensor.id, GRAPH_FACTS),
-            ),
+            has_new_grad=tensor.grad is not None
+            and not facts.keys().isdisjoint(("grad", "values")),
+            changes=(*names, *list_changes(self.changed, tensor.id, GRAPH_FACTS)),
+            marks=(*names, *list_changes(self.changed, tensor.id, said)),
         )
+
+    def _words_of_grad(self, tensor: TensorRecord) -> str:
+        """Return `grad 5.0` with the values of a small .grad, `no grad` beside others that have one."""
+        if tensor.grad is None:
+            is_missing = self.has_grads and tensor.id in self.leaf_ids
+            return gettext("no grad") if is_missing else ""
+        values = self.snap.values(self.snap.tensor(tensor.grad), MOST_GRAD_VALUES)
+        words = gettext("grad {values}", values=", ".join(map(format_value, values or ())))
+        return words if values and len(words) <= GRAD_COLUMNS else gettext("has grad")
 
     # -- nodes ---------------------------------------------------------------------
 
@@ -203,6 +260,13 @@ class _GraphDescriber:
             is_new=node.id in self.changed.new_nodes,
             is_found=node.id in self.selection.found,
             has_wrong_gradient=node.key in self.wrong_nodes,
+            is_freed=any(saved.state == "freed" for saved in node.saved),
+            flows=node.id in self.flow,
+            results=self._describe_all(
+                tensor
+                for tensor in map(self.snap.tensor, node.tensors)
+                if tensor.names or tensor.grad is not None
+            ),
             remarks=(
                 *self._remarks_of_gradient(node),
                 *self._remarks_of_edges(node),
@@ -273,16 +337,16 @@ class _GraphDescriber:
                         "perhaps written unseen, through {names}: backward may be silently wrong",
                         names=writer_names,
                     ),
-                    gettext("perhaps written unseen, through {names}", names=writer_names),
+                    gettext("perhaps written, through {names}", names=writer_names),
                 )
             if before is not None:
                 # The text has it in brackets behind the state.
-                yield Remark("changed", "", state_before(before))
+                yield Remark("saved before", "", state_before(before))
         if len(node.saved) > MOST_LISTED:
             number = f"{len(node.saved) - MOST_LISTED:,}"
-            yield Remark.in_both("more", gettext("and {number} more saved", number=number))
+            yield Remark.in_both("more saved", gettext("and {number} more saved", number=number))
         if node.cut:
-            yield Remark("more", "", gettext("the graph goes on"))
+            yield Remark("goes on", "", gettext("the graph goes on"))
 
     def _remark_of_saved(
         self, saved: SavedRecord, before: SavedRecord | None, is_doubtful: bool
@@ -310,6 +374,7 @@ class _GraphDescriber:
             summary=_summarize_fold(fold, title),
             is_new=self.changed.new_nodes.issuperset(fold.nodes),
             is_found=not self.selection.found.isdisjoint(fold.nodes),
+            flows=not self.flow.isdisjoint(fold.nodes),
             remarks=(
                 *_count_nodes(fold, title),
                 *self._count_saved(fold),
@@ -359,15 +424,22 @@ class _GraphDescriber:
             # One line to each card, however many nodes lead there.
             heads = dict.fromkeys(places[end] for end in entry.ends if end in places)
             return [GraphEdge(entry.id, head, "next") for head in heads]
-        # The number is the index in next_functions; a single edge needs none.
-        is_numbered = len(entry.edges) > 1
-        heads_by_index = [
-            (index, places[end]) for index, end in enumerate(entry.edges) if end in places
+        ends_by_index = [
+            (index, end, places[end])
+            for index, end in enumerate(entry.edges)
+            if end is not None and end in places
         ]
-        counts = Counter(head for _, head in heads_by_index)
+        counts = Counter(head for _, _, head in ends_by_index)
         edges = [
-            GraphEdge(entry.id, head, "next", str(index) if is_numbered else "")
-            for index, head in heads_by_index
+            # The number is the index in next_functions; an edge that goes alone needs none.
+            GraphEdge(
+                entry.id,
+                head,
+                "next",
+                str(index) if counts[head] > 1 else "",
+                self._state_of_edge(entry, end),
+            )
+            for index, end, head in ends_by_index
             if counts[head] <= MOST_LISTED
         ]
         # Of very many edges to one fold, a single one is drawn.
@@ -375,8 +447,25 @@ class _GraphDescriber:
             if count > MOST_LISTED:
                 edges.append(GraphEdge(entry.id, head, "next"))
         if entry.variable is not None:
-            edges.append(GraphEdge(entry.id, entry.variable, "leaf", ".grad"))
+            state = "flows" if entry.id in self.flow else ""
+            edges.append(GraphEdge(entry.id, entry.variable, "leaf", "", state))
         return edges
+
+    def _state_of_edge(self, node: NodeRecord, end: str) -> str:
+        if node.id in self.flow and end in self.flow:
+            return "flows"
+        return "freed" if any(saved.state == "freed" for saved in node.saved) else ""
+
+    def _edges_of_cut(self, cut: GraphCut) -> Iterator[GraphEdge]:
+        """Make the line between two tensors that share memory, and those from nodes that saved one."""
+        places = self.selection.places
+        source = self._place_of_tensor(cut.source)
+        assert source is not None
+        # A leaf has its own way to its nodes.
+        savers = () if cut.tensor in self.leaf_ids else cut.savers
+        for tail in dict.fromkeys(places[node] for node in savers if node in places):
+            yield GraphEdge(tail, cut.tensor, "saved")
+        yield GraphEdge(cut.tensor, source, "cut")
 
     def _describe_outside(self) -> tuple[tuple[OutsideEntry, ...], list[GraphEdge]]:
         """Describe the entries outside of an opened fold that its nodes lead to, or come from."""
@@ -501,30 +590,28 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
 
 
 def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[RemarkKind, str]:
-    """Return the kind of remark and a saved value with its state, for a card."""
+    """Return the kind of remark and a saved value with its state, for a card or its tooltip."""
     head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), SAVED_COLUMNS))
     value = head
     if saved.tensor is not None:
-        value = f"{head} = {cut_middle(snap.label(saved.tensor), LABEL_COLUMNS)}"
+        # What has no name, and shares no memory with something that has one, is not called by an id.
+        if snap.first_name(snap.tensor(saved.tensor)) or saved.tensor not in snap.label(
+            saved.tensor
+        ):
+            value = f"{head}: {cut_middle(snap.label(saved.tensor), LABEL_COLUMNS)}"
     elif saved.value is not None:
-        value = f"{head} = {format_value(saved.value)}"
+        value = f"{head}: {format_value(saved.value)}"
     match saved.state:
         case "live":
-            caption = value
-            if saved.tensor is not None:
-                caption = gettext("{what}, version {version}", what=value, version=saved.version)
             if saved.was_written_unseen:
-                return "written unseen", gettext("{what}: written unseen", what=caption)
-            return ("unchanged" if saved.bytes_unchanged else "live"), caption
+                return "written unseen", gettext("{what}, written unseen", what=value)
+            return ("unchanged" if saved.bytes_unchanged else "live"), value
         case "number":
             return "number", value
         case "stale" if not saved.may_raise:
-            return "live", gettext("{what}: written, not read by backward", what=value)
+            return "live", gettext("{what}, written since, not read by backward", what=value)
         case "stale":
-            then_and_now = phrase_then_and_now(saved)
-            return "raises", gettext(
-                "{what}: saved {then_and_now}", what=value, then_and_now=then_and_now
-            )
+            return "raises", gettext("{what}, written since", what=value)
     return _caption_without_value(saved, head)
 
 
@@ -532,13 +619,13 @@ def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, s
     """Return kind and caption of what cannot be looked at, or is gone: only its name is known."""
     match saved.state:
         case "detached":
-            return "raises", gettext("{what}: detached in place", what=head)
+            return "raises", gettext("{what}, detached since", what=head)
         case "freed":
             return "freed", gettext("{what}: freed", what=head)
+        case "packed" if saved.refusal:
+            return "raises", gettext("{what}: its hook will raise", what=head)
         case "packed":
-            return ("raises" if saved.refusal else "packed"), gettext(
-                "{what}: packed by a hook", what=head
-            )
+            return "packed", gettext("{what}: packed by a hook", what=head)
         case "once":
             return "once", gettext("{what}: left for backward", what=head)
     return "unreadable", gettext("{what}: cannot be read", what=head)
@@ -554,11 +641,18 @@ def _phrase_stale(saved: SavedRecord) -> str:
     return gettext("STALE: saved {then_and_now}; {consequence}", **phrases)
 
 
-def _heading_of_graph(snap: Snapshot) -> Remark:
-    """Return the first line of the text, and what is above the drawing."""
-    caption = gettext("nothing here was computed from a tensor that requires grad")
-    if snap.nodes:
-        caption = gettext("backward follows the arrows")
+def _heading_of_graph(snap: Snapshot, leaves: Sequence[TensorRecord]) -> Remark:
+    """Return the first line of the text, and what the drawing says where it has no node to show."""
+    caption = ""
+    if not snap.named_tensors:
+        caption = gettext("no tensors to show")
+    elif not snap.nodes and not all(tensor.is_leaf for tensor in leaves):
+        caption = gettext("The graph cannot be read.")
+    elif not snap.nodes and leaves:
+        names = join_few_names(snap.label(tensor.id) for tensor in leaves)
+        caption = gettext("No graph: nothing here was computed from {names}.", names=names)
+    elif not snap.nodes:
+        caption = gettext("No graph: nothing here requires grad.")
     # A note says that the graph was too large to be read as a whole.
     more = " " + gettext("and more") if snap.notes else ""
     if not snap.named_tensors:
@@ -585,7 +679,7 @@ def _title_of_graph(snap: Snapshot) -> str:
     return gettext("graph of {names}: {nodes}", names=snap.title, nodes=nodes)
 
 
-def _summarize_graph(changed: Changes) -> str:
+def _summarize_graph(changed: Changes, flow_count: int, cut_count: int) -> str:
     snap = changed.now
     summary = ngettext(
         "Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes)
@@ -594,6 +688,12 @@ def _summarize_graph(changed: Changes) -> str:
         summary += " " + gettext("and more")
     if changed.new_nodes:
         summary += ", " + gettext("{number} of them new", number=f"{len(changed.new_nodes):,}")
+    if flow_count:
+        went = gettext("a gradient went through {number} of them", number=f"{flow_count:,}")
+        summary += f", {went}"
+    if cut_count:
+        cut = ngettext("cut at {number} place", "cut at {number} places", cut_count)
+        summary += f", {cut}"
     stale_count = len(find_stale_saved(snap))
     if stale_count:
         summary += ", " + ngettext(

@@ -118,12 +118,17 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
 
 def check_options(find: object, fold: object) -> None:
     """Raise TypeError if `find` or `fold` is of another type: a tensor may have that name."""
-    for name, value, expected in (("find", find, str), ("fold", fold, bool)):
-        if not isinstance(value, expected):
-            raise TypeError(
-                f"{name}= is of type {expected.__name__}, not {type(value).__name__}; "
-                f'a tensor of that name is shown with {{"{name}": {name}}} as the first argument'
-            )
+    check_option("find", find, str)
+    check_option("fold", fold, bool)
+
+
+def check_option(name: str, value: object, expected: type) -> None:
+    """Raise TypeError if an option of a picture is of another type."""
+    if not isinstance(value, expected):
+        raise TypeError(
+            f"{name}= is of type {expected.__name__}, not {type(value).__name__}; "
+            f'a tensor of that name is shown with {{"{name}": {name}}} as the first argument'
+        )
 
 
 def find_home(snap: Snapshot, tensor_id: str) -> ModulePath:

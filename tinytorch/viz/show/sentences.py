@@ -246,7 +246,7 @@ _TRANSLATED = [
     *(gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")),
     gettext_noop("detached"),
     gettext_noop("written unseen"),
-    *(gettext_noop("new"), gettext_noop("found"), gettext_noop("wrong")),
+    *(gettext_noop("new"), gettext_noop("found")),
 ]
 """States of saved values and flags of pictures, as records have them: here for translators."""
 

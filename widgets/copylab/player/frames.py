@@ -24,6 +24,7 @@ from tinytorch.viz import (
     blame_lines,
     compare_snapshots,
     describe,
+    find_backward_root,
     graphs_of,
     memories_of,
     snapshot,
@@ -338,8 +339,9 @@ def _draw_pictures(
     wrong_nodes = [
         frozenset() if run.steps[number - 1].error else blames[number].nodes for number in graphs
     ]
+    roots = [_find_root(run.steps[number - 1], differences[number]) for number in graphs]
     time_of_graphs = _DrawingTime(seconds - time_of_memories.used())
-    count = _draw_graphs(graphs, wrong_nodes, pictures, time_of_graphs)
+    count = _draw_graphs(graphs, wrong_nodes, roots, pictures, time_of_graphs)
     _add_undrawn(pictures, "graph", list(graphs)[count:], seconds)
     return pictures
 
@@ -402,9 +404,18 @@ def _draw_memories(
     return count
 
 
+def _find_root(step: Step, difference: Difference) -> object:
+    """Return the key of the node at which the backward of a step began, if it is certain."""
+    # What several rounds of a loop did, the last line of them does not tell.
+    if step.error or step.folded or step.kind != "ran":
+        return None
+    return find_backward_root(difference.before.snapshot, step.site.source)
+
+
 def _draw_graphs(
     changes: Mapping[int, Changes],
     wrong_nodes: list[frozenset[Any]],
+    roots: list[object],
     pictures: Mapping[int, StepPictures],
     time_left: _DrawingTime,
 ) -> int:
@@ -412,7 +423,7 @@ def _draw_graphs(
     drawn: dict[tuple[Any, str], StepPicture] = {}
     before = ""
     count = 0
-    graphs = graphs_of(time_left.limit(changes.values()), wrong_nodes)
+    graphs = graphs_of(time_left.limit(changes.values()), wrong_nodes, roots)
     for number, (content, graph) in zip(changes, graphs, strict=False):
         if time_left.is_up():
             break

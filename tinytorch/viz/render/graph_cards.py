@@ -1,0 +1,342 @@
+"""The cards of a graph picture: boxes as small as their words, with the names of tensors beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..show import FoldEntry, NamedTensor, NodeEntry, Remark, RemarkKind
+from ..wording import cut_middle, gettext, shorten_text, text_width, wrap_text
+from .style import Canvas
+
+NAME_COLUMNS, TITLE_COLUMNS, REMARK_COLUMNS = 24, 36, 36
+"""How long names, titles, and lines of remarks are in a card."""
+REMARK_LINES = 3
+"""What takes more lines is cut."""
+MOST_BESIDE = 3
+"""So many names of tensors are beside the node that made them."""
+BOX, ROW, PAD, PILL = 24, 16, 8, 15
+"""Height of a box of one line, of a further line, room beside its words, height of a name, in px."""
+ACCUMULATOR = "AccumulateGrad"
+"""The kind of node that adds to the .grad of a leaf: drawn as "+="."""
+DISC = 26
+"""Width and height of the sign of an accumulator."""
+GAP = 4
+"""Between a box and the names beside it, and between two names."""
+SIGN = 16
+"""The room of a sign before a line."""
+
+
+class RemarkLook(NamedTuple):
+    """How a card shows the remarks of one kind."""
+
+    sign: str = ""
+    """One of `MARKS` in style.py; empty for a line without."""
+    is_tip: bool = False
+    """True for what only the tooltip of the card says: nothing depends on it."""
+
+
+_TIP = RemarkLook(is_tip=True)
+REMARK_LOOKS: dict[RemarkKind, RemarkLook] = {
+    "unchanged": _TIP,
+    "live": _TIP,
+    "number": _TIP,
+    "packed": _TIP,
+    "once": _TIP,
+    "freed": _TIP,
+    "unreadable": _TIP,
+    "saved before": _TIP,
+    "more saved": _TIP,
+    "count": _TIP,
+    "raises": RemarkLook("cross"),
+    "written unseen": RemarkLook("cross"),
+    "maybe written": RemarkLook("warn"),
+    "count maybe written": RemarkLook("warn"),
+    "changed": RemarkLook("was"),
+}
+"""How a card shows a remark, by its kind; all others are lines without a sign."""
+
+
+class CardLine(NamedTuple):
+    """A line in a card."""
+
+    text: str
+    """As it is drawn, cut where it is too long."""
+    style: str = ""
+    """Classes of the stylesheet: monospaced, bold."""
+    sign: str = ""
+    """One of `MARKS` in style.py; empty for a line without one."""
+
+    @property
+    def width(self) -> float:
+        """The width in px, with its sign."""
+        return text_width(self.text, self.style) + (SIGN if self.sign else 0)
+
+
+class Beside(NamedTuple):
+    """A part beside a box: the name of a tensor, or a word."""
+
+    text: str
+    """As it is drawn."""
+    tensor_id: str = ""
+    """The id of the tensor whose name it is, and whose hue it has; empty for a word."""
+    whole: str = ""
+    """The name before it was cut, with what changed in the tensor."""
+    is_fresh: bool = False
+    """True for a tensor that is new or has a new name, and for a word that says what changed."""
+
+    @property
+    def width(self) -> float:
+        """The width in px."""
+        if self.tensor_id:
+            return text_width(self.text, "mono b") + 12
+        return text_width(self.text, "b" if self.is_fresh else "")
+
+
+class CardSize(NamedTuple):
+    """The size of a box and of what is beside it, in px."""
+
+    width: float = 0
+    """That of the box."""
+    height: float = 0
+    """That of the box."""
+    beside_width: float = 0
+    """That of what is beside it, with the gap; 0 without any."""
+    beside_height: float = 0
+    """That of what is beside it."""
+
+    def unite(self, other: CardSize) -> CardSize:
+        """Return the size that has room for both."""
+        return CardSize(*map(max, self, other))
+
+    def area(self, direction: str) -> tuple[float, float]:
+        """Return width and height of the area that it takes, with the box in the middle of it."""
+        # The same room on the other side: lines go to the middle of an area.
+        if direction == "right":
+            return max(self.width, self.beside_width), self.height + 2 * self.beside_height
+        return self.width + 2 * self.beside_width, max(self.height, self.beside_height)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One box of the graph picture."""
+
+    name: str
+    """Its name in DOT: the id of a node, a fold or a tensor."""
+    kind: str
+    """ "node", "sum" for an accumulator, "fold", "leaf", "cut" for a tensor that is cut off, "off" for
+    what is not in this picture."""
+    lines: tuple[CardLine, ...]
+    """The first is its title."""
+    whole: str = ""
+    """The first line before it was cut, and what else its tooltip says."""
+    state: str = ""
+    """ "wrong" for a wrong gradient, "flows", "freed", or "new" for what the earlier snapshot did not
+    have; "found" for what `find` names."""
+    tensor_id: str = ""
+    """Of a card that stands for a tensor."""
+    beside: tuple[Beside, ...] = ()
+    """The names of the tensors that a node made, and words."""
+
+    @property
+    def size(self) -> CardSize:
+        """How large it is."""
+        if self.is_disc:
+            width, height = DISC, DISC
+        else:
+            width = round(max(line.width for line in self.lines) + 2 * PAD)
+            height = BOX + ROW * (len(self.lines) - 1)
+        if not self.beside:
+            return CardSize(width, height)
+        beside_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
+        return CardSize(width, height, round(beside_width), PILL)
+
+    @property
+    def is_disc(self) -> bool:
+        """True if it is drawn as a circle with a sign."""
+        return self.kind == "sum" and len(self.lines) == 1
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """True if backward will raise here, or computes a wrong gradient."""
+        return self.state == "wrong" or any(line.sign == "cross" for line in self.lines)
+
+
+def make_node_card(node: NodeEntry) -> Card:
+    """Make the card of a node."""
+    is_sum = node.name == ACCUMULATOR
+    title = "+=" if is_sum else shorten_text(node.name, TITLE_COLUMNS)
+    lines = [CardLine(title, "b" if is_sum else "")]
+    if node.has_wrong_gradient:
+        lines.append(CardLine(gettext("its gradient is wrong"), "", "cross"))
+    lines += _make_remark_lines(node.remarks)
+    state = _state_of_entry(node, is_freed=node.is_freed)
+    if node.has_wrong_gradient:
+        state = "wrong"
+    return Card(
+        node.id,
+        "sum" if is_sum else "node",
+        tuple(lines),
+        _join_tips(f"{node.id} {node.name}", node.remarks),
+        state,
+        beside=tuple(_list_beside(node)),
+    )
+
+
+def make_fold_card(fold: FoldEntry) -> Card:
+    """Make the card of several nodes."""
+    title = f"{fold.id} {fold.title}".rstrip()
+    lines = [CardLine(cut_middle(title, TITLE_COLUMNS), "b"), *_make_remark_lines(fold.remarks)]
+    words = _list_words(fold)
+    whole = _join_tips(title, fold.remarks)
+    state = _state_of_entry(fold, is_freed=False)
+    return Card(fold.id, "fold", tuple(lines), whole, state, beside=tuple(words))
+
+
+def make_leaf_card(leaf: NamedTensor, word: str = "") -> Card:
+    """Make the card of a leaf; `word` is said below its name."""
+    lines = [CardLine(cut_middle(leaf.label, NAME_COLUMNS), "mono b")]
+    if word:
+        lines.append(CardLine(word))
+    if leaf.grad:
+        lines.append(CardLine(leaf.grad, "b" if leaf.has_new_grad else ""))
+    lines += [CardLine(shorten_text(mark, REMARK_COLUMNS), "b", "was") for mark in leaf.marks]
+    is_altered = leaf.is_new or leaf.has_new_grad or bool(leaf.marks)
+    state = "new" if is_altered else ""
+    beside = (Beside(gettext("new"), is_fresh=True),) if leaf.is_new else ()
+    return Card(leaf.id, "leaf", tuple(lines), leaf.label, state, leaf.id, beside)
+
+
+def make_cut_card(tensor: NamedTensor) -> Card:
+    """Make the card of a tensor that is off the graph, and shares memory with one on it."""
+    name = cut_middle(tensor.label, NAME_COLUMNS)
+    line = CardLine(name, "mono b") if tensor.has_name else CardLine(gettext("no name"))
+    words = [Beside(gettext("new"), is_fresh=True)] if tensor.is_new and tensor.has_name else []
+    state = "new" if words else ""
+    words.append(Beside(gettext("cut off")))
+    return Card(tensor.id, "cut", (line,), tensor.label, state, tensor.id, tuple(words))
+
+
+def _state_of_entry(entry: NodeEntry | FoldEntry, *, is_freed: bool) -> str:
+    # In the order of what a reader must not miss: with `since`, all of a graph may be new.
+    if entry.is_found:
+        return "found"
+    if entry.flows:
+        return "flows"
+    if is_freed:
+        return "freed"
+    return "new" if entry.is_new else ""
+
+
+def _list_beside(node: NodeEntry) -> Iterator[Beside]:
+    for tensor in node.results[:MOST_BESIDE]:
+        name = cut_middle(tensor.label, NAME_COLUMNS)
+        whole = "; ".join((tensor.label, *tensor.changes))
+        yield Beside(name, tensor.id, whole, tensor.is_new or bool(tensor.marks))
+        if tensor.grad:
+            yield Beside(tensor.grad, is_fresh=tensor.has_new_grad)
+    hidden = len(node.results) - MOST_BESIDE
+    if hidden > 0:
+        yield Beside(gettext("and {number} more", number=hidden))
+    yield from _list_words(node)
+
+
+def _list_words(entry: NodeEntry | FoldEntry) -> Iterator[Beside]:
+    # The arrow of an accumulator goes where its words would be.
+    if isinstance(entry, NodeEntry) and entry.name == ACCUMULATOR:
+        return
+    # Words, too: colour alone does not reach everybody.
+    if entry.is_found:
+        yield Beside(gettext("found"), is_fresh=True)
+    elif entry.is_new:
+        yield Beside(gettext("new"), is_fresh=True)
+
+
+def _look_of(remark: Remark) -> RemarkLook:
+    return REMARK_LOOKS.get(remark.kind, RemarkLook())
+
+
+def _join_tips(title: str, remarks: Iterable[Remark]) -> str:
+    captions = [remark.caption for remark in remarks if remark.caption and _look_of(remark).is_tip]
+    return f"{title}: {'; '.join(captions)}" if captions else title
+
+
+def _make_remark_lines(remarks: Iterable[Remark]) -> Iterator[CardLine]:
+    for remark in remarks:
+        look = _look_of(remark)
+        # Without a caption, a remark is for the text alone.
+        if look.is_tip or not remark.caption:
+            continue
+        sign = look.sign
+        for text in wrap_text(remark.caption, REMARK_COLUMNS, most=REMARK_LINES):
+            yield CardLine(text, "", sign)
+            # The further lines of a remark have the room of its sign, and not the sign.
+            sign = sign and "none"
+
+
+# -- drawing -----------------------------------------------------------------------
+
+
+def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], direction: str) -> None:
+    """Draw a card with the middle of its box at a point."""
+    x, y = middle
+    size = card.size
+    left, top = x - size.width / 2, y - size.height / 2
+    box = _box_of_card(card)
+    # A tensor has a hue of its own, unless the box says that something is wrong.
+    tensor_id = card.tensor_id if box != "bad" else ""
+    radius = {"node": 5.0, "fold": 5.0, "sum": DISC / 2}.get(card.kind, 9.0)
+    canvas.rect(left, top, size.width, size.height, box, radius, tensor_id)
+    ink = "m" if box == "card dash" and card.kind != "cut" else "t"
+    inks = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}
+    last_ink = ink
+    for place, line in enumerate(card.lines):
+        line_y = top + 16.5 + place * ROW if len(card.lines) > 1 else y + 4.5
+        line_ink = last_ink if line.sign == "none" else inks.get(line.sign, ink)
+        last_ink = line_ink
+        style = f"{line_ink} {line.style}".rstrip()
+        whole = card.whole if place == 0 else ""
+        if line.sign:
+            if line.sign != "none":
+                canvas.mark(line.sign, left + PAD + 4, line_y - 4)
+            canvas.text(left + PAD + SIGN - 2, line_y, line.text, style)
+        else:
+            canvas.text(x, line_y, line.text, f"{style} c", whole=whole)
+    _draw_beside(canvas, card, (x, y), direction)
+
+
+def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], direction: str) -> None:
+    """Draw what is beside a box: below it where the picture goes right, else to its right."""
+    if not card.beside:
+        return
+    x, y = middle
+    size = card.size
+    left, top = x - (size.beside_width - GAP) / 2, y + size.height / 2
+    if direction == "down":
+        left, top = x + size.width / 2 + GAP, y - PILL / 2
+    for part in card.beside:
+        if part.tensor_id:
+            kind = "name fresh" if part.is_fresh else "name"
+            canvas.rect(left, top, part.width, PILL, kind, PILL / 2, part.tensor_id)
+            place = left + part.width / 2
+            canvas.text(place, top + 11.5, part.text, "t mono b c", whole=part.whole)
+        else:
+            style = "new-t b" if part.is_fresh else "t"
+            canvas.text(left, top + 11.5, part.text, style)
+        left += part.width + GAP
+
+
+def _box_of_card(card: Card) -> str:
+    # In the order of what a reader must not miss.
+    if card.is_in_trouble:
+        return "bad"
+    if card.state in ("flows", "found"):
+        return "new dash" if card.kind == "fold" else "new"
+    if card.kind == "leaf":
+        return "leaf fresh" if card.state == "new" else "leaf"
+    if card.kind in ("node", "sum"):
+        if card.state == "freed":
+            return "card dash"
+        return "band fresh" if card.state == "new" else "band"
+    return "card dash"

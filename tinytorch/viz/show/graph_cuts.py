@@ -1,0 +1,115 @@
+"""Cuts of a graph: tensors that share memory with a tensor on it, and get no gradient of it.
+
+`detach`, `.data`, a view made in `no_grad` and a new leaf over old memory all look the same
+afterwards, and that is what is seen: the same cells, and no way for a gradient between the two. Of a
+copy (`detach().clone()`, `item()`) nothing is left to be seen, and so nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..read import NodeRecord, Snapshot, TensorRecord
+
+MOST_CUTS = 6
+"""More cuts than this are not drawn: a `state_dict` has one for each parameter."""
+
+
+class GraphCut(NamedTuple):
+    """Two tensors over the same cells between which no gradient goes."""
+
+    tensor: str
+    """The id of the one that has no history: off the graph, or a leaf of its own."""
+    source: str
+    """The id of the one that is on the graph."""
+    savers: tuple[str, ...]
+    """The nodes that saved the first, and pass no gradient to it."""
+
+
+def find_cuts(snap: Snapshot) -> list[GraphCut]:
+    """Return the cuts that a snapshot shows; none if they are too many to be drawn."""
+    savers = _find_savers(snap)
+    cuts = []
+    for tensor in snap.tensors:
+        if not tensor.is_leaf or tensor.storage is None or tensor.grad_of is not None:
+            continue
+        # What nothing leads to, neither a name nor a node, is not in the program any more.
+        if not tensor.names and not tensor.requires_grad and tensor.id not in savers:
+            continue
+        source = _find_source(snap, tensor)
+        if source is not None:
+            cuts.append(GraphCut(tensor.id, source.id, tuple(savers.get(tensor.id, ()))))
+    return cuts if len(cuts) <= MOST_CUTS else []
+
+
+def _find_savers(snap: Snapshot) -> dict[str, list[str]]:
+    """Return tensor -> the nodes that saved it and that it gets no gradient of."""
+    savers: dict[str, list[str]] = {}
+    for node in snap.nodes:
+        for tensor_id in _list_inputs_without_gradient(snap, node):
+            savers.setdefault(_find_named_twin(snap, tensor_id), []).append(node.id)
+    return savers
+
+
+def _list_inputs_without_gradient(snap: Snapshot, node: NodeRecord) -> Iterator[str]:
+    # A Function in Python may save a detached alias of an input that does get a gradient, and so
+    # may a node all of whose inputs get one.
+    if node.function is not None or None not in node.edges:
+        return
+    for tensor_id in dict.fromkeys(saved.tensor for saved in node.saved):
+        if tensor_id is not None and not snap.tensor(tensor_id).requires_grad:
+            yield tensor_id
+
+
+def _find_named_twin(snap: Snapshot, tensor_id: str) -> str:
+    """Return a named tensor that differs from this one in nothing but the object, or itself."""
+    tensor = snap.tensor(tensor_id)
+    if tensor.names:
+        return tensor_id
+    for other in snap.storage_sharers(tensor):
+        is_same_view = (other.start_byte, other.shape, other.stride, other.counter) == (
+            tensor.start_byte,
+            tensor.shape,
+            tensor.stride,
+            tensor.counter,
+        )
+        if other.names and is_same_view and not other.requires_grad:
+            return other.id
+    return tensor_id
+
+
+def _find_source(snap: Snapshot, tensor: TensorRecord) -> TensorRecord | None:
+    """Return the tensor on the graph that a leaf shares cells with, if no gradient goes between."""
+    sources = [
+        other
+        for other in snap.storage_sharers(tensor)
+        if other.requires_grad
+        and other.id != tensor.id
+        and _is_on_graph(other)
+        and snap.shares_cells(tensor, other)
+        and not (tensor.requires_grad and _are_both_leaves_or_related(snap, tensor, other))
+    ]
+    # One with the same counter first, which `detach` leaves; then one of the same shape.
+    return min(
+        sources,
+        key=lambda other: (
+            other.counter != tensor.counter,
+            other.shape != tensor.shape,
+            other.id != tensor.base,
+            not other.names,
+            -other.numel,
+        ),
+        default=None,
+    )
+
+
+def _is_on_graph(tensor: TensorRecord) -> bool:
+    return tensor.grad_fn is not None or bool(tensor.is_leaf and tensor.requires_grad)
+
+
+def _are_both_leaves_or_related(snap: Snapshot, leaf: TensorRecord, other: TensorRecord) -> bool:
+    """Return True if a gradient goes from `other` to `leaf`, or the pair is met the other way round."""
+    if other.is_leaf:
+        return int(other.id[1:]) > int(leaf.id[1:])
+    return snap.leads_to(other, leaf)
