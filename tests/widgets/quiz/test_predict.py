@@ -798,3 +798,15 @@ def test_the_script_is_small_and_asks_for_nothing() -> None:
     assert len(read_web_files("quiz/predict.js").encode()) < 25_000
     for forbidden in ("http:", "https:", "import(", "eval(", "@import", "url("):
         assert forbidden not in both
+
+
+def test_the_wrong_rows_again_keeps_the_right_ones(engine: ModuleType) -> None:
+    p = predict(CLONE, [value("a"), is_leaf("b"), gradient("a")], engine=engine)
+    p.retry()
+    assert p.answers == {}
+    p.commit([1, "yes", 5])
+    p.retry()
+    assert (p.committed, p.reveal) == (False, None)
+    assert p.answers == {"value(a)": "1", "gradient(a)": "5"}
+    reveal = p.commit({**p.answers, "is_leaf(b)": "no"})
+    assert [row.refutation for row in reveal.rows] == [None] * 3

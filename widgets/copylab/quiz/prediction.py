@@ -246,6 +246,18 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             self.committed = False
             self.answers = {}
 
+    def retry(self) -> None:
+        """Empty the rows that were wrong, so that they can be filled in anew; keep those that were right.
+
+        Before a commit nothing is changed.
+        """
+        if self.reveal is None:
+            return
+        right_names = {row.question.name for row in self.reveal.rows if row.refutation is None}
+        kept_answers = {name: text for name, text in self.answers.items() if name in right_names}
+        self.reset()
+        self.answers = kept_answers
+
     def run(self, engine: ModuleType | None = None) -> QuizRun:
         """Return the run that answers are compared with, by default with `predict`'s engine."""
         module = choose_engine(engine, self._engine)
@@ -457,7 +469,10 @@ class PredictionView(TaskView):
         if reveal is None:
             below = self._render_form()
         else:
-            buttons = {"steps": gettext("Step through the run"), "reset": gettext("Start again")}
+            buttons = {"steps": gettext("Step through the run")}
+            if any(row.refutation is not None for row in reveal.rows):
+                buttons["retry"] = gettext("The wrong rows again")
+            buttons["reset"] = gettext("Start again")
             below = render_result(reveal.headline, reveal.content(live=True), **buttons)
         return self._prediction.program().html() + below
 
@@ -489,8 +504,11 @@ class PredictionView(TaskView):
                 # commit reads them there.
                 self.form.answers = answers
                 self.commit()
-            case {"do": "reset"}:
-                self._prediction.reset()
+            case {"do": "reset" | "retry" as action}:
+                if action == "retry":
+                    self._prediction.retry()
+                else:
+                    self._prediction.reset()
                 # Its models would stay in the kernel otherwise.
                 for player in self.children[1:]:
                     player.close()

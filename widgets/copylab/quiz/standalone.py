@@ -67,7 +67,12 @@ def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         wrong_rows.append(JudgedRow(number, question, "", right, nothing, ()))
     return {
         "form": prediction.form("cl-0"),
-        "revealed": render_result("", table_of_rows(wrong_rows), reset=gettext("Start again")),
+        "revealed": render_result(
+            "",
+            table_of_rows(wrong_rows),
+            retry=gettext("The wrong rows again"),
+            reset=gettext("Start again"),
+        ),
         "rows": rows,
         "sentences": list(sentence_numbers),
         "allRight": count_right_rows(len(rows), len(rows)),

@@ -149,8 +149,9 @@ class PredictionForm {
       this.announce(say("Committed. {result}", { result: headline.textContent }));
       headline.focus();
     } else if (!headline && before === "revealed") {
-      this.announce(say("All rows are empty again."));
-      this.fields[0].focus();
+      const areAllEmpty = this.emptyFields.length === this.fields.length;
+      this.announce(areAllEmpty ? say("All rows are empty again.") : say("The rows that were wrong are empty again."));
+      this.emptyFields[0]?.focus();
     }
     if (headline) this.awaitsResult = false;
   }

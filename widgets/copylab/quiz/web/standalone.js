@@ -131,6 +131,7 @@ function renderResult({ revealed, rows, sentences, allRight }, answers) {
       ? allRight
       : say("{right} of {count} right. A row that turned out wrong is one you can learn from.", { right, count });
   headline.parentElement.ariaLabel = headline.textContent;
+  if (right === count) template.content.querySelector("[data-do=retry]").remove();
   return template.innerHTML;
 }
 
@@ -147,11 +148,13 @@ function makeModel(program, data) {
   const form = data.form.replaceAll('"cl-0', `"cl-${Math.random().toString(36).slice(2)}`);
   const state = { answers: {}, content: program + form, problem: "", says: "" };
   const handlers = {};
+  let committed = {};
   const change = (name, value) => {
     state[name] = value;
     handlers[`change:${name}`]?.();
   };
   function commit(answersByName) {
+    change("problem", "");
     const answers = data.rows.map((row) => answersByName[row.name]);
     const index = data.rows.findIndex((row, at) => !isReadable(answers[at], row));
     if (index < 0) {
@@ -166,12 +169,15 @@ function makeModel(program, data) {
     set: (values) => Object.assign(state, values),
     save_changes() {},
     send({ do: action, answers }) {
-      if (action === "commit") commit(answers);
-      else {
-        // To start from anew.
-        state.answers = {};
-        change("content", program + form);
+      if (action === "commit") {
+        committed = answers;
+        commit(answers);
+        return;
       }
+      // To start from anew, or to keep what was right.
+      const isKept = (row) => action === "retry" && isSameAnswer(committed[row.name], row.right, row);
+      state.answers = Object.fromEntries(data.rows.filter(isKept).map((row) => [row.name, committed[row.name]]));
+      change("content", program + form);
     },
     on: (event, handler) => (handlers[event] = handler),
     off() {},
