@@ -97,6 +97,7 @@ Then choose another kind of source and watch which cells change.
         self.methods = tuple({entry.name: entry for entry in entries}.values())
         self._engine = require_engine(engine) or engine_for(sys._getframe(1).f_globals)
         self._given = Source.of(source)
+        # A Source that is equal to one of the kinds is offered as that, and not twice.
         self._kind_of_given = next((kind for kind in KINDS if Source.of(kind) == self._given), None)
         # Traits have dynamic defaults and are set only when asked for: a view is made of the state
         # that the model has when it is opened, and a later message might be lost.

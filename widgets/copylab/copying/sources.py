@@ -202,6 +202,7 @@ class Source:
                     f"give a tensor, or 'leaf', 'result' or 'plain' to have one made, not {thing!r}"
                 )
             return cls(kind=thing)  # type: ignore[arg-type]  # checked where it is made
+        # The class `torch.Tensor` has the attributes of a tensor, too.
         if isinstance(thing, type) or not all(
             hasattr(thing, name) for name in ("untyped_storage", "requires_grad")
         ):

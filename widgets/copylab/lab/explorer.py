@@ -142,6 +142,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         lines = []
         snapshot = self._last_result.snapshot
         if snapshot is not None:
+            # Each once: a tensor may have several names.
             for tensor_id in dict.fromkeys(tensor_id for _, tensor_id in snapshot.names):
                 tensor = snapshot.tensor(tensor_id)
                 if tensor.grad is not None:

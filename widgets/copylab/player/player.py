@@ -160,6 +160,7 @@ def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list
     choices: list[Any] = list(into) if is_list else [into]  # type: ignore[arg-type]
     things = [choice for choice in choices if isinstance(choice, Steppable)]
     names = [choice for choice in choices if not isinstance(choice, Steppable)]
+    # `into=[False, models]`: nothing of the code itself, and what the module has.
     if len(names) == 1 and isinstance(names[0], bool):
         return names[0], things
     if not all(isinstance(name, str) for name in names):

@@ -215,6 +215,7 @@ class StaticForm:
         for key in self._pictures:
             changes = self._frames[key.number - 1].picture_changes.get(key.kind, ())
             cost = stored_size("\n".join(changes))
+            # A long one is left out, and not the short ones after it.
             if cost <= room:
                 fitting.add(key)
                 room -= cost

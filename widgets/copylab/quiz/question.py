@@ -131,6 +131,7 @@ class Question:
         for less than two choices and for two that are the same.
         """
         choices = self.choices(code) if callable(self.choices) else self.choices
+        # A single text is a sequence, too: each of its letters would be a choice.
         if isinstance(choices, str) or not callable(self.answer):
             raise TypeError(
                 f"the question {self.text!r} needs choices in a list "
