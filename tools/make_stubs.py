@@ -102,7 +102,18 @@ BY_HAND = {
         "(self, dtype: str | _dtype | _type, non_blocking: _bool = False) -> Tensor",
     ),
 }
+_OF_ONE_OR_MANY = (
+    "(tensor: Tensor, /) -> Tensor",
+    "(tensors: _Tensors, /) -> tuple[Tensor, ...]",
+    "(first: Tensor, second: Tensor, /, *others: Tensor) -> tuple[Tensor, ...]",
+)
 BY_HAND_AS_FUNCTIONS = {
+    **dict.fromkeys(("atleast_1d", "atleast_2d", "atleast_3d"), _OF_ONE_OR_MANY),
+    **dict.fromkeys(("block_diag", "cartesian_prod"), ("(*tensors: Tensor) -> Tensor",)),
+    "broadcast_tensors": ("(*tensors: Tensor) -> tuple[Tensor, ...]",),
+    "meshgrid": (
+        "(*tensors: Tensor | _Tensors, indexing: str | None = None) -> tuple[Tensor, ...]",
+    ),
     **{
         name: tuple(text.replace("(self", "(input: Tensor") for text in BY_HAND[name])
         for name in ("nonzero", "norm")
@@ -232,13 +243,15 @@ def list_methods() -> Iterator[str]:
         if name in BY_HAND:
             yield from format_definition(name, BY_HAND[name], "    ")
         # A method that tensor.py defines has its types there, whatever ops are called so, too.
-        elif name in OVERLOADS and value.__module__ == "tinytorch":
+        elif name in OVERLOADS and getattr(value, "__module__", "") == "tinytorch":
             yield from format_definition(name, signatures_of(name, True), "    ")
         elif name in PROTOCOLS:
             yield from format_definition(name, PROTOCOLS[name], "    ")
-    for name in ("T", "mT"):
+    for name in ("T", "H", "mT", "mH", "real"):
         yield "    @property"
         yield f"    def {name}(self) -> Tensor: ..."
+    yield "    @real.setter"
+    yield "    def real(self, values: Tensor | _Number) -> None: ..."
     # A class that defines `__eq__` alone cannot be hashed.
     yield "    def __hash__(self) -> _int: ..."
 

@@ -41,6 +41,8 @@ _BOTH = [
     ("index_put", "(x>1,), torch.tensor(2.)"), ("index_put", f"(None, {_I}), x[..., :2]"),
     ("masked_fill", "x>1, 2"), ("masked_fill", "x>1, x.sum()"),
     ("masked_fill", "(x>1)[:1], 2"), ("masked_fill", "x, 2"),
+    ("masked_scatter", "x>0, y"), ("masked_scatter", "(x>0)[:1], y"), ("masked_scatter", "x, y"),
+    ("put", f"{_I}, y.take({_I})"), ("put", "torch.tensor([0,0]), y.take(torch.tensor([0,1])), True"),
     ("scatter", f"0, {_G}, x*2"), ("scatter", f"0, {_G}, 2"),
     ("scatter", "-1, torch.tensor([[0,2,1],[1,0,2]]), x*2"), ("scatter", "0, torch.tensor([[0,9,1]]), x"), ("scatter", "0, torch.tensor([0]), x"),
 ]  # fmt: skip
@@ -51,6 +53,9 @@ ROWS += [f"torch.{call}" for call in (
     f"gather(x, 0, {_G})", "gather(x, -1, torch.tensor([[0,2],[1,1]]))", "gather(x, 0, torch.tensor([[9,0,0]]))",
     "where(x>1, x, y)", "where(x>1, x, 0)", "where(x>1, 1.5, x)", "where(x>1, 1, 2)", "where(b, x, y)",
     "where(b, x, s)", "where(x>1)", "where(b, i, 1.5)", "where(b, i, x)", "nonzero(b)",
-    "nonzero(x, as_tuple=True)",
+    "nonzero(x, as_tuple=True)", f"index_select(x, 0, {_I})", "index_select(x, -1, torch.tensor([0,0]))",
+    "index_select(x, 0, torch.tensor(0))", "index_select(x, 0, torch.tensor([7]))", f"take(x, {_I})", f"take(x, {_G})",
+    "take(x, torch.tensor(77))", f"take(i, {_I}, out=torch.empty(0))", "take_along_dim(x, torch.tensor([[-1,9]]), -1)",
+    f"take_along_dim(x, {_I})", "masked_select(x, x>0)", "masked_select(x, (x>0)[:1])", "masked_select(x, x)",
 )]  # fmt: skip
 ROWS = list(dict.fromkeys(ROWS))

@@ -19,3 +19,15 @@ ROWS += [f"t.{call}" for call in (
     "squeeze_((0,-1))", "as_strided_((2,),(1,))",
 )]  # fmt: skip
 ROWS += [f"x.view(torch.{d})" for d in ("int32", "int64", "uint8", "float64", "float16")]
+ROWS += [f"x.{call}" for call in (
+    "movedim(0, 1)", "movedim((0, 1), (-1, 0))", "movedim((0, 0), (1, 0))", "movedim((0, 1), (1,))", "moveaxis('a', 0)",
+    "unfold(0, 2, 1)", "unfold(-1, 2, 2)", "unfold(0, 0, 2)", "unfold(0, 9, 1)", "unfold(0, 1, 0)",
+    "unflatten(0, (1, -1))", "unflatten(-1, (3, 1))", "unflatten(0, (3, 3))", "unflatten(0, ())",
+    "swapaxes(0, -1)", "H", "mH", "real", "reshape_as(x.t())", "tensor_split(3, -1)", "tensor_split((1, 0, 5), -1)",
+    "tensor_split(torch.tensor([1, 2]))", "tensor_split(torch.tensor(2))", "tensor_split(0)", "tensor_split('a')",
+    "hsplit(3)", "vsplit((1,))", "dsplit(2)", "split_with_sizes((1, 1))", "narrow(0, torch.tensor(0), 1)",
+    "narrow(0, torch.tensor([0]), 1)", "narrow_copy(-1, 1, 2)", "narrow_copy(0, -1, 1)", "narrow_copy(0, 1, 9)",
+)]  # fmt: skip
+ROWS += ["t.swapaxes_(0, -1)", "torch.atleast_1d(x)", "torch.atleast_2d(x)", "torch.atleast_3d(x, s)", "torch.atleast_1d(1)",
+         "torch.broadcast_tensors(x, s)", "torch.broadcast_tensors(x, v)", "torch.meshgrid(v, s, indexing='ij')",
+         "torch.meshgrid(s, v, v, indexing='xy')", "torch.meshgrid([v, v], indexing='a')"]  # fmt: skip

@@ -156,7 +156,7 @@ class Writer:
 
     def mode(self, statement: str) -> str:
         """Mostly the statement itself, sometimes under no_grad."""
-        turns = re.search(r"\.(t|transpose|squeeze|unsqueeze|as_strided)_\(", statement)
+        turns = re.search(r"\.(t|transpose|swapaxes|squeeze|unsqueeze|as_strided)_\(", statement)
         if (
             re.match(r"x\d+( =|, x\d+ =|\.|\[)", statement)
             and not turns

@@ -160,37 +160,32 @@ class AbsentName:
 # Attributes of torch.Tensor that ours lacks; most of them exist in place, too, with an
 # underscore.
 ABSENT_FROM_TENSOR = """
-    H absolute acos acosh addbmm addcdiv addcmul addmm_ addmv addr adjoint amax amin aminmax
-    angle apply_ arccos arccosh arcsin arcsinh arctan arctan2 arctanh argsort argwhere
-    as_strided_scatter as_subclass asin asinh atan atan2 atanh baddbmm bernoulli bfloat16
-    bincount bitwise_left_shift bitwise_right_shift cauchy_ ccol_indices cdouble cfloat chalf
-    cholesky cholesky_inverse cholesky_solve clamp_max clamp_min coalesce col_indices conj
-    conj_physical const_data_ptr copysign corrcoef cosh count_nonzero cov cross crow_indices
-    cummax cummin cumprod cumsum deg2rad dense_dim dequantize det diag diag_embed diagflat
-    diagonal_scatter diff digamma dim_order dist divide dsplit eig eq_ erf erfc erfinv exp2
-    expm1 exponential_ fill_diagonal_ fix fliplr flipud float_power fmax fmin fmod frac frexp
-    gcd ge_ geometric_ geqrf ger grad_dtype greater greater_equal gt_ hardshrink hash_tensor
-    heaviside histc histogram hsplit hypot i0 igamma igammac imag index index_add index_copy
-    index_fill index_reduce index_select indices inner int_repr inverse ipu is_coalesced
-    is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero is_pinned
-    is_same_size is_shared is_sparse_csr is_vulkan is_xla is_xpu isclose isneginf isposinf
-    isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p log2
-    log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit logsumexp lstsq lt_ lu lu_solve
-    mH map2_ map_ masked_scatter masked_select matrix_exp matrix_power median mode module_load
-    moveaxis movedim msort mtia multinomial multiply mvlgamma name nan_to_num nanmean nanmedian
-    nanquantile nansum narrow_copy ne_ negative new nextafter nonzero_static not_equal orgqr
-    ormqr pin_memory pinverse polygamma prelu prod put q_per_channel_axis q_per_channel_scales
-    q_per_channel_zero_points q_scale q_zero_point qr qscheme quantile rad2deg real
-    record_stream reinforce renorm repeat_interleave reshape_as resize resize_as
-    resize_as_sparse_ resolve_conj resolve_neg rot90 row_indices rsqrt scatter_add
-    scatter_reduce select_scatter share_memory_ signbit sinc sinh slice_inverse slice_scatter
-    slogdet smm solve sort sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_
-    split_with_sizes sspaddmm std stft storage storage_type subtract svd swapaxes swapdims
-    symeig take take_along_dim tan tensor_split tile to_dense to_mkldnn to_padded_tensor
-    to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr topk trace
-    triangular_solve tril triu true_divide unflatten unfold unique unique_consecutive
-    unsafe_chunk unsafe_split unsafe_split_with_sizes values var vdot volatile vsplit where
-    xlogy xpu
+    absolute acos acosh addbmm addcdiv addcmul addmm_ addmv addr amax amin aminmax angle apply_
+    arccos arccosh arcsin arcsinh arctan arctan2 arctanh argsort argwhere as_strided_scatter
+    as_subclass asin asinh atan atan2 atanh baddbmm bernoulli bfloat16 bincount
+    bitwise_left_shift bitwise_right_shift cauchy_ ccol_indices cdouble cfloat chalf cholesky
+    cholesky_inverse cholesky_solve clamp_max clamp_min coalesce col_indices conj_physical
+    const_data_ptr copysign corrcoef cosh count_nonzero cov cross crow_indices cummax cummin
+    cumprod cumsum deg2rad dense_dim dequantize det diff digamma dim_order dist divide eig eq_
+    erf erfc erfinv exp2 expm1 exponential_ fill_diagonal_ fix float_power fmax fmin fmod frac
+    frexp gcd ge_ geometric_ geqrf ger grad_dtype greater greater_equal gt_ hardshrink
+    hash_tensor heaviside histc histogram hypot i0 igamma igammac imag index index_add
+    index_copy index_fill index_reduce indices inner int_repr inverse ipu is_coalesced is_conj
+    is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero is_pinned is_same_size
+    is_shared is_sparse_csr is_vulkan is_xla is_xpu isclose isneginf isposinf isreal istft kron
+    kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p log2 log_normal_ logaddexp
+    logaddexp2 logcumsumexp logdet logit logsumexp lstsq lt_ lu lu_solve map2_ map_ matrix_exp
+    matrix_power median mode module_load msort mtia multinomial multiply mvlgamma name
+    nan_to_num nanmean nanmedian nanquantile nansum ne_ negative new nextafter nonzero_static
+    not_equal orgqr ormqr pin_memory pinverse polygamma prelu prod q_per_channel_axis
+    q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme quantile
+    rad2deg record_stream reinforce renorm resize resize_as resize_as_sparse_ row_indices rsqrt
+    scatter_add scatter_reduce share_memory_ signbit sinc sinh slice_inverse slogdet smm solve
+    sort sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm std stft
+    storage storage_type subtract svd symeig tan to_dense to_mkldnn to_padded_tensor to_sparse
+    to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr topk trace
+    triangular_solve true_divide unique unique_consecutive unsafe_chunk unsafe_split
+    unsafe_split_with_sizes values var vdot volatile where xlogy xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 _body: dict[str, Any] = {"__slots__": ()}

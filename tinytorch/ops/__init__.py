@@ -6,6 +6,7 @@ from ..base import dtype_of_number
 from ..graph import provide_operations
 from ..tensor import Tensor, make_tensor
 from . import (
+    arranging,
     copies,
     creation,
     filling,
@@ -44,6 +45,7 @@ __all__ = [
     "FUNCTIONS",
     "MemoryFormat",
     "addmm",
+    "arranging",
     "as_array",
     "as_strided",
     "check_kernel",

@@ -119,6 +119,7 @@ clone = op(
     self=lambda grad: grad,
 )
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
+op("detach_(Tensor(a!) self)", composite(Tensor.detach_), method=False)
 alias = op(
     "alias(Tensor(a) self)",
     view(lambda a: a[...]),
@@ -128,11 +129,18 @@ alias = op(
 )
 
 
+def _make_contiguous(self: Tensor, memory_format: Any) -> Any:
+    """Return the tensor itself where its elements lie row by row, else a copy."""
+    if self._data.flags.c_contiguous:
+        return self
+    if memory_format is preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return clone(self, contiguous_format)
+
+
 op(
     "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format)",
-    composite(
-        lambda self, _: self if self._data.flags.c_contiguous else clone(self, contiguous_format)
-    ),
+    composite(_make_contiguous),
     function=False,
 )
 

@@ -342,6 +342,18 @@ def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
     return make_tensor(number_array(value, self.dtype), device_of(self))
 
 
+# Of a real tensor `x.real` is the tensor itself, so that `x.real = value` writes into it.
+offer_member(
+    "real",
+    property(
+        lambda self: self,
+        lambda self, value: copy_(self, _value_as_tensor(self, value)),
+        doc="The tensor itself, as its numbers are real.",
+    ),
+    function=False,
+)
+
+
 def _without_leading_ones(value: Tensor) -> tuple:
     """Return the shape of a value without its leading dimensions of size 1."""
     shape = value._data.shape

@@ -11,21 +11,19 @@ from typing import Any
 import numpy as np
 
 from ..base import (
-    dense_strides,
-    empty_like_strides,
+    CPU,
     lay_out_result,
     restride_array,
     wrap_dim,
-    wrap_dims,
 )
-from ..tensor import Tensor
+from ..tensor import Tensor, device_of
+from .copies import contiguous_format, copy_array
 from .creation import new_zeros
 from .define import offer_member, op
 from .filling import written_zeros
 from .kernels import as_array, composite, result_dtype
 from .kernels import view as view_kernel
-from .sums import sum_dims
-from .views import array_of, reshape
+from .views import array_of
 
 # The end that PyTorch saves for a slice without one.
 END = (1 << 63) - 1
@@ -40,7 +38,7 @@ def _index_at_dim(ndim: int, dim: int, index: Any) -> tuple:
     return (slice(None),) * (dim % ndim) + (index, ...)
 
 
-def _select_array(a: np.ndarray, dim: int, index: int) -> np.ndarray:
+def select_array(a: np.ndarray, dim: int, index: int) -> np.ndarray:
     """Return the view at one index of a dimension. IndexError if it is out of range."""
     if dim == 0:
         try:
@@ -60,7 +58,7 @@ def _select_array(a: np.ndarray, dim: int, index: int) -> np.ndarray:
     return a[_index_at_dim(n, d, index)]
 
 
-def _slice_array(
+def slice_array(
     a: np.ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> np.ndarray:
     """Return the view of a slice along a dimension; bounds beyond its ends are those ends."""
@@ -102,7 +100,62 @@ def _narrow_checked(self: Any, dim: int, start: Any, length: int) -> Any:
     return slice_(self, dim, start, start + length, 1)
 
 
-def _diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> np.ndarray:
+def _narrow_from_tensor(self: Any, dim: int, start: Tensor, length: int) -> Any:
+    """Narrow from a start that a 0-d tensor holds. RuntimeError for any other tensor."""
+    if start._data.ndim or start._data.dtype.kind not in "iu":
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return narrow(self, dim, int(start.item()), length)
+
+
+def _copy_narrow(a: np.ndarray, dim: int, start: int, length: int) -> np.ndarray:
+    """Return a copy of `length` elements of a dimension, row by row."""
+    if not a.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    d = wrap_dim(dim, a.ndim)
+    n = a.shape[d]
+    if not -n <= start <= n:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-n}, {n}], but got {start})"
+        )
+    start += n if start < 0 else 0
+    if length < 0 or start > n - length:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return copy_array(slice_array(a, d, start, start + length), contiguous_format)
+
+
+def _unfold_array(a: np.ndarray, dimension: int, size: int, step: int) -> np.ndarray:
+    """Return windows of a dimension as a view, in a last dimension of its own.
+
+    Where they overlap, several elements are one cell.
+    """
+    d = wrap_dim(dimension, a.ndim)
+    n = a.shape[d] if a.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if not a.ndim:
+        return restride_array(a, (size,), (a.itemsize,))
+    shape, strides = [*a.shape, size], [*a.strides, a.strides[d]]
+    shape[d], strides[d] = (n - size) // step + 1, strides[d] * step
+    return restride_array(a, tuple(shape), tuple(strides))
+
+
+def _add_windows(
+    grad_in: np.ndarray, input_sizes: tuple, dim: int, size: int, step: int
+) -> np.ndarray:
+    """Return what was unfolded again, each cell the sum of its elements."""
+    data = np.zeros(input_sizes, grad_in.dtype)
+    windows = _unfold_array(data, dim, size, step)
+    # An element at a time: those at one place of all windows are different cells.
+    for i in range(size):
+        windows[..., i] += grad_in[..., i]
+    return data
+
+
+def diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> np.ndarray:
     """Return the diagonals over two dimensions as a view, in a last dimension of its own."""
     d1, d2 = wrap_dim(dim1, a.ndim), wrap_dim(dim2, a.ndim)
     if d1 == d2:
@@ -138,49 +191,79 @@ def _make_view_backward(look: Callable) -> Callable:
 
 _select_backward = op(
     "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index)",
-    _make_view_backward(_select_array),
+    _make_view_backward(select_array),
     **_FORMULA_ONLY,
     grad_output=lambda grad, dim, index: select(grad, dim, index),
 )
 _slice_backward = op(
     "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt "
     "end, SymInt step)",
-    _make_view_backward(_slice_array),
+    _make_view_backward(slice_array),
     **_FORMULA_ONLY,
     grad_output=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
 )
 _diagonal_backward = op(
     "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2)",
-    _make_view_backward(_diagonal_of_array),
+    _make_view_backward(diagonal_of_array),
     **_FORMULA_ONLY,
     grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )
+
+
+def find_diagonal_grad(grad: Any, self_sym_sizes: tuple, offset: int, dim1: int, dim2: int) -> Any:
+    """Return the gradient of `diagonal` and its copy: zeros beside the diagonal."""
+    return _diagonal_backward(grad, self_sym_sizes, offset, dim1, dim2)
+
+
 select = op(
     "select(Tensor(a) self, int dim, SymInt index)",
-    view_kernel(_select_array),
+    view_kernel(select_array),
     self=lambda grad, self_sym_sizes, dim, index: _select_backward(
         grad, self_sym_sizes, dim, index
     ),
 )
 _slice = op(
     "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)",
-    view_kernel(_slice_array),
+    view_kernel(slice_array),
     **_FORMULA_ONLY,
     self=lambda grad, self_sym_sizes, dim, start, end, step: _slice_backward(
         grad, self_sym_sizes, dim, start or 0, END if end is None else end, step
     ),
 )
 slice_ = _slice.run_on_tensors
+op("narrow(Tensor(a) self, int dim, Tensor start, SymInt length)", composite(_narrow_from_tensor))
 narrow = op(
     "narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrow_checked)
 )
-diagonal = op(
-    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)",
-    view_kernel(_diagonal_of_array),
-    self=lambda grad, self_sym_sizes, offset, dim1, dim2: _diagonal_backward(
-        grad, self_sym_sizes, offset, dim1, dim2
+op(
+    "narrow_copy(Tensor self, int dim, SymInt start, SymInt length)",
+    _copy_narrow,
+    out="Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
+    "message be improved?  If so, please report an enhancement request to PyTorch.)",
+    self=lambda grad, self_sym_sizes, dim, start, length: _slice_backward(
+        grad, self_sym_sizes, dim, start, start + length, 1
     ),
 )
+diagonal = op(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1)",
+    view_kernel(diagonal_of_array),
+    self=find_diagonal_grad,
+)
+_unfold_backward = op(
+    "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step)",
+    _add_windows,
+    **_FORMULA_ONLY,
+    grad_in=lambda grad, dim, size, step: unfold(grad, dim, size, step),
+)
+unfold = op(
+    "unfold(Tensor(a) self, int dimension, int size, int step)",
+    view_kernel(_unfold_array),
+    function=False,
+    self=lambda grad, self_sym_sizes, dimension, size, step: _unfold_backward(
+        grad, self_sym_sizes, dimension, size, step
+    ),
+)
+
 # several views at once ----------------------------------------------------------------------------
 
 
@@ -212,7 +295,7 @@ def _cut_array(a: np.ndarray, lengths: Any, d: int) -> list[np.ndarray]:
     """Return views of a dimension, of these lengths, one after the other."""
     out, at = [], 0
     for n in lengths:
-        out.append(_slice_array(a, d, at, at + n, 1))
+        out.append(slice_array(a, d, at, at + n, 1))
         at += n
     return out
 
@@ -292,7 +375,6 @@ _split_by_size = op(
 _split_by_sizes = op(
     "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
     view_kernel(_split_array_with_sizes),
-    **_FORMULA_ONLY,
     self=lambda grads, self_sym_sizes, split_sizes, dim: _join_grads(
         grads, self_sym_sizes, split_sizes, dim
     ),
@@ -317,6 +399,114 @@ offer_member("split", split, method=False)
 chunk = op(
     "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk_tensor)
 )
+
+
+def _split_at(self: Any, indices: tuple, dim: int) -> tuple:
+    """Return views of a dimension that begin at its start and at each index.
+
+    They are slices, each with a node of its own: unlike those of `split` they may be written to.
+    """
+    shape = array_of(self).shape
+    _check_splittable(len(shape))
+    d = wrap_dim(dim, len(shape))
+    bounds = zip((0, *indices), (*indices, shape[d]), strict=True)
+    return tuple([slice_(self, d, start, end, 1) for start, end in bounds])
+
+
+def _split_evenly(self: Any, sections: int, dim: int) -> tuple:
+    """Return so many views of a dimension, the first ones longer by 1 if it is no multiple."""
+    shape = array_of(self).shape
+    _check_splittable(len(shape))
+    n = shape[wrap_dim(dim, len(shape))]
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    if sections >= 1 << 24:
+        # Most of them are empty; PyTorch goes on until the memory is used up.
+        raise MemoryError(f"tinytorch makes no {sections} views at once")
+    length, more = divmod(n, sections)
+    starts = [i * length + min(i, more) for i in range(1, sections)]
+    return _split_at(self, tuple(starts), dim)
+
+
+def _check_splittable(ndim: int) -> None:
+    """Raise PyTorch's error for `tensor_split` of a tensor without dimensions."""
+    if not ndim:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+
+
+def _split_as_tensor_says(self: Any, tensor_indices_or_sections: Tensor, dim: int) -> tuple:
+    """Split at the indices that a vector holds, or into as many parts as a 0-d tensor says."""
+    said = tensor_indices_or_sections
+    what = "tensor_split expected tensor_indices_or_sections to"
+    _check_splittable(array_of(self).ndim)
+    if device_of(said) is not CPU:
+        raise RuntimeError(f"{what} be on cpu, but it's on {device_of(said)}")
+    if said._data.dtype != np.int64:
+        raise RuntimeError(f"{what} have dtype of long, but got {said.dtype.scalar_name}")
+    if said._data.ndim > 1:
+        raise RuntimeError(
+            f"{what} be a zero-dimensional or one-dimensional tensor, but got a tensor with "
+            f"{said._data.ndim} dims"
+        )
+    if said._data.ndim:
+        return _split_at(self, tuple(said.tolist()), dim)
+    return _split_evenly(self, said.item(), dim)  # type: ignore[arg-type]
+
+
+op(
+    "tensor_split(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
+    composite(_split_at),
+)
+op(
+    "tensor_split(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> "
+    "Tensor(a)[]",
+    composite(_split_as_tensor_says),
+)
+op(
+    "tensor_split(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+    composite(_split_evenly),
+)
+
+
+def _dim_of_split(self: Any, name: str, least: int) -> int:
+    """Return the dimension along which `hsplit` and its kin split. RuntimeError without it."""
+    n = array_of(self).ndim
+    if n < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
+            f"with {n} dimensions!"
+        )
+    # Side by side a vector has one dimension only.
+    return {"hsplit": min(n - 1, 1), "vsplit": 0, "dsplit": 2}[name]
+
+
+def _split_along(self: Any, sections: int, name: str, least: int) -> tuple:
+    """Split a dimension, which must be a multiple, into so many views."""
+    d = _dim_of_split(self, name, least)
+    n = array_of(self).shape[d]
+    if not sections or n % sections:
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {d}, but the size of the dimension "
+            f"{n} is not divisible by the split_size {sections}!"
+        )
+    return _split_evenly(self, sections, d)
+
+
+for _name, _least in ("hsplit", 1), ("vsplit", 2), ("dsplit", 3):
+    op(
+        f"{_name}(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
+        composite(lambda self, sections, how=(_name, _least): _split_along(self, sections, *how)),
+    )
+    op(
+        f"{_name}(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
+        composite(
+            lambda self, indices, how=(_name, _least): _split_at(
+                self, indices, _dim_of_split(self, *how)
+            )
+        ),
+    )
 
 # put together -------------------------------------------------------------------------------------
 
@@ -412,81 +602,4 @@ stack = op(
     _stack_arrays,
     method=False,
     tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])],
-)
-
-
-# repeated and turned ------------------------------------------------------------------------------
-
-
-def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
-    """Return copies of an array beside each other, so many along each dimension."""
-    if len(repeats) < a.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions "
-            "of tensor"
-        )
-    shape = (1,) * (len(repeats) - a.ndim) + a.shape
-    sizes = [t * n for t, n in zip(repeats, shape, strict=True)]
-    if min(sizes, default=0) < 0:
-        negative = next(s for s in sizes if s < 0)
-        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
-    return (
-        lay_out_result(np.tile(a.reshape(shape), repeats))
-        if 0 not in sizes
-        else np.empty(sizes, a.dtype)
-    )
-
-
-def _repeat_backward(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
-    """Sum the gradient over the copies that `repeat` made."""
-    if 0 in repeats:
-        return new_zeros(grad, self_sym_sizes)
-    lead = len(repeats) - len(self_sym_sizes)
-    for _ in range(lead):
-        grad = sum_dims(grad, (0,))
-    shape, dims = [], []  # type: ignore[var-annotated]
-    for times, n in zip(repeats[lead:], self_sym_sizes, strict=True):
-        if times != 1:
-            dims.append(len(shape))
-            shape.append(times)
-        shape.append(n)
-    return sum_dims(reshape(grad, tuple(shape)), tuple(dims)) if dims else grad
-
-
-repeat = op(
-    "repeat(Tensor self, SymInt[] repeats)", _repeat_array, function=False, self=_repeat_backward
-)
-
-
-def _flip_array(a: np.ndarray, dims: tuple) -> np.ndarray:
-    """Return a copy with dimensions in reverse order, laid out as the array is."""
-    at = wrap_dims(dims, a.ndim) if dims else ()
-    out = empty_like_strides(a.shape, a.dtype, dense_strides(a))
-    out[...] = np.flip(a, at)
-    return out
-
-
-def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
-    """Return a copy with elements moved along dimensions, from the end to the beginning."""
-    if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
-        raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
-        )
-    # Without dimensions, None: elements are moved as if they were in one row.
-    return lay_out_result(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
-
-
-flip = op(
-    "flip(Tensor self, int[] dims)",
-    _flip_array,
-    out=False,
-    self=lambda grad, dims: flip(grad, dims),
-)
-roll = op(
-    "roll(Tensor self, SymInt[1] shifts, int[1] dims=[])",
-    _roll_array,
-    out=False,
-    self=lambda grad, shifts, dims: roll(
-        grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))
-    ),
 )

@@ -139,7 +139,9 @@ _NUMPY_NAMES = {
 }
 # `Tensor(a!)[]? name=default`
 _PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")
-_DEFAULTS = {"": REQUIRED, "contiguous_format": None, "[]": ()}
+_DEFAULTS = {"": REQUIRED, "contiguous_format": None, "[]": (), "[0, 1]": (0, 1)}
+# between two parameters, and not within a default
+_COMMA = re.compile(r", (?!\d)")
 
 
 class Param:
@@ -246,7 +248,7 @@ class Schema:
         self.name = head
         self.params: list[Param] = []
         is_keyword_only = False
-        for part in inner.split(", ") if inner else ():
+        for part in _COMMA.split(inner) if inner else ():
             if part == "*":
                 is_keyword_only = True
             else:

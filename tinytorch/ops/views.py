@@ -22,7 +22,7 @@ from ..base import (
     wrap_dims,
 )
 from ..tensor import Tensor, readonly
-from .copies import clone, contiguous_format
+from .copies import alias, clone, contiguous_format
 from .define import offer_member, op
 from .kernels import composite
 from .kernels import view as view_kernel
@@ -168,13 +168,40 @@ def _flatten_dims(self: Any, start_dim: int, end_dim: int) -> Any:
     return view(self, new) if array_of(self).flags.c_contiguous else reshape(self, new)
 
 
+def _unflatten_dim(self: Any, dim: int, sizes: tuple) -> Any:
+    """Make several dimensions of one. RuntimeError unless their sizes multiply up to its size."""
+    shape = array_of(self).shape
+    d = wrap_dim(dim, len(shape))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    unexpected = "unflatten got an unexpected error:\n"
+    if not shape:
+        raise RuntimeError(f"{unexpected}Dimension specified as {d} but tensor has no dimensions")
+    try:
+        new = infer_size(sizes, shape[d])
+    except RuntimeError as error:
+        if "is invalid for input of size" not in str(error):
+            raise RuntimeError(f"{unexpected}{error}") from None
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {d} "
+            f"({shape[d]}) in the input tensor"
+        ) from None
+    return view(self, (*shape[:d], *new, *shape[d + 1 :]))
+
+
 reshape = op("reshape(Tensor(a) self, SymInt[] shape)", composite(_reshape_or_copy))
 op(
     "view_as(Tensor(a) self, Tensor other)",
     composite(lambda self, other: view(self, array_of(other).shape)),
     function=False,
 )
+op(
+    "reshape_as(Tensor(a) self, Tensor other)",
+    composite(lambda self, other: reshape(self, array_of(other).shape)),
+    function=False,
+)
 flatten = op("flatten(Tensor(a) self, int start_dim=0, int end_dim=-1)", composite(_flatten_dims))
+op("unflatten(Tensor(a) self, int dim, SymInt[] sizes)", composite(_unflatten_dim))
 op("ravel(Tensor(a) self)", composite(lambda self: view(self.contiguous(), (-1,))))
 
 # other orders of the dimensions -------------------------------------------------------------------
@@ -232,50 +259,130 @@ permute = op(
     ),
 )
 
-_MT_OF_NUMBERS = (
-    "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.",
-    "aten/src/ATen/native/TensorShape.cpp:4373",
+
+def _move_dims(self: Any, source: Any, destination: Any) -> Any:
+    """Move dimensions to other places; the others stay in order. RuntimeError for repeated ones."""
+    n = array_of(self).ndim
+    if len(source) != len(destination):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should "
+            f"contain the same number of dims as destination ({list(destination)} dims)"
+        )
+    places = [[wrap_dim(d, n) for d in dims] for dims in (source, destination)]
+    for name, dims, wrapped in zip(
+        ("source", "destination"), (source, destination), places, strict=True
+    ):
+        if len(set(wrapped)) != len(wrapped):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+    if not n:
+        return alias(self)
+    order = [d for d in range(n) if d not in places[0]]
+    for to, at in sorted(zip(places[1], places[0], strict=True)):
+        order.insert(to, at)
+    return permute(self, tuple(order))
+
+
+op(
+    "movedim(Tensor(a) self, int source, int destination)",
+    composite(lambda self, source, destination: _move_dims(self, (source,), (destination,))),
+    aka=("moveaxis",),
 )
+op(
+    "movedim(Tensor(a) self, int[] source, int[] destination)",
+    composite(_move_dims),
+    aka=("moveaxis",),
+)
+
+# What PyTorch says of tensors without dimensions, of which these are the very tensor, by the name
+# that it says, and where it does.
+_IDENTITY_OF_NUMBERS = "is deprecated on 0-D tensors. This function is the identity in these cases."
+_CONJUGATE_OF_NUMBERS = "is deprecated on 0-D tensors. Consider using x.conj()."
+_OF_NUMBERS = {
+    "T": (_IDENTITY_OF_NUMBERS, 4321),
+    "H": (_CONJUGATE_OF_NUMBERS, 4335),
+    "mT": (_IDENTITY_OF_NUMBERS, 4373),
+    "mH": (_CONJUGATE_OF_NUMBERS, 4382),
+    "adjoint()": (_CONJUGATE_OF_NUMBERS, 4390),
+}
 _T_OF_OTHERS = (
-    (
-        "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
-        "aten/src/ATen/native/TensorShape.cpp:4321",
-    ),
-    (
-        (
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
-            "deprecated and it will throw an error in a future release. Consider `x.mT` to "
-            "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
-            "reverse the dimensions of a tensor."
-        ),
-        "aten/src/ATen/native/TensorShape.cpp:4314",
-    ),
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
+    "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
+    "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a "
+    "tensor."
 )
+_SHAPES_IN_TORCH = "aten/src/ATen/native/TensorShape.cpp"
+
+
+def _warn_of_number(name: str) -> None:
+    """Warn that a tensor without dimensions was transposed."""
+    words, line = _OF_NUMBERS[name]
+    owner = "" if name == "adjoint()" else "Tensor."
+    warn_in_torch(f"{owner}{name} {words}", f"{_SHAPES_IN_TORCH}:{line}", once=True)
 
 
 def _reverse_dims(self: Tensor) -> Tensor:
     """Return a view with all dimensions in reverse order."""
     n = self._data.ndim
-    if n != 2:
-        warn_in_torch(*_T_OF_OTHERS[n > 0], once=True)
+    if n == 0:
+        _warn_of_number("T")
+    elif n != 2:
+        warn_in_torch(_T_OF_OTHERS, f"{_SHAPES_IN_TORCH}:4314", once=True)
     return permute(self, tuple(range(n - 1, -1, -1)))
 
 
-def _transpose_matrices(self: Tensor) -> Tensor:
+def _transpose_only_matrix(self: Tensor) -> Tensor:
+    """Return a matrix transposed. RuntimeError for one dimension and for more than two."""
+    n = self._data.ndim
+    if n not in (0, 2):
+        more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}"
+        )
+    if n == 0:
+        _warn_of_number("H")
+    return transpose(self, -2, -1) if n else self
+
+
+def _transpose_matrices(self: Tensor, name: str) -> Tensor:
     """Return a view with the last two dimensions swapped."""
     n = self._data.ndim
     if n == 1:
         raise RuntimeError(
-            "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor."
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
         )
     if n == 0:
-        warn_in_torch(*_MT_OF_NUMBERS, once=True)
+        _warn_of_number(name)
     return transpose(self, -2, -1) if n else self
 
 
-for _name, _made in ("T", readonly(_reverse_dims)), ("mT", readonly(_transpose_matrices)):
+for _name, _made in (
+    ("T", readonly(_reverse_dims)),
+    ("H", readonly(_transpose_only_matrix)),
+    (
+        "mT",
+        readonly(
+            lambda self: _transpose_matrices(self, "mT"),
+            doc="A view with the last two dimensions swapped.",
+        ),
+    ),
+    (
+        "mH",
+        readonly(
+            lambda self: _transpose_matrices(self, "mH"),
+            doc="The same as `mT`, as the numbers are real.",
+        ),
+    ),
+):
     _made.name = _name
     offer_member(_name, _made, function=False)
+op(
+    "adjoint(Tensor(a) self)",
+    composite(lambda self: _transpose_matrices(self, "adjoint()")),
+)
+# Of real numbers these change nothing: they give the very tensor.
+for _name in "conj", "resolve_conj", "resolve_neg":
+    op(f"{_name}(Tensor(a) self)", composite(lambda self: self))
+op("real(Tensor(a) self)", composite(lambda self: self), method=False)
 
 # dimensions more and fewer ------------------------------------------------------------------------
 
@@ -336,6 +443,16 @@ transpose = declare_view_with_in_place(
     (0, 1),
     lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
 )
+for _name, _axes in ("swapaxes", "axis0, int axis1"), ("swapdims", "dim0, int dim1"):
+    op(
+        f"{_name}(Tensor(a) self, int {_axes})",
+        composite(lambda self, first, second: transpose(self, first, second)),
+    )
+    op(
+        f"{_name}_(Tensor(a!) self, int {_axes})",
+        composite(lambda self, first, second: self.transpose_(first, second)),
+        function=False,
+    )
 unsqueeze = declare_view_with_in_place(
     "unsqueeze(Tensor(a) self, int dim)",
     _unsqueeze_array,

@@ -1,0 +1,523 @@
+"""Copies of tensors that are arranged anew: repeated, turned, beside each other, on a diagonal.
+
+Some of them only look like copies: `atleast_2d`, `meshgrid` and `broadcast_tensors` give views, or
+the very tensors. Each is made of the operations of the other lists where PyTorch's is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..base import (
+    address_of,
+    broadcast_shape,
+    dense_strides,
+    empty_like_strides,
+    is_expanded,
+    lay_out_result,
+    restride_array,
+    store_values,
+    warn_in_torch,
+    whole_memory,
+    wrap_dim,
+    wrap_dims,
+)
+from ..tensor import Tensor
+from .copies import contiguous_format, copy_array
+from .creation import new_zeros
+from .define import make_function_of, offer_member, op
+from .filling import written_zeros
+from .kernels import as_array, composite, result_dtype, row_major, write
+from .parts import (
+    cat,
+    diagonal,
+    diagonal_of_array,
+    find_diagonal_grad,
+    select,
+    select_array,
+    slice_,
+    slice_array,
+    stack,
+)
+from .sums import expand, sum_dims
+from .views import array_of, flatten, reshape, squeeze_dim, unsqueeze, view
+
+# repeated and turned ------------------------------------------------------------------------------
+
+
+def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
+    """Return copies of an array beside each other, so many along each dimension."""
+    if len(repeats) < a.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+            "of tensor"
+        )
+    shape = (1,) * (len(repeats) - a.ndim) + a.shape
+    sizes = [t * n for t, n in zip(repeats, shape, strict=True)]
+    if min(sizes, default=0) < 0:
+        negative = next(s for s in sizes if s < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
+    return (
+        lay_out_result(np.tile(a.reshape(shape), repeats))
+        if 0 not in sizes
+        else np.empty(sizes, a.dtype)
+    )
+
+
+def _repeat_backward(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
+    """Sum the gradient over the copies that `repeat` made."""
+    if 0 in repeats:
+        return new_zeros(grad, self_sym_sizes)
+    lead = len(repeats) - len(self_sym_sizes)
+    for _ in range(lead):
+        grad = sum_dims(grad, (0,))
+    shape, dims = [], []  # type: ignore[var-annotated]
+    for times, n in zip(repeats[lead:], self_sym_sizes, strict=True):
+        if times != 1:
+            dims.append(len(shape))
+            shape.append(times)
+        shape.append(n)
+    return sum_dims(reshape(grad, tuple(shape)), tuple(dims)) if dims else grad
+
+
+repeat = op(
+    "repeat(Tensor self, SymInt[] repeats)", _repeat_array, function=False, self=_repeat_backward
+)
+op(
+    "tile(Tensor self, SymInt[] dims)",
+    composite(lambda self, dims: repeat(self, (1,) * (array_of(self).ndim - len(dims)) + dims)),
+)
+
+
+def _flip_array(a: np.ndarray, dims: tuple) -> np.ndarray:
+    """Return a copy with dimensions in reverse order, laid out as the array is."""
+    at = wrap_dims(dims, a.ndim) if dims else ()
+    out = empty_like_strides(a.shape, a.dtype, dense_strides(a))
+    out[...] = np.flip(a, at)
+    return out
+
+
+def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
+    """Return a copy with elements moved along dimensions, from the end to the beginning."""
+    if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
+    # Without dimensions, None: elements are moved as if they were in one row.
+    return lay_out_result(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
+
+
+flip = op(
+    "flip(Tensor self, int[] dims)",
+    _flip_array,
+    out=False,
+    self=lambda grad, dims: flip(grad, dims),
+)
+roll = op(
+    "roll(Tensor self, SymInt[1] shifts, int[1] dims=[])",
+    _roll_array,
+    out=False,
+    self=lambda grad, shifts, dims: roll(
+        grad, tuple([-s for s in reversed(shifts)]), tuple(reversed(dims))
+    ),
+)
+
+
+def _flip_one_dim(self: Any, dim: int) -> Any:
+    """Reverse rows or columns. RuntimeError if there are none."""
+    if array_of(self).ndim <= dim:
+        raise RuntimeError(f"Input must be >= {dim + 1}-d.")
+    return flip(self, (dim,))
+
+
+def _rotate_array(a: np.ndarray, k: int, dims: tuple) -> np.ndarray:
+    """Return a copy turned by 90 degrees `k` times, from the first dimension to the second."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if a.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {a.ndim}")
+    first, second = dims
+    d1, d2 = wrap_dim(first, a.ndim), wrap_dim(second, a.ndim)
+    if d1 == d2:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}"
+        )
+    turns = k % 4
+    if turns == 2:
+        return _flip_array(a, (d1, d2))
+    # PyTorch transposes the copy in place, so that its strides are those of a transposed one.
+    if turns:
+        return _flip_array(a, (d2 if turns == 1 else d1,)).swapaxes(d1, d2)
+    return copy_array(a, contiguous_format)
+
+
+op("fliplr(Tensor self)", composite(lambda self: _flip_one_dim(self, 1)))
+op("flipud(Tensor self)", composite(lambda self: _flip_one_dim(self, 0)))
+rot90 = op(
+    "rot90(Tensor self, int k=1, int[] dims=[0, 1])",
+    _rotate_array,
+    out=False,
+    self=lambda grad, k, dims: rot90(grad, -k, dims),
+)
+
+# triangles and diagonals --------------------------------------------------------------------------
+
+
+def _declare_triangle(name: str, keep: Callable) -> Any:
+    """Declare `tril` or `triu`, which keep one triangle of matrices, and its form in place."""
+
+    def keep_triangle(a: np.ndarray, diagonal: int) -> np.ndarray:
+        if a.ndim < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        # Beyond all diagonals every bound means the same, and NumPy's may be no larger than int64.
+        reach = max(a.shape)
+        return keep(a, min(max(diagonal, -reach - 1), reach + 1))
+
+    how = {
+        "backward": f"{name.title()}Backward0",
+        "self": lambda grad, diagonal: made(grad, diagonal),
+    }
+    made = op(
+        f"{name}(Tensor self, SymInt diagonal=0)", row_major(keep_triangle), out="exact", **how
+    )
+    op(f"{name}_(Tensor(a!) self, SymInt diagonal=0)", write(keep_triangle), function=False, **how)
+    return made
+
+
+tril, triu = _declare_triangle("tril", np.tril), _declare_triangle("triu", np.triu)
+
+
+def _embed_diagonal(a: np.ndarray, offset: int, dim1: int, dim2: int) -> np.ndarray:
+    """Return matrices of zeros with the last dimension on a diagonal of theirs."""
+    n = a.ndim + 1
+    d1, d2 = wrap_dim(dim1, n), wrap_dim(dim2, n)
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    sizes = list(a.shape[:-1])
+    for d in sorted((d1, d2)):
+        sizes.insert(d, a.shape[-1] + abs(offset))
+    data = np.zeros(sizes, a.dtype)
+    diagonal_of_array(data, offset, d1, d2)[...] = a
+    return data
+
+
+def _diagonal_or_matrix(self: Any, diagonal: int) -> Any:
+    """Return a copy of a matrix's diagonal, or the matrix that has a vector as its diagonal."""
+    n = array_of(self).ndim
+    if n not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {n}D")
+    return diag_embed(self, diagonal) if n == 1 else diagonal_copy(self, diagonal)
+
+
+diag_embed = op(
+    "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)",
+    _embed_diagonal,
+    out=False,
+    self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
+)
+diagonal_copy = op(
+    "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1)",
+    lambda a, *where: copy_array(diagonal_of_array(a, *where), contiguous_format),
+    method=False,
+    out="exact",
+    backward="DiagonalBackward0_copy",
+    self=find_diagonal_grad,
+)
+diag = op("diag(Tensor self, int diagonal=0)", composite(_diagonal_or_matrix), out="exact")
+op(
+    "diagflat(Tensor self, int offset=0)",
+    composite(lambda self, offset: diag(view(self.contiguous(), (-1,)), offset)),
+)
+
+
+def _place_blocks(tensors: list[np.ndarray]) -> np.ndarray:
+    """Return zeros with each array as a block on the diagonal, in the dtype that all meet in."""
+    for i, a in enumerate(tensors):
+        if a.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                f"Input {i} has {a.ndim} dimensions"
+            )
+    if not tensors:
+        return np.zeros((1, 0), np.float32)
+    blocks = [np.atleast_2d(a) for a in tensors]
+    d = result_dtype(*tensors)
+    data = np.zeros((sum(a.shape[0] for a in blocks), sum(a.shape[1] for a in blocks)), d.np)
+    row = column = 0
+    for a in blocks:
+        data[row : row + a.shape[0], column : column + a.shape[1]] = as_array(a, d)
+        row, column = row + a.shape[0], column + a.shape[1]
+    return data
+
+
+def _block_grads(grad: Any, _tensors_sizes: list) -> list:
+    """Return the gradient of each block: its part of the gradient, in its own shape."""
+    parts, row, column = [], 0, 0
+    for shape in _tensors_sizes:
+        rows, columns = (1, 1, *shape)[-2:]
+        part = slice_(slice_(grad, 0, row, row + rows), 1, column, column + columns)
+        # That of a vector stays a row, which the engine sums to its shape, as PyTorch's does.
+        parts.append(part if shape else squeeze_dim(squeeze_dim(part, -1), -1))
+        row, column = row + rows, column + columns
+    return parts
+
+
+_block_diag = op(
+    "block_diag(Tensor[] tensors)",
+    _place_blocks,
+    function=False,
+    method=False,
+    tensors=_block_grads,
+)
+
+# a part exchanged, in a copy ----------------------------------------------------------------------
+
+
+def _copy_whole_memory(a: np.ndarray) -> np.ndarray:
+    """Return a copy of all of an array's memory, seen as the array sees it.
+
+    An array of which elements share cells is copied alone.
+    """
+    if is_expanded(a):
+        return copy_array(a)
+    whole = whole_memory(a)
+    start = address_of(a) - address_of(whole)
+    cells = whole.view(np.uint8)[: whole.nbytes // a.itemsize * a.itemsize].copy().view(a.dtype)
+    return restride_array(cells, a.shape, a.strides, start)
+
+
+def _make_scatter_kernel(look: Callable) -> Callable:
+    """Make a kernel that copies, and writes `src` into what `look` sees of the copy."""
+
+    def kernel(a: np.ndarray, src: np.ndarray, *where: Any) -> np.ndarray:
+        out = _copy_whole_memory(a)
+        part = look(out, *where)
+        if part.shape != src.shape:
+            raise RuntimeError(
+                "expected src to have a size equal to the slice of self. src size = "
+                f"{list(src.shape)}, slice size = {list(part.shape)}"
+            )
+        store_values(part, src)
+        return out
+
+    return kernel
+
+
+def _slice_forwards(
+    a: np.ndarray, dim: int, start: int | None, end: int | None, step: int
+) -> np.ndarray:
+    """Return the view of a slice. RuntimeError unless its step is positive."""
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    return slice_array(a, dim, start, end, step)
+
+
+select_scatter = op(
+    "select_scatter(Tensor self, Tensor src, int dim, SymInt index)",
+    _make_scatter_kernel(select_array),
+    out=False,
+    self=lambda grad, _src_sizes, dim, index: select_scatter(
+        grad, written_zeros(grad, _src_sizes), dim, index
+    ),
+    src=lambda grad, dim, index: select(grad, dim, index),
+)
+slice_scatter = op(
+    "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
+    "SymInt step=1)",
+    _make_scatter_kernel(_slice_forwards),
+    out=False,
+    self=lambda grad, _src_sizes, dim, start, end, step: slice_scatter(
+        grad, written_zeros(grad, _src_sizes), dim, start, end, step
+    ),
+    src=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
+)
+diagonal_scatter = op(
+    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1)",
+    _make_scatter_kernel(diagonal_of_array),
+    out=False,
+    self=lambda grad, _src_sizes, offset, dim1, dim2: diagonal_scatter(
+        grad, written_zeros(grad, _src_sizes), offset, dim1, dim2
+    ),
+    src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
+)
+
+# dimensions in front and behind -------------------------------------------------------------------
+
+
+def _at_least_1d(self: Any) -> Any:
+    """Return the tensor itself, or a view with one dimension."""
+    return self if array_of(self).ndim else reshape(self, (1,))
+
+
+def _at_least_2d(self: Any) -> Any:
+    """Return the tensor itself, or a view with two dimensions: a vector becomes a row."""
+    n = array_of(self).ndim
+    if n == 0:
+        return reshape(self, (1, 1))
+    return unsqueeze(self, 0) if n == 1 else self
+
+
+def _at_least_3d(self: Any) -> Any:
+    """Return the tensor itself, or a view with three dimensions."""
+    n = array_of(self).ndim
+    if n == 0:
+        return reshape(self, (1, 1, 1))
+    if n == 1:
+        return unsqueeze(unsqueeze(self, 0), -1)
+    return unsqueeze(self, -1) if n == 2 else self
+
+
+def _declare_of_many(name: str, *ops: Any) -> None:
+    """Offer operations whose tensors are given one by one, as PyTorch's function in Python does."""
+    call = make_function_of(*ops)
+    # `atleast_1d(x)` gives a tensor, and `atleast_1d(x, y)` a tuple.
+    takes_one = len(ops) > 1
+
+    def call_on_all(*tensors: Any) -> Any:
+        return call(tensors[0] if takes_one and len(tensors) == 1 else tensors)
+
+    call_on_all.__name__ = call_on_all.__qualname__ = name
+    call_on_all.__module__ = "tinytorch"
+    call_on_all.__doc__ = call.__doc__
+    offer_member(name, call_on_all, method=False)
+
+
+_HIDDEN: dict[str, Any] = {"function": False, "method": False}
+for _name, _make in (
+    ("atleast_1d", _at_least_1d),
+    ("atleast_2d", _at_least_2d),
+    ("atleast_3d", _at_least_3d),
+):
+    _declare_of_many(
+        _name,
+        op(f"{_name}(Tensor self)", composite(_make), **_HIDDEN),
+        op(
+            f"{_name}(Tensor[] tensors) -> Tensor[]",
+            composite(lambda tensors, make=_make: tuple([make(t) for t in tensors])),
+            **_HIDDEN,
+        ),
+    )
+_declare_of_many("block_diag", _block_diag)
+
+# side by side -------------------------------------------------------------------------------------
+
+
+def _as_column(self: Any) -> Any:
+    """Return a vector or a number as a column, and all else itself."""
+    a = array_of(self)
+    return reshape(self, (a.size, 1)) if a.ndim < 2 else self
+
+
+def _join_side_by_side(tensors: list) -> Any:
+    parts = [_at_least_1d(t) for t in tensors]
+    return cat(parts, 0 if array_of(parts[0]).ndim == 1 else 1)
+
+
+def _declare_stack(name: str, join: Callable, aka: tuple[str, ...] = ()) -> None:
+    """Declare one of the functions that join along a dimension which their name says."""
+
+    def join_some(tensors: list) -> Any:
+        if not tensors:
+            raise RuntimeError(f"{name} expects a non-empty TensorList")
+        return join(tensors)
+
+    op(f"{name}(Tensor[] tensors)", composite(join_some), method=False, out=True, aka=aka)
+
+
+_declare_stack("hstack", _join_side_by_side)
+_declare_stack("vstack", lambda tensors: cat([_at_least_2d(t) for t in tensors], 0), ("row_stack",))
+_declare_stack("dstack", lambda tensors: cat([_at_least_3d(t) for t in tensors], 2))
+_declare_stack("column_stack", lambda tensors: _join_side_by_side([_as_column(t) for t in tensors]))
+
+# against each other -------------------------------------------------------------------------------
+
+
+def _broadcast_all(tensors: list) -> tuple:
+    """Return each tensor in the shape of all: a view, or the very tensor if it has that shape."""
+    shapes = [array_of(t).shape for t in tensors]
+    if not shapes:
+        return ()
+    shape = broadcast_shape(*shapes)
+    return tuple([t if array_of(t).shape == shape else expand(t, shape) for t in tensors])
+
+
+_declare_of_many(
+    "broadcast_tensors",
+    op("broadcast_tensors(Tensor[] tensors) -> Tensor[]", composite(_broadcast_all), **_HIDDEN),
+)
+
+
+def _make_grids(tensors: list, indexing: str | None = None) -> tuple:
+    """Return a view of each vector, expanded along the dimensions of the others."""
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing is None:
+        warn_in_torch(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+            "argument.",
+            "aten/src/ATen/native/TensorShape.cpp:4215",
+            once=True,
+        )
+    if len({array_of(t).dtype for t in tensors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing not in ("ij", "xy", None):
+        raise RuntimeError(
+            'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + str(indexing)
+        )
+    dims = list(range(len(tensors)))
+    if indexing == "xy":
+        dims[:2] = dims[:2][::-1]
+    shape = [1] * len(tensors)
+    for t, d in zip(tensors, dims, strict=True):
+        a = array_of(t)
+        if a.ndim > 1:
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}"
+            )
+        shape[d] = a.size
+    ones = (1,) * len(tensors)
+    return tuple(
+        [
+            expand(view(t, (*ones[:d], -1, *ones[d + 1 :])), tuple(shape))
+            for t, d in zip(tensors, dims, strict=True)
+        ]
+    )
+
+
+def _pair_all(tensors: list) -> Any:
+    """Return a row for each choice of one element of each vector; one vector is given back."""
+    for t in tensors:
+        if array_of(t).ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(array_of(t).shape)}")
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([flatten(grid) for grid in _make_grids(tensors, "ij")], 1)
+
+
+_call_meshgrid = make_function_of(
+    op("meshgrid(Tensor[] tensors) -> Tensor[]", composite(_make_grids), **_HIDDEN),
+    op(
+        "meshgrid(Tensor[] tensors, *, str indexing) -> Tensor[]",
+        composite(_make_grids),
+        **_HIDDEN,
+    ),
+)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Return a view of each vector, expanded along the dimensions of the others.
+
+    With "xy" the first two dimensions change places. Source: `torch.meshgrid`.
+    """
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return _call_meshgrid(given) if indexing is None else _call_meshgrid(given, indexing=indexing)
+
+
+offer_member("meshgrid", meshgrid, method=False)
+_declare_of_many(
+    "cartesian_prod",
+    op("cartesian_prod(Tensor[] tensors)", composite(_pair_all), **_HIDDEN),
+)
