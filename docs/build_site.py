@@ -80,6 +80,7 @@ GUIDES = (
     "docs/watch",
     "docs/messages",
     "docs/check_gradients",
+    "docs/what_shares",
     "docs/shared",
     "docs/growth",
     "docs/installing",

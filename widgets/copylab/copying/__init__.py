@@ -5,20 +5,28 @@ May import `run`, `ui`, `doc`.
 
 from .comparison import Comparison, compare, join_code_lines, make_cell
 from .fact import QUESTIONS, Answer, Fact, Facts, facts
-from .methods import METHODS, Method, method
+from .methods import METHODS, OPERATIONS, Method, find_word, method
+from .shared_memory import DTYPES, LAYOUTS, Shared, SharedMemory, find_all_sharing
 from .sources import Source
 
 __all__ = [
+    "DTYPES",
+    "LAYOUTS",
     "METHODS",
+    "OPERATIONS",
     "QUESTIONS",
     "Answer",
     "Comparison",
     "Fact",
     "Facts",
     "Method",
+    "Shared",
+    "SharedMemory",
     "Source",
     "compare",
     "facts",
+    "find_all_sharing",
+    "find_word",
     "join_code_lines",
     "make_cell",
     "method",

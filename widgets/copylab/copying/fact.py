@@ -318,12 +318,12 @@ except RuntimeError:
     print("an error")"""
 # By addresses: what `from_numpy` makes has a storage of its own over the same memory, which begins
 # where the array does.
-_STORAGE = """\
+FIND_STORAGE = """\
 memory = x.untyped_storage()
 start, end = memory.data_ptr(), memory.data_ptr() + memory.nbytes()
 """
-_SHARED = f"{_STORAGE}print(start <= y.data_ptr() < end)"
-_COPIED = f"{_STORAGE}print(0 if start <= y.data_ptr() < end else y.untyped_storage().nbytes())"
+_SHARED = f"{FIND_STORAGE}print(start <= y.data_ptr() < end)"
+_COPIED = f"{FIND_STORAGE}print(0 if start <= y.data_ptr() < end else y.untyped_storage().nbytes())"
 _NODE = "print(None if y.grad_fn is None else type(y.grad_fn).__name__)"
 _STRIDES = "print(y.stride() == x.stride() if y.shape == x.shape else None)"
 

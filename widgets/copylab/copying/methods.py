@@ -1,12 +1,14 @@
 """The ways to copy a tensor that people use, each as the lines that make `y` out of `x`.
 
-A method says nothing about what it does: `facts` runs its lines and looks.
+Below them the operations of which people ask whether they copy. Neither says anything about what it
+does: `facts` and `find_sharing` run the lines and look.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -89,6 +91,7 @@ _ALL = (
         "y = torch.tensor(x)",
         _("a new leaf from data, made for numbers and lists"),
         _torch_page("generated/torch.tensor"),
+        ("tensor",),
     ),
     Method(
         "new_tensor",
@@ -170,12 +173,94 @@ _ALL = (
 METHODS: Mapping[str, Method] = MappingProxyType({entry.name: entry for entry in _ALL})
 """All methods by name, the common ones first."""
 
+_OPERATIONS = """
+# other shapes
+x.view(x.shape); x.view_as(x); x.view(torch.int32); x.reshape(x.shape); x.reshape_as(x)
+x.flatten(); x.ravel(); x.unflatten(-1, (2, 2)); torch.nn.Flatten(0)(x)
+# dimensions in another order
+x.t(); x.T; x.H; x.mT; x.mH; x.adjoint(); x.transpose(0, -1); x.swapaxes(0, -1); x.swapdims(0, -1)
+x.permute(*range(x.dim())); x.movedim(0, -1); x.moveaxis(0, -1)
+# dimensions more and fewer
+x.unsqueeze(0); x.squeeze(); x.squeeze(0); x.squeeze((0, -1)); x.expand(2, *x.shape)
+x.expand(x.shape); x.expand_as(x); x.broadcast_to(x.shape); torch.broadcast_tensors(x, torch.ones(2, 4))[0]
+torch.broadcast_tensors(x)[0]; torch.atleast_1d(x); torch.atleast_2d(x); torch.atleast_3d(x)
+torch.meshgrid(x, indexing="ij")[0]; torch.cartesian_prod(x); torch.cartesian_prod(x, x)
+# parts
+x[...]; x[None]; x[0]; x[:1]; x[..., 0]; x[..., ::2]; x[torch.tensor(0)]; x[torch.tensor([0])]
+x[x > 1]; x[[True] * len(x)]; x.select(0, 0); x.narrow(0, 0, 1); x.narrow_copy(0, 0, 1)
+x.diagonal(); x.diag(); torch.diagonal_copy(x); x.unfold(0, 1, 1); x.as_strided((2,), (1,))
+x.index_select(0, torch.tensor([0])); x.take(torch.tensor([0])); x.masked_select(x > 1)
+x.gather(-1, torch.zeros_like(x, dtype=torch.int64)); x.take_along_dim(torch.tensor([0]))
+# several parts
+x.split(1)[0]; x.split_with_sizes((1, len(x) - 1))[0]; x.chunk(2)[0]; x.unbind()[0]
+x.tensor_split(2)[0]; x.hsplit(2)[0]; x.vsplit(2)[0]; x.dsplit(2)[0]
+# put together and repeated
+torch.cat([x]); torch.stack([x]); torch.hstack([x]); torch.vstack([x]); torch.dstack([x])
+torch.column_stack([x]); torch.block_diag(x); x.repeat(*x.shape); x.tile(1); x.repeat_interleave(1)
+# turned
+x.flip(0); x.fliplr(); x.flipud(); x.rot90(); x.rot90(0); x.roll(0); x.tril(9); x.triu(-9)
+x.diag_embed(); x.diagflat()
+# changed in a copy
+x.select_scatter(x[0], 0, 0); x.slice_scatter(x); x.diagonal_scatter(x.diagonal())
+x.masked_fill(x > 1, 0); x.masked_scatter(x > 1, x); torch.where(x > 1, x, x)
+x.scatter(-1, torch.zeros_like(x, dtype=torch.int64), x); x.put(torch.tensor([0]), x.take(torch.tensor([0])))
+x.index_put((torch.tensor([0]),), x[0])
+# changed in place
+x.add_(1); x.t_(); x.squeeze_(); x.tril_(); x.requires_grad_(False); x.detach_()
+# converted
+x.float(); x.double(); x.half(); x.long(); x.int(); x.bool(); x.cpu(); x.to("cpu"); x.to(x)
+x.type(x.dtype); x.type(torch.float64); x.type_as(x); x.type_as(x.double())
+torch.asarray(x); torch.asarray(x, copy=True); torch.Tensor(x)
+torch.as_tensor(x, dtype=torch.float64); torch.asarray(x, dtype=torch.float64)
+torch.nn.Parameter(x, requires_grad=False); x.real; x.conj(); x.resolve_conj(); x.positive()
+torch.from_numpy(x.numpy()); torch.tensor(x.numpy()); torch.as_tensor(x.numpy()); torch.tensor(x.tolist())
+# computed
+x + 0; x * 1; +x; x.relu(); x.sum_to_size(x.shape)
+torch.nn.functional.dropout(x, 0.0); torch.nn.functional.dropout(x, 0.5)
+torch.nn.Identity()(x)
+"""
+_ATTRIBUTES = {"T", "H", "mT", "mH"}
+"""What has no page of its own in PyTorch's documentation."""
+
+
+def find_word(code: str) -> str:
+    """Return the word for what the last line of a method calls, as "nn.Flatten"; empty if none."""
+    found = re.search(r"(?:\bx|\btorch)\.((?:nn\.functional\.|nn\.)?\w+)", code.splitlines()[-1])
+    return found[1] if found else ""
+
+
+def _read_operations() -> Iterator[Method]:
+    """Yield the operations in order, each under a name of its own.
+
+    That is the word that people say, as "unfold"; where several have it, all but the first are
+    called as they are written.
+    """
+    names = set(METHODS)
+    for line in _OPERATIONS.strip().splitlines():
+        for call in () if line.startswith("#") else line.split("; "):
+            name, page = call, _torch_page("tensor_view")
+            if word := call.startswith(("x.", "torch.")) and find_word(call):
+                name = word.rpartition(".")[2]
+                owner = "torch.Tensor" if call.startswith("x.") else "torch"
+                page = _torch_page(f"generated/{owner}.{word}")
+            if name in _ATTRIBUTES:
+                page = _torch_page("tensors")
+            name = call if {name, f"torch.{name}"} & names else name
+            names.add(name)
+            yield Method(name, f"y = {call}", docs=page)
+
+
+OPERATIONS: Mapping[str, Method] = MappingProxyType(
+    {entry.name: entry for entry in _read_operations()}
+)
+"""By name what else gives a tensor of x's numbers: `compare` and `facts` know it, too."""
+
 
 def method(name: str | Method) -> Method:
     """Return the method of that name, however it is written: "clone", "x.clone()", "torch.Tensor.clone".
 
-    A Method is returned as it is. Raises ValueError, with the names there are and the closest one, for an unknown
-    name, and TypeError for what is no name.
+    One of METHODS or of OPERATIONS; a Method is returned as it is. Raises ValueError, with the names of METHODS and the
+    closest name, for an unknown one, and TypeError for what is no name.
     """
     if isinstance(name, Method):
         return name
@@ -186,6 +271,9 @@ def method(name: str | Method) -> Method:
                 type=type(name).__name__,
             )
         )
+    # Before cases are made equal: `T` and `t` are two operations.
+    if name.strip() in _METHODS_AS_WRITTEN:
+        return _METHODS_AS_WRITTEN[name.strip()]
     bare_name = _strip_name(name)
     if bare_name in _METHODS_BY_NAME:
         return _METHODS_BY_NAME[bare_name]
@@ -216,7 +304,7 @@ def _strip_name(name: str) -> str:
 def _index_methods() -> dict[str, Method]:
     index = {}
     # The common methods come last, so that a name that two of them have is theirs.
-    for entry in reversed(_ALL):
+    for entry in reversed((*_ALL, *OPERATIONS.values())):
         last_line = entry.code.splitlines()[-1]
         for name in (entry.name, entry.code, last_line, *entry.also):
             index[_strip_name(name)] = entry
@@ -224,3 +312,8 @@ def _index_methods() -> dict[str, Method]:
 
 
 _METHODS_BY_NAME = _index_methods()
+_METHODS_AS_WRITTEN = {
+    name: entry
+    for entry in (*OPERATIONS.values(), *_ALL)
+    for name in (entry.code, entry.code.removeprefix("y = "), entry.name)
+}

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from types import ModuleType
 
-from ..copying import METHODS, QUESTIONS, Answer, Facts, Source, facts, join_code_lines, make_cell
+import tinytorch
+
+from ..copying import (
+    METHODS,
+    OPERATIONS,
+    QUESTIONS,
+    Answer,
+    Facts,
+    Source,
+    facts,
+    find_all_sharing,
+    find_word,
+    join_code_lines,
+    make_cell,
+)
 from ..doc import Box, Cell, InPage, Items, Paragraph, Table, html_element, protect_marks
 from ..wording import current_language, gettext, gettext_noop
 
@@ -85,10 +99,11 @@ th, td { padding: .45mm 1.2mm; border: .2mm solid #828b96; text-align: left; ver
 thead th { background: #e4e9f0 } tbody tr:nth-child(even) { background: #f3f5f8 }
 code, tbody th { font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace }
 tbody th { font-weight: 600; white-space: nowrap } td.cl-bad { font-weight: 700; text-decoration: underline }
-.two { display: grid; grid-template-columns: 1fr 1fr; gap: 6mm; font-size: 8.2pt }
+.columns { display: grid; grid-template-columns: 3fr 4fr 4fr; gap: 5mm; font-size: 7.4pt; line-height: 1.2 }
+.columns dd { font-size: 7pt; margin-bottom: .3mm } .columns h2 { margin-top: 1.5mm }
 ul { margin: 0; padding-left: 4mm } li { margin: .4mm 0 }
 dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .6mm 4mm }
-@media screen and (max-width: 800px) { .two { grid-template-columns: 1fr } .wide { overflow-x: auto } }
+@media screen and (max-width: 800px) { .columns { grid-template-columns: 1fr } .wide { overflow-x: auto } }
 @media print { body { padding: 0; max-width: none } }
 """
 
@@ -102,7 +117,6 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
     facts_by_name = {name: facts(name, SOURCE, engine) for name in METHODS}
     titles = map(gettext, (_TITLES.get(question.key, question.column) for question in COLUMNS))
     code = SOURCE.code.replace("\n", "; ")
-    wants = "".join(_render_want(want, wanted, facts_by_name) for want, wanted in WANTS)
     sheet = Box(
         Paragraph(gettext("Copying tensors"), tag="h1"),
         Paragraph(
@@ -119,14 +133,7 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
             class_="wide",
             tabindex=0,
         ),
-        Box(
-            Box(
-                Paragraph(gettext("Which one do I want?"), tag="h2"),
-                InPage(html_element("dl", wants)),
-            ),
-            Box(Paragraph(gettext("Six rules"), tag="h2"), Items(map(gettext, RULES))),
-            class_="two",
-        ),
+        _make_lists(facts_by_name, engine or tinytorch),
     )
     title = escape(gettext("Copying tensors: the cheat sheet"))
     # A row to a line, so that a change of one answer is a change of one line.
@@ -136,6 +143,69 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n"
         f"{sheet.inside()}\n</html>\n".replace("<tr>", "\n<tr>").replace("<d", "\n<d")
     )
+
+
+def _make_lists(facts_by_name: Mapping[str, Facts], engine: ModuleType) -> Box:
+    """Make the three columns below the table."""
+    wants = "".join(_render_want(want, wanted, facts_by_name) for want, wanted in WANTS)
+    sharing = _list_sharing(engine)
+    return Box(
+        Box(
+            Paragraph(gettext("Which one do I want?"), tag="h2"),
+            InPage(html_element("dl", wants)),
+        ),
+        Box(
+            Paragraph(gettext("Six rules"), tag="h2"),
+            Items(map(gettext, RULES)),
+            Paragraph(gettext("Does it copy? It depends"), tag="h2"),
+            InPage(_render_lists(sharing[3:])),
+        ),
+        Box(
+            Paragraph(gettext("Does it share memory with `x`?"), tag="h2"),
+            InPage(_render_lists(sharing[:3])),
+        ),
+        class_="columns",
+    )
+
+
+def _list_sharing(engine: ModuleType) -> list[tuple[str, list[str]]]:
+    """List the names of operations below heads: those that always share memory, never, sometimes."""
+    shown: list[str] = []
+    verdicts: dict[str, set[str]] = {}
+    by_copied: dict[tuple[str, ...], list[str]] = {}
+    for row in find_all_sharing(engine):
+        name = find_word(row.method.code).rpartition(".")[2] or row.method.name
+        verdicts.setdefault(name, set()).add(row.verdict)
+        # The table above has the methods.
+        if row.method.name in OPERATIONS and name not in shown:
+            shown.append(name)
+        if row.depends_on_layout:
+            by_copied.setdefault(tuple(row.list_layouts("copy")), []).append(name)
+    # Of a name, all ways to call it have to agree.
+    always, never = (
+        [name for name in shown if verdicts[name] == {verdict}] for verdict in ("always", "never")
+    )
+    known = {*always, *never}.union(*by_copied.values())
+    rest = [name for name in shown if name not in known]
+    return [
+        (gettext("Always"), always),
+        (gettext("Never"), never),
+        (gettext("By the other arguments, or by the dtype"), rest),
+        *[
+            (gettext("A copy only for: {layouts}", layouts=", ".join(map(gettext, layouts))), names)
+            for layouts, names in by_copied.items()
+        ],
+    ]
+
+
+def _render_lists(entries: Sequence[tuple[str, list[str]]]) -> str:
+    """Return lists of names, each below its head."""
+    items = "".join(
+        Paragraph(head, tag="dt").html()
+        + Paragraph(", ".join(f"`{protect_marks(name)}`" for name in names), tag="dd").html()
+        for head, names in entries
+    )
+    return html_element("dl", items)
 
 
 def _render_row(facts_of_method: Facts) -> list[Cell]:

@@ -12,15 +12,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import NamedTuple
 
-from tinytorch.viz import (
-    Blame,
-    PastStep,
-    Snapshot,
-    blame_lines,
-    compare_snapshots,
-    describe,
-    texts_of,
-)
+from tinytorch.viz import Blame, PastStep, Snapshot, blame_lines, compare_snapshots, describe
 
 from ..copying import Facts, Method, Source, facts
 from ..player import NameObserver, Observation
@@ -196,7 +188,7 @@ def _describe_changes(before: Observation | None, after: Observation | None) -> 
     if before is None or after is None:
         return ()
     changes = compare_snapshots(after.snapshot, before.snapshot)
-    return texts_of(describe(changes, before.plain, after.plain))
+    return describe(changes, before.plain, after.plain)
 
 
 def _describe_failure(run: RecordedRun) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinytorch.viz import StepSentence, compare_snapshots, describe, join_few_names, texts_of
+from tinytorch.viz import compare_snapshots, describe, join_few_names
 
 from ..run import RecordedRun, Site
 from ..wording import gettext, ngettext
@@ -23,21 +23,16 @@ class Group:
     """Some steps in a row.
 
     kind: "loop" (its `line` begins it), "round" (of that loop) or "call" (of functions).
-    sentences: what its steps changed, all together.
+    changes: what its steps changed, all together.
     """
 
     kind: str
     title: str
     line: int
     parts: tuple[Group | Frame, ...]
-    sentences: tuple[StepSentence, ...] = ()
+    changes: tuple[str, ...] = ()
     code: int = 0
     """The index of the text of the run that has its line."""
-
-    @property
-    def changes(self) -> tuple[str, ...]:
-        """What its steps changed, without the roles of the sentences."""
-        return texts_of(self.sentences)
 
     @property
     def first(self) -> int:
@@ -193,4 +188,4 @@ class _FrameFolder:
         if before is None or after is None:
             return [group]
         changes = compare_snapshots(after.snapshot, before.snapshot)
-        return [replace(group, sentences=describe(changes, before.plain, after.plain))]
+        return [replace(group, changes=describe(changes, before.plain, after.plain))]
