@@ -377,7 +377,7 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
     changed = compare_snapshots(snap, None)
     sheet = make_sheet(describe_graph(changed, select_nodes(changed)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
-    areas = {card.name: card.size.area("right") for card in sheet.cards}
+    areas = {card.name: card.size.area("below", goes_right=True) for card in sheet.cards}
     lines = [DotLine(edge.tail, edge.head, edge.has_sign, False) for edge in sheet.edges]
     (tmp_path / "answer").write_text(layout.render(write_dot(areas, lines, "right")))
     (tmp_path / "dot").write_text(

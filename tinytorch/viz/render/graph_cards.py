@@ -22,6 +22,8 @@ ACCUMULATOR = "AccumulateGrad"
 """The kind of node that adds to the .grad of a leaf: drawn as "+="."""
 DISC = 26
 """Width and height of the sign of an accumulator."""
+OVERLAP = 4
+"""By so much a name covers the lower edge of its box, in px: it hangs there like a label."""
 GAP = 4
 """Between a box and the names beside it, and between two names."""
 SIGN = 16
@@ -110,12 +112,16 @@ class CardSize(NamedTuple):
         """Return the size that has room for both."""
         return CardSize(*map(max, self, other))
 
-    def area(self, direction: str) -> tuple[float, float]:
-        """Return width and height of the area that it takes, with the box in the middle of it."""
-        # The same room on the other side: lines go to the middle of an area.
-        if direction == "right":
-            return max(self.width, self.beside_width), self.height + 2 * self.beside_height
-        return self.width + 2 * self.beside_width, max(self.height, self.beside_height)
+    def area(self, names: str, goes_right: bool) -> tuple[float, float]:
+        """Return width and height of the area that it takes, with its names "below" or "right".
+
+        Lines go to the middle of an area's side, and that has to be the middle of the box's side: in
+        the way across the lines, there is the same room on both sides.
+        """
+        if names == "right":
+            return self.width + 2 * self.beside_width, max(self.height, self.beside_height)
+        sides = 2 if goes_right else 1
+        return max(self.width, self.beside_width), self.height + sides * self.beside_height
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +156,7 @@ class Card:
         if not self.beside:
             return CardSize(width, height)
         beside_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
-        return CardSize(width, height, round(beside_width), PILL)
+        return CardSize(width, height, round(beside_width), PILL - OVERLAP)
 
     @property
     def is_disc(self) -> bool:
@@ -278,8 +284,8 @@ def _make_remark_lines(remarks: Iterable[Remark]) -> Iterator[CardLine]:
 # -- drawing -----------------------------------------------------------------------
 
 
-def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], direction: str) -> None:
-    """Draw a card with the middle of its box at a point."""
+def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: str) -> None:
+    """Draw a card with the middle of its box at a point, and its names "below" or "right"."""
     x, y = middle
     size = card.size
     left, top = x - size.width / 2, y - size.height / 2
@@ -303,18 +309,21 @@ def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], direction
             canvas.text(left + PAD + SIGN - 2, line_y, line.text, style)
         else:
             canvas.text(x, line_y, line.text, f"{style} c", whole=whole)
-    _draw_beside(canvas, card, (x, y), direction)
+    _draw_beside(canvas, card, (x, y), names)
 
 
-def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], direction: str) -> None:
-    """Draw what is beside a box: below it where the picture goes right, else to its right."""
+def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], names: str) -> None:
+    """Draw what is beside a box: names as labels, and words."""
     if not card.beside:
         return
     x, y = middle
     size = card.size
-    left, top = x - (size.beside_width - GAP) / 2, y + size.height / 2
-    if direction == "down":
+    left, top = x - (size.beside_width - GAP) / 2, y + size.height / 2 - OVERLAP
+    # A word may not cover the edge of the box.
+    word_y = top + 14
+    if names == "right":
         left, top = x + size.width / 2 + GAP, y - PILL / 2
+        word_y = top + 11.5
     for part in card.beside:
         if part.tensor_id:
             kind = "name fresh" if part.is_fresh else "name"
@@ -323,7 +332,9 @@ def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], direct
             canvas.text(place, top + 11.5, part.text, "t mono b c", whole=part.whole)
         else:
             style = "new-t b" if part.is_fresh else "t"
-            canvas.text(left, top + 11.5, part.text, style)
+            # A line that goes down from the box must not cross it.
+            canvas.rect(left, word_y - 10, part.width, 13, "page")
+            canvas.text(left, word_y, part.text, style)
         left += part.width + GAP
 
 

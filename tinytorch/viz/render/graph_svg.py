@@ -159,10 +159,6 @@ class GraphSheet(NamedTuple):
 def make_sheet(contents: GraphContents) -> GraphSheet:
     """Make the cards of a graph, in a fixed order: Graphviz keeps it where it can."""
     cards: list[Card] = []
-    # Without a node, one line says all that there is to say.
-    if contents.entries:
-        word = gettext("not reached")
-        cards += [make_leaf_card(leaf, word) for leaf in contents.without_graph]
     for entry in contents.entries:
         if isinstance(entry, NodeEntry):
             cards.append(make_node_card(entry))
@@ -172,6 +168,10 @@ def make_sheet(contents: GraphContents) -> GraphSheet:
     for tensor in contents.cut_off:
         make = make_leaf_card if tensor.is_grad_leaf else make_cut_card
         cards.append(make(tensor))
+    # Without a node, one line says all that there is to say.
+    for leaf in contents.without_graph if contents.entries else ():
+        # One with a gradient was reached by a graph that is gone.
+        cards.append(make_leaf_card(leaf, "" if leaf.grad else gettext("not reached")))
     for outside in contents.outside:
         cards.append(Card(outside.id, "off", (CardLine(outside.caption),)))
     return GraphSheet(contents, cards, list(contents.edges))
@@ -240,6 +240,8 @@ class GraphStage(NamedTuple):
 
     direction: str
     """ "right" or "down": the way of backward."""
+    names: str
+    """ "below" or "right": where the names of tensors are."""
     sizes: Mapping[str, CardSize]
     """The size of each card, as large as it ever is."""
     places: Mapping[str, Point]
@@ -327,11 +329,11 @@ def place_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     foot = NOTE * max(map(len, notes_of_sheets))
     if not sizes:
         widest = max(_width_of_head(sheets, room, ""), notes_width)
-        return GraphStage("", {}, {}, [], HEAD, (widest + 2 * EDGE, HEAD + FOOT + foot))
+        return GraphStage("", "", {}, {}, [], HEAD, (widest + 2 * EDGE, HEAD + FOOT + foot))
     dot_lines = [DotLine(*ends, ends in with_sign, ends in to_leaf) for ends in lines.elements()]
-    direction, found = _choose_layout(sizes, dot_lines, room)
+    direction, names, found = _choose_layout(sizes, dot_lines, room)
     # The areas of cards are larger than what is drawn: there may be nothing at the upper edge.
-    lowest, highest = _find_ends(sizes, found, direction)
+    lowest, highest = _find_ends(sizes, found, names)
 
     def turn_upright(point: Point) -> Point:
         # In Graphviz y goes up from the bottom, in SVG down from the top.
@@ -346,6 +348,7 @@ def place_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     bottom = HEAD + highest - lowest
     return GraphStage(
         direction,
+        names,
         sizes,
         places,
         routes,
@@ -354,39 +357,62 @@ def place_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     )
 
 
+class ChosenLayout(NamedTuple):
+    """A layout, and how it was made."""
+
+    direction: str
+    """ "right" or "down": the way of backward."""
+    names: str
+    """ "below" or "right": where the names of tensors are."""
+    found: GraphLayout
+    """The places and routes of boxes, not of their areas."""
+
+
 def _choose_layout(
     sizes: Mapping[str, CardSize], lines: Sequence[DotLine], room: Room
-) -> tuple[str, GraphLayout]:
-    """Lay out to the right; if that is wider than the room and downwards is not as wide, downwards."""
+) -> ChosenLayout:
+    """Lay out to the right; where that is wider than the room, down, as loosely as the width allows."""
+    tried: list[ChosenLayout] = []
+    for lay in _list_ways(sizes, lines, room):
+        tried.append(lay())
+        if tried[-1].found.width + 2 * EDGE <= room.width:
+            return tried[-1]
+    return min(tried, key=lambda chosen: chosen.found.width)
+
+
+def _list_ways(
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], room: Room
+) -> Iterator[Callable[[], ChosenLayout]]:
+    """Yield the ways to lay out a graph, the best first."""
     # Most graphs that are too wide are so by their longest chain alone, which needs no layout.
     is_chain_too_long = _length_of_longest_chain(sizes, lines) > room.width
-    if room.direction == "down" or (not room.direction and is_chain_too_long):
-        return "down", _lay_out_down(sizes, lines, room)
-    right = lay_out(layout.render, write_dot(_list_areas(sizes, "right"), lines, "right"))
-    if room.direction == "right" or right.width + 2 * EDGE <= room.width:
-        return "right", right
-    down = _lay_out_down(sizes, lines, room)
-    return ("down", down) if down.width < right.width else ("right", right)
+    if room.direction == "right" or not (room.direction or is_chain_too_long):
+        yield partial(_lay_out, sizes, lines, "right", "below")
+    if room.direction != "right":
+        yield partial(_lay_out_with_leaves_beside, sizes, lines, "right")
+        yield partial(_lay_out_with_leaves_beside, sizes, lines, "below")
+        yield partial(_lay_out, sizes, lines, "down", "below")
 
 
-def _list_areas(sizes: Mapping[str, CardSize], direction: str) -> dict[str, tuple[float, float]]:
-    return {name: size.area(direction) for name, size in sizes.items()}
+def _lay_out(
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], direction: str, names: str
+) -> ChosenLayout:
+    areas = {name: size.area(names, direction == "right") for name, size in sizes.items()}
+    found = lay_out(layout.render, write_dot(areas, lines, direction))
+    if direction == "down":
+        found = _move_up_boxes(sizes, found)
+    return ChosenLayout(direction, names, found)
 
 
-def _lay_out_down(
-    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], room: Room
-) -> GraphLayout:
-    """Lay out from the top down, with leaves beside their accumulators where the width allows it."""
-    beside = _lay_out_with_leaves_beside(sizes, lines)
-    if beside.width + 2 * EDGE <= room.width:
-        return beside
-    below = lay_out(layout.render, write_dot(_list_areas(sizes, "down"), lines, "down"))
-    return below if below.width < beside.width else beside
+def _move_up_boxes(sizes: Mapping[str, CardSize], found: GraphLayout) -> GraphLayout:
+    """Return a layout with boxes in the upper parts of their areas, above their names."""
+    places = {name: (x, y + sizes[name].beside_height / 2) for name, (x, y) in found.places.items()}
+    return found._replace(places=places)
 
 
 def _lay_out_with_leaves_beside(
-    sizes: Mapping[str, CardSize], lines: Sequence[DotLine]
-) -> GraphLayout:
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], names: str
+) -> ChosenLayout:
     """Lay out from the top down, with each leaf to the right of its accumulator.
 
     Graphviz knows the two as one: as neighbours of their own, it would put others between them.
@@ -397,12 +423,10 @@ def _lay_out_with_leaves_beside(
         if line.is_to_leaf:
             sum_of.setdefault(line.head, line.tail)
     leaf_of = {accumulator: leaf for leaf, accumulator in sum_of.items()}
-    areas = _list_areas(sizes, "down")
+    areas = {name: size.area(names, goes_right=False) for name, size in sizes.items()}
     for accumulator, leaf in leaf_of.items():
-        first, second = sizes[accumulator], sizes[leaf]
-        width = first.width + LEAF_GAP + second.width + second.beside_width
-        areas[accumulator] = (width, max(first.height, second.height))
-        del areas[leaf]
+        width = areas[leaf][0] + LEAF_GAP + sizes[accumulator].width
+        areas[accumulator] = (width, max(areas[leaf][1], sizes[accumulator].height))
     joined = []
     for line in lines:
         # The accumulator is at the left of the two.
@@ -410,15 +434,19 @@ def _lay_out_with_leaves_beside(
         tail, head = sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head)
         if leaf_of.get(line.tail) != line.head:
             joined.append(line._replace(tail=tail, head=head, ports=ports))
-    found = lay_out(layout.render, write_dot(areas, joined, "down"))
+    alone = {name: area for name, area in areas.items() if name not in sum_of}
+    found = lay_out(layout.render, write_dot(alone, joined, "down"))
+    if names == "below":
+        found = _move_up_boxes(sizes, found)
     places, routes = dict(found.places), []
     for accumulator, leaf in leaf_of.items():
         x, y = places[accumulator]
         left = x - areas[accumulator][0] / 2
         start = left + sizes[accumulator].width
         places[accumulator] = (left + sizes[accumulator].width / 2, y)
-        places[leaf] = (start + LEAF_GAP + sizes[leaf].width / 2, y)
-        points = [(start + LEAF_GAP * part / 3, y) for part in range(4)]
+        end = start + LEAF_GAP + (areas[leaf][0] - sizes[leaf].width) / 2
+        places[leaf] = (end + sizes[leaf].width / 2, y)
+        points = [(start + (end - start) * part / 3, y) for part in range(4)]
         routes.append(Route(accumulator, leaf, points))
     waiting: dict[tuple[str, str], list[list[Point]]] = {}
     for route in found.routes:
@@ -427,7 +455,7 @@ def _lay_out_with_leaves_beside(
         if leaf_of.get(line.tail) != line.head:
             known = (sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head))
             routes.append(Route(line.tail, line.head, waiting[known].pop(0)))
-    return found._replace(places=places, routes=routes)
+    return ChosenLayout("down", names, found._replace(places=places, routes=routes))
 
 
 def _length_of_longest_chain(sizes: Mapping[str, CardSize], lines: Sequence[DotLine]) -> float:
@@ -437,7 +465,7 @@ def _length_of_longest_chain(sizes: Mapping[str, CardSize], lines: Sequence[DotL
     for tail, head, *_ in set(lines):
         heads[tail].add(head)
         waiting[head] += 1
-    lengths = {name: size.area("right")[0] for name, size in sizes.items()}
+    lengths = {name: max(size.width, size.beside_width) for name, size in sizes.items()}
     ready = [name for name, count in waiting.items() if not count]
     reached = dict(lengths)
     # Those on a circle never get ready, and count with their own width alone.
@@ -452,14 +480,14 @@ def _length_of_longest_chain(sizes: Mapping[str, CardSize], lines: Sequence[DotL
 
 
 def _find_ends(
-    sizes: Mapping[str, CardSize], found: GraphLayout, direction: str
+    sizes: Mapping[str, CardSize], found: GraphLayout, names: str
 ) -> tuple[float, float]:
     """Return the lowest and the highest y of anything that is drawn, with y upwards."""
     ends: list[float] = []
     for name, (_, y) in found.places.items():
         size = sizes[name]
-        below = size.beside_height if direction == "right" else 0
-        half = max(size.height, 0 if direction == "right" else size.beside_height) / 2
+        below = size.beside_height if names == "below" else 0
+        half = max(size.height, size.beside_height if names == "right" else 0) / 2
         ends += [y + half + 1, y - half - below - 1]
     for route in found.routes:
         ends += [y for _, y in route.points]
@@ -493,7 +521,7 @@ def write_dot(
 ) -> str:
     """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
     goes_right = direction == "right"
-    rank = "LR nodesep=.09 ranksep=.3" if goes_right else "TB nodesep=.2 ranksep=.2"
+    rank = "LR nodesep=.07 ranksep=.3" if goes_right else "TB nodesep=.2 ranksep=.2"
     # Lines go from side to side, and not to corners.
     ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.
@@ -568,7 +596,7 @@ def draw_sheet(
     for parallel in numbers.values():
         _draw_count(canvas, parallel)
     for card in sheet.cards:
-        draw_card(canvas, card, stage.places[card.name], stage.direction)
+        draw_card(canvas, card, stage.places[card.name], stage.names)
     for place, note in enumerate(_wrap_notes(sheet, room)):
         canvas.text(EDGE, stage.foot + 15 + NOTE * place, note, "m")
     summary = contents.summary if contents.listed else gettext("Graph picture without tensors")
