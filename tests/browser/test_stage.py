@@ -1,11 +1,22 @@
-"""The stage of a player: nothing moves from step to step, and all that is written can be read."""
+"""The stage of a player: one view of code, words and pictures; nothing moves from step to step, and all can be read."""
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
 
 import pytest
 from browser.books import stepping, write
 from browser.conftest import Lab, Watched
+from copylab import Steps, steps
 from playwright.sync_api import Locator, Page, expect
 
+import tinytorch
+
 pytestmark = pytest.mark.browser
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 SILENT = """\
 import torch
@@ -98,10 +109,10 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
     assert player.locator(".cl-listing").evaluate(
         "(code) => code.scrollWidth <= code.clientWidth"
     ), "long lines wrap"
-    code, words = (player.locator(one).bounding_box() for one in (".cl-listing", ".cl-happened"))
+    code, memory = (player.locator(one).bounding_box() for one in (".cl-program", ".cl-pane"))
     assert code
-    assert words
-    assert (words["x"] > code["x"] + code["width"]) is not narrow, "beside the code, or below it"
+    assert memory
+    assert (memory["x"] > code["x"] + code["width"]) is not narrow, "beside the code, or below it"
     # At the step that computes a wrong gradient: box, line and node.
     page.keyboard.press("ArrowLeft")
     expect(player.locator(".cl-alarm")).to_contain_text("A wrong gradient, and no error")
@@ -147,3 +158,64 @@ def test_all_steps_are_on_paper(watched: Watched, lab: Lab) -> None:
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     expect(page.locator(".cl-player")).to_be_visible()
+
+
+# At each step: the height of the player, and what of it is not in view, or is cut. Goes to the next step.
+MOMENTS = """async (player) => {
+    const inside = (one, box) => {
+        const [a, b] = [one.getBoundingClientRect(), box.getBoundingClientRect()];
+        return a.top >= b.top - 1 && a.bottom <= b.bottom + 1 && a.left >= b.left - 1 && a.left < b.right;
+    };
+    const [code, words] = [".cl-listing", ".cl-happened"].map((one) => player.querySelector(one));
+    const moments = [];
+    for (let step = 0; step < Number(player.dataset.steps); step++) {
+        if (step) player.querySelector("[data-action=next]").click();
+        const missing = [];
+        if (!inside(player.querySelector(".cl-here"), code)) missing.push("the line");
+        if (words.scrollHeight > words.clientHeight) missing.push("words");
+        for (const pane of player.querySelectorAll(".cl-pane:not(.cl-away, [hidden])")) {
+            const holder = pane.querySelector(".cl-holder");
+            const news = holder.shadowRoot.querySelector('.fresh, [class^="new"], [class^="bad"]');
+            if (news && !inside(news, holder)) missing.push(pane.dataset.picture);
+        }
+        const bar = player.querySelector(".cl-bar");
+        if (bar.scrollWidth > bar.clientWidth) missing.push("controls");
+        moments.push([player.offsetHeight, missing]);
+    }
+    return [moments, document.documentElement.scrollWidth <= innerWidth];
+}"""
+
+
+def make_lesson_players() -> Iterator[tuple[str, Steps]]:
+    """Run again what the lessons step through, with the code that their stored outputs show."""
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        for cell in cells:
+            for output in cell.get("outputs", ()):
+                html = "".join(output.get("data", {}).get("text/html", ""))
+                lines = re.findall(
+                    "<span class='cl-line'>(.*?)</span>", html.partition("</pre>")[0]
+                )
+                if 'class="copylab-steps"' in html:
+                    yield path.stem, steps(unescape("\n".join(lines)), engine=tinytorch)
+
+
+@pytest.mark.stress
+def test_every_player_of_the_lessons_is_one_view(watched: Watched, tmp_path: Path) -> None:
+    page = watched.page
+    wrong: list[Any] = []
+    for lesson, made in make_lesson_players():
+        made.save(tmp_path / "page.html")
+        for width in (836, 640, 1200, 390):
+            # A page has a margin of 8 px.
+            page.set_viewport_size({"width": width + 16, "height": 680})
+            page.goto((tmp_path / "page.html").as_uri())
+            moments, fits = page.locator(".cl-player").evaluate(MOMENTS)
+            heights = {height for height, _ in moments}
+            missing = [what for _, what in moments if what]
+            print(f"{lesson} at {width}: {max(heights)} px, spread {max(heights) - min(heights)}")
+            most = 560 if len(made.code.splitlines()) <= 14 else 700
+            is_too_high = width == 836 and max(heights) > most
+            if is_too_high or len(heights) > 1 or not fits or (missing and width != 390):
+                wrong.append((lesson, width, heights, missing, fits))
+    assert wrong == []

@@ -2,9 +2,38 @@
 
 from types import ModuleType
 
-from tinytorch.viz import memory, snapshot
+from tinytorch.viz import Changes, memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots, list_written_names
-from tinytorch.viz.show.step_sentences import describe
+from tinytorch.viz.show import step_sentences
+
+
+def describe(changed: Changes, before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
+    return step_sentences.texts_of(step_sentences.describe(changed, before, after))
+
+
+def test_one_sentence_is_the_headline_and_the_numbers_are_apart(engine: ModuleType) -> None:
+    a = engine.tensor(1.0, requires_grad=True)
+    b = a.clone()
+    z = b * 3
+    w = z + a
+    before = snapshot(a=a, b=b, z=z, w=w)
+    z.backward()
+    after = snapshot(a=a, b=b, z=z, w=w, since=before)
+    changed = compare_snapshots(after, before)
+    said = step_sentences.describe(changed, {}, {"i": "2"}, root="z")
+    assert [(each.text, each.role) for each in said] == [
+        ("The gradient of z reached a through the clone.", "headline"),
+        ("a.grad is now there: 3.", "numbers"),
+        ("Backward freed what it had saved: MulBackward0.", "reason"),
+        ("i = 2", "reason"),
+    ]
+    assert said[1].pair == ("a.grad", "None", "3")
+    # Of w one way leads past the clone.
+    assert step_sentences.describe(changed, {}, {}, root="w")[0].text == (
+        "The gradient of w reached a."
+    )
+    # What a loss is called is known, or nothing is said of it.
+    assert step_sentences.describe(changed, {}, {})[0].role == "numbers"
 
 
 def test_a_new_view_of_a_large_tensor_changes_no_value(engine: ModuleType) -> None:

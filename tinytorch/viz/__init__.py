@@ -61,9 +61,11 @@ from .render import convert as convert
 from .render import fix_theme as fix_theme
 from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
+from .show import StepSentence as StepSentence
 from .show import describe as describe
 from .show import describe_kept_graphs as describe_kept_graphs
 from .show import find_backward_root as find_backward_root
+from .show import texts_of as texts_of
 from .wording import add_catalogue as add_catalogue
 from .wording import cache_in_language as cache_in_language
 from .wording import cached_property_in_language as cached_property_in_language

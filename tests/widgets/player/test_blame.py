@@ -40,6 +40,32 @@ def test_a_gradient_that_is_silently_wrong(engine: ModuleType) -> None:
     )
 
 
+@pytest.mark.parametrize("repeats", [True, False])
+def test_the_harm_is_said_in_numbers_where_it_is_done(engine: ModuleType, *, repeats: bool) -> None:
+    code = STALE.replace("detach()", "data")
+    code += "\nprint(a.grad)"
+    # Over names of the user's there is no second run: it would write into them once more.
+    *_, write, backward, _ = steps(code, engine=engine, namespace=None if repeats else {})
+    (alarm,) = write.alarms
+    assert alarm.title == "A gradient will be wrong, without an error"
+    assert alarm.sentences[-1] == "Backward on line 5 computes from the new values."
+    (later,) = backward.alarms
+    values = "[0, 0, 0]; from the saved values it would be [0.1966, 0.105, 0.04518]."
+    foretold, harm = f"The gradient of a will be {values}", f"The gradient of a is {values}"
+    assert (alarm.sentences[0] == foretold) is repeats
+    assert (later.sentences[0] == harm) is repeats
+    assert later.sentences[-1].startswith("Way out: ")
+
+
+def test_a_coming_error_is_an_alarm(engine: ModuleType) -> None:
+    made = steps(STALE, engine=engine)
+    assert [frame.number for frame in made if frame.alarms] == [4]
+    (alarm,) = made[3].alarms
+    assert alarm.severity == "error"
+    assert "backward will raise an error" in alarm.sentences[0]
+    assert made.text.count(alarm.sentences[0]) == 1
+
+
 def test_a_write_before_the_save_is_not_blamed(engine: ModuleType) -> None:
     code = "x = torch.ones(3, requires_grad=True)\nd = x.data\nd.mul_(2)\ny = (x * x).sum()\ny.backward()"
     last = steps(code, engine=engine)[-1]

@@ -225,3 +225,20 @@ c.data[30] = 1
     given = engine.zeros(100)
     run = steps("x.data[50] = 1", engine=engine, namespace={"x": given, "y": given[:9]})
     assert run.end == "The code wrote into what was passed in: x."
+
+
+def test_it_is_said_why_a_line_had_to_copy(engine: ModuleType) -> None:
+    code = """
+m = torch.arange(6.).view(2, 3)
+t = m.t()
+r = t.reshape(6)
+q = m.reshape(6)
+c = m.T.contiguous()
+e = (m * 2).reshape(6)
+y = torch.ones(0, 3).t().reshape(0)
+""".strip()
+    sentences = [sentence for frame in steps(code, engine=engine) for sentence in frame.changes]
+    assert [sentence for sentence in sentences if sentence.startswith("Copied")] == [
+        "Copied: t cannot be viewed with shape (6,).",
+        "Copied: m.T is not contiguous.",
+    ]

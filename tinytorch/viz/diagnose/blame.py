@@ -46,6 +46,8 @@ class Blame(NamedTuple):
 
     sentences: tuple[str, ...] = ()
     nodes: frozenset[object] = frozenset()
+    writers: frozenset[int] = frozenset()
+    """The indices, in `past`, of the steps that wrote."""
 
 
 def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after: Snapshot) -> Blame:
@@ -68,13 +70,15 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
         nodes = _find_nodes_of_backward(snap, after, nodes if "backward" in source else [])
     lines: dict[str, None] = {}
     blamed_keys: set[object] = set()
+    writers: set[int] = set()
     for finding in find_write_findings(snap, nodes):
         pairs = _pairs_to_blame(finding, raised)
         lines |= dict.fromkeys(_blame_first_of(past, finding, pairs))
         for pair in pairs:
             if any(_blame_first_of(past, finding, [pair])):
                 blamed_keys.add(pair.node.key)
-    return Blame(tuple(map(escape_unseen, lines)), frozenset(blamed_keys))
+                writers |= set(_find_writers(past, pair))
+    return Blame(tuple(map(escape_unseen, lines)), frozenset(blamed_keys), frozenset(writers))
 
 
 def _find_nodes_of_step(snap: Snapshot, source: str) -> list[NodeRecord]:
@@ -122,17 +126,24 @@ def _blame_first_of(
     past: Sequence[PastStep], finding: BackwardFinding, pairs: Sequence[SavedBy]
 ) -> Iterator[str]:
     """Yield the sentences on the first of some saved tensors that was written after the save."""
-    for node, saved in pairs:
-        history = [_find_saved(step.snapshot, node, saved.name) for step in past]
-        in_steps = (index for index, entry in enumerate(history) if entry is not None)
-        saving_step = next(in_steps, len(past) - 1)
-        writing_lines = join_few_names(_find_writing_lines(past, saving_step, history, saved))
+    for pair in pairs:
+        node, saved = pair
+        history, saving_step = _follow_saved(past, pair)
+        writers = _find_writers(past, pair)
+        writing_lines = join_few_names(past[index].where for index in writers)
         if finding.kind != "stale" and not writing_lines:
             continue  # written before it was saved: nothing is wrong
         save = _describe_save(past[saving_step], node, history[saving_step] or saved)
         yield f"{save} {_describe_write(finding, writing_lines)}"
         yield gettext("Way out: {way}.", way=finding.way_out)
         return
+
+
+def _follow_saved(past: Sequence[PastStep], pair: SavedBy) -> tuple[list[SavedRecord | None], int]:
+    """Return what a node had saved after each step, and the index of the step that saved it."""
+    history = [_find_saved(step.snapshot, pair.node, pair.saved.name) for step in past]
+    in_steps = (index for index, entry in enumerate(history) if entry is not None)
+    return history, next(in_steps, len(past) - 1)
 
 
 def _find_saved(snap: Snapshot, node: NodeRecord, name: str) -> SavedRecord | None:
@@ -177,25 +188,22 @@ def _describe_write(finding: BackwardFinding, writing_lines: str) -> str:
     return sentence
 
 
-def _find_writing_lines(
-    past: Sequence[PastStep],
-    saving_step: int,
-    history: Sequence[SavedRecord | None],
-    saved: SavedRecord,
-) -> Iterator[str]:
-    """Yield the lines after the save at which a saved tensor was written."""
+def _find_writers(past: Sequence[PastStep], pair: SavedBy) -> Iterator[int]:
+    """Yield the indices of the steps after the save at which a saved tensor was written."""
+    saved = pair.saved
+    history, saving_step = _follow_saved(past, pair)
     if saved.state == "stale":
         versions = [entry.version if entry else None for entry in history]
-        yield from _find_changing_lines(past, saving_step, versions)
+        yield from _find_changes(saving_step, versions)
     elif saved.was_written_unseen:
         checksums = [entry.checksum_now if entry else None for entry in history]
-        yield from _find_changing_lines(past, saving_step, checksums)
+        yield from _find_changes(saving_step, checksums)
     elif saved.bytes_unchanged is None and saved.tensor is not None:
         # Its bytes were not compared: the counters of other tensors over the same memory are all
         # there is.
         for counter in _find_other_counters(past[-1].snapshot, saved.tensor):
             versions = [_version_of_counter(step.snapshot, counter) for step in past]
-            yield from _find_changing_lines(past, saving_step, versions)
+            yield from _find_changes(saving_step, versions)
 
 
 def _find_other_counters(snap: Snapshot, tensor_id: str) -> list[str]:
@@ -212,13 +220,11 @@ def _version_of_counter(snap: Snapshot, counter_id: str) -> int:
     return 0
 
 
-def _find_changing_lines(
-    past: Sequence[PastStep], start: int, values: Sequence[object]
-) -> Iterator[str]:
-    """Yield the lines after step `start` at which a value became another one."""
+def _find_changes(start: int, values: Sequence[object]) -> Iterator[int]:
+    """Yield the indices after `start` at which a value became another one."""
     last = values[start]
-    for step, value in zip(past[start + 1 :], values[start + 1 :], strict=True):
+    for index, value in enumerate(values[start + 1 :], start + 1):
         # None: it was not read then, or is freed.
         if value is not None and value != last:
-            yield step.where
+            yield index
             last = value

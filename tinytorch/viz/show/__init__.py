@@ -20,7 +20,7 @@ from .left_behind import describe_kept_graphs
 from .memory_remarks import describe_memory
 from .select_nodes import NodeSelection, select_nodes
 from .select_storages import check_option, select_storages
-from .step_sentences import describe
+from .step_sentences import StepSentence, describe, texts_of
 
 __all__ = [
     "MOST_ARCS",
@@ -34,6 +34,7 @@ __all__ = [
     "PackEntry",
     "Remark",
     "RemarkKind",
+    "StepSentence",
     "StorageEntry",
     "TensorEntry",
     "check_option",
@@ -44,4 +45,5 @@ __all__ = [
     "find_backward_root",
     "select_nodes",
     "select_storages",
+    "texts_of",
 ]

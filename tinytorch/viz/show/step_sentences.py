@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from ..diagnose import Changes
 from ..read import PARAM_GROUPS, Snapshot, StorageRecord, TensorRecord
@@ -18,6 +18,49 @@ from ..wording import (
 from .left_behind import RETURNS, describe_left_behind
 
 MOST_SENTENCES = 12
+_MOST_REASONS = 2
+"""So many sentences are shown beside headline and numbers; the others can be folded away."""
+_MOST_NUMBERS = 4
+
+StepRole = Literal["alarm", "headline", "numbers", "reason", "rest"]
+"""What a sentence is on a stage where not all can be seen at once: see `_choose_roles`."""
+
+
+class NumberPair(NamedTuple):
+    """What something was before a step, and is after it: `a.grad`, `2`, `5`."""
+
+    name: str
+    """What it is of."""
+    before: str
+    """Before the step."""
+    after: str
+    """After it."""
+
+
+class StepSentence(NamedTuple):
+    """One sentence on what a step changed."""
+
+    text: str
+    """The sentence, with its full stop."""
+    role: StepRole = "reason"
+    """What it is to a reader who sees few of them."""
+    pair: NumberPair | None = None
+    """The same in numbers, where it has any."""
+
+
+_HEADLINES = ("gradient", "written", "name", "attribute")
+"""What a headline may be about, the most important first."""
+
+
+class _UnrankedSentence(NamedTuple):
+    """A sentence before its role is chosen."""
+
+    text: str
+    """The sentence."""
+    about: str = ""
+    """One of `_HEADLINES`, "alarm", "plain" for a variable that is no tensor, or empty."""
+    pair: NumberPair | None = None
+    """The same in numbers."""
 
 
 def describe(
@@ -27,35 +70,70 @@ def describe(
     *,
     off_graph: Collection[str] = (),
     settled: set[object] | None = None,
-) -> tuple[str, ...]:
+    root: str = "",
+) -> tuple[StepSentence, ...]:
     """Describe what changed in a step: names, memory, version counters, gradients, graph.
 
     `plain_*` are the variables that are no tensors, with their short texts. `off_graph`: the names of
     results that grad mode kept off the graph. `settled`: the keys of the tensors that have had a
     .grad in earlier steps, or of which it was said that they have none; this step's are added.
-    Without it nothing is said of missing gradients. Returns at most twelve sentences, the last of
-    which says how many were left out.
+    Without it nothing is said of missing gradients. `root`: what the step called backward on, as
+    the program has it; empty if it did not, or called it in another function. Returns at most twelve
+    sentences, the last of which says how many were left out.
     """
-    names = list(_describe_names(changed, off_graph))
-    left_behind = list(describe_left_behind(changed))
+    names = [_UnrankedSentence(text, "name") for text in _describe_names(changed, off_graph)]
+    left_behind = [_UnrankedSentence(text) for text in describe_left_behind(changed)]
     # Of a new network the names fill all there is room for.
     are_many = len(names) + len(left_behind) > MOST_SENTENCES
     sentences = [
         *(left_behind + names if are_many else names + left_behind),
         *_describe_attributes(changed),
         *_describe_writes(changed),
-        *_describe_gradients(changed),
-        *_describe_missing_gradients(changed, settled),
+        *_describe_gradients(changed, root),
+        *map(_UnrankedSentence, _describe_missing_gradients(changed, settled)),
         *_describe_saved(changed),
     ]
     for name, text in plain_after.items():
         if plain_before.get(name) != text:
             is_call = name.endswith(RETURNS)
-            sentences.append(f"{name} {text}." if is_call else f"{name} = {text}")
+            sentences.append(
+                _UnrankedSentence(f"{name} {text}." if is_call else f"{name} = {text}", "plain")
+            )
     if len(sentences) > MOST_SENTENCES:
         more = len(sentences) - MOST_SENTENCES + 1
-        sentences[MOST_SENTENCES - 1 :] = [gettext("And {number} more changes.", number=more)]
-    return tuple(map(escape_unseen, sentences))
+        left_out = _UnrankedSentence(gettext("And {number} more changes.", number=more), "plain")
+        sentences[MOST_SENTENCES - 1 :] = [left_out]
+    return tuple(_choose_roles(sentences))
+
+
+def _choose_roles(sentences: Sequence[_UnrankedSentence]) -> Iterator[StepSentence]:
+    """Give each sentence its role: one is the headline, few are shown, the others can be folded.
+
+    What is in numbers is no headline, unless there is nothing else.
+    """
+    order = {about: rank for rank, about in enumerate((*_HEADLINES, "", "plain", "alarm"))}
+    # Of equal ones min() takes the first.
+    headline = min(
+        sentences, key=lambda said: (said.pair is not None, order[said.about]), default=None
+    )
+    counts = {"numbers": _MOST_NUMBERS, "reason": _MOST_REASONS}
+    for said in sentences:
+        role: StepRole = "numbers" if said.pair is not None else "reason"
+        if said.about == "alarm":
+            role = "alarm"
+        elif said is headline:
+            role = "headline"
+        elif counts[role]:
+            counts[role] -= 1
+        else:
+            role = "rest"
+        pair = said.pair and NumberPair(*map(escape_unseen, said.pair))
+        yield StepSentence(escape_unseen(said.text), role, pair)
+
+
+def texts_of(sentences: Iterable[StepSentence]) -> tuple[str, ...]:
+    """Return the sentences alone."""
+    return tuple(sentence.text for sentence in sentences)
 
 
 # -- names -------------------------------------------------------------------------
@@ -224,7 +302,7 @@ def _describe_storage(
 # -- tensors that were there before ------------------------------------------------
 
 
-def _describe_attributes(changed: Changes) -> Iterator[str]:
+def _describe_attributes(changed: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about requires_grad, grad_fn, shape and storage of earlier tensors."""
     for tensor_id, facts in changed.attribute_changes.items():
         name = changed.now.first_name(changed.now.tensor(tensor_id))
@@ -233,31 +311,38 @@ def _describe_attributes(changed: Changes) -> Iterator[str]:
         if "grad_fn_name" in facts:
             node = facts["grad_fn_name"][1]
             if node:
-                yield gettext(
+                text = gettext(
                     "{name} is now on the graph with grad_fn={node}.",
                     name=name,
                     node=short_node_name(node),
                 )
             else:
-                yield gettext("{name} has left the graph.", name=name)
+                text = gettext("{name} has left the graph.", name=name)
+            yield _UnrankedSentence(text, "attribute")
         elif "requires_grad" in facts:
             # With a grad_fn it is a matter of course.
-            yield gettext(
-                "{name}.requires_grad is now {now}.", name=name, now=facts["requires_grad"][1]
+            before, after = map(str, facts["requires_grad"])
+            text = gettext("{name}.requires_grad is now {now}.", name=name, now=after)
+            yield _UnrankedSentence(
+                text, "attribute", NumberPair(f"{name}.requires_grad", before, after)
             )
         if "shape" in facts:
             before, after = map(format_shape, facts["shape"])
-            yield gettext(
+            text = gettext(
                 "{name} has a new shape: {then} -> {now}.", name=name, then=before, now=after
             )
+            yield _UnrankedSentence(text, "attribute", NumberPair(f"{name}.shape", before, after))
         # A new shape brings new strides as a matter of course.
         elif "stride" in facts:
-            before, after = facts["stride"]
-            yield gettext(
+            before, after = map(str, facts["stride"])
+            text = gettext(
                 "{name} has new strides: {then} -> {now}.", name=name, then=before, now=after
             )
+            yield _UnrankedSentence(
+                text, "attribute", NumberPair(f"{name}.stride()", before, after)
+            )
         if "storage" in facts:
-            yield _describe_new_storage(changed, tensor_id, name)
+            yield _UnrankedSentence(_describe_new_storage(changed, tensor_id, name), "attribute")
 
 
 def _describe_new_storage(changed: Changes, tensor_id: str, name: str) -> str:
@@ -281,7 +366,7 @@ def _describe_new_storage(changed: Changes, tensor_id: str, name: str) -> str:
     )
 
 
-def _describe_writes(changed: Changes) -> Iterator[str]:
+def _describe_writes(changed: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about version counters, values, and writes that no counter noticed."""
     now = changed.now
     members_of: dict[str | None, list[str]] = {}
@@ -291,12 +376,16 @@ def _describe_writes(changed: Changes) -> Iterator[str]:
         names = [now.tensor(tid).names[0] for tid in members if now.tensor(tid).names]
         # A gradient without a name of its own is described with its tensor.
         if names and counter is not None:
-            yield gettext(
+            then, version = changed.earlier_versions[members[0]], now.tensor(members[0]).version
+            label = join_few_names(names)
+            text = gettext(
                 "Written in place: the version counter of {names} went up, {then} -> {now}.",
-                names=join_few_names(names),
-                then=changed.earlier_versions[members[0]],
-                now=now.tensor(members[0]).version,
+                names=label,
+                then=then,
+                now=version,
             )
+            subject = gettext("version of {names}", names=label)
+            yield _UnrankedSentence(text, "written", NumberPair(subject, str(then), str(version)))
     for storage_id, cells in changed.earlier_cells.items():
         earlier = [
             now.tensor(tid)
@@ -311,16 +400,24 @@ def _describe_writes(changed: Changes) -> Iterator[str]:
         yield from _describe_unread_cells_written(changed, now.storage(storage_id))
 
 
-def _describe_values_written(changed: Changes, tensors: Sequence[TensorRecord]) -> Iterator[str]:
+def _describe_values_written(
+    changed: Changes, tensors: Sequence[TensorRecord]
+) -> Iterator[_UnrankedSentence]:
     names = [tensor.names[0] for tensor in tensors]
     if len(names) == 1:
-        yield gettext("The values in memory changed: {name} shows it.", name=names[0])
+        text = gettext("The values in memory changed: {name} shows it.", name=names[0])
+        yield _UnrankedSentence(text, "written")
     elif names:
-        yield gettext("The values in memory changed: {names} show it.", names=join_few_names(names))
+        text = gettext(
+            "The values in memory changed: {names} show it.", names=join_few_names(names)
+        )
+        yield _UnrankedSentence(text, "written")
     yield from _describe_unnoticed(changed, tensors)
 
 
-def _describe_unread_cells_written(changed: Changes, storage: StorageRecord) -> Iterator[str]:
+def _describe_unread_cells_written(
+    changed: Changes, storage: StorageRecord
+) -> Iterator[_UnrankedSentence]:
     """Yield sentences on a write to cells that are not drawn: only a checksum shows it."""
     now = changed.now
     earlier = [
@@ -334,26 +431,29 @@ def _describe_unread_cells_written(changed: Changes, storage: StorageRecord) -> 
     showing = [tensor for tensor in earlier if now.shows_all_cells(tensor)]
     names = [tensor.names[0] for tensor in showing]
     if len(names) == 1:
-        yield gettext(
+        text = gettext(
             "The values in memory changed, in cells that are not drawn: {name} shows it.",
             name=names[0],
         )
     elif names:
-        yield gettext(
+        text = gettext(
             "The values in memory changed, in cells that are not drawn: {names} show it.",
             names=join_few_names(names),
         )
     else:
-        yield gettext(
+        text = gettext(
             "The values in the memory of {names} changed, in cells that are not drawn.",
             names=join_few_names(tensor.names[0] for tensor in earlier),
         )
+    yield _UnrankedSentence(text, "written")
     # A counter that went up may have counted this very write.
     if showing or not any(tensor.id in changed.earlier_versions for tensor in earlier):
         yield from _describe_unnoticed(changed, showing or earlier)
 
 
-def _describe_unnoticed(changed: Changes, tensors: Sequence[TensorRecord]) -> Iterator[str]:
+def _describe_unnoticed(
+    changed: Changes, tensors: Sequence[TensorRecord]
+) -> Iterator[_UnrankedSentence]:
     """Yield a sentence on version counters that a write to these tensors did not reach."""
     unnoticed = [
         tensor.names[0]
@@ -361,20 +461,24 @@ def _describe_unnoticed(changed: Changes, tensors: Sequence[TensorRecord]) -> It
         if tensor.id not in changed.earlier_versions and tensor.version is not None
     ]
     if len(unnoticed) == 1:
-        yield gettext(
+        text = gettext(
             "The version counter of {name} did not notice: autograd cannot see this write.",
             name=unnoticed[0],
         )
+        yield _UnrankedSentence(text)
     elif unnoticed:
-        yield gettext(
+        text = gettext(
             "The version counter of {names} all did not notice: autograd cannot see this write.",
             names=join_few_names(unnoticed),
         )
+        yield _UnrankedSentence(text)
 
 
-def _describe_gradients(changed: Changes) -> Iterator[str]:
+def _describe_gradients(changed: Changes, root: str) -> Iterator[_UnrankedSentence]:
     """Yield sentences about gradients that came, went, or were added to."""
     now, since = changed.now, changed.since
+    sentences: list[_UnrankedSentence] = []
+    reached: list[TensorRecord] = []
     for tensor in now.tensors:
         if not tensor.names:
             continue
@@ -383,19 +487,75 @@ def _describe_gradients(changed: Changes) -> Iterator[str]:
         facts = changed.attribute_changes.get(tensor.id, {})
         if tensor.grad is None:
             if "grad" in facts:
-                yield gettext("{name}.grad is None again.", name=name)
+                text = gettext("{name}.grad is None again.", name=name)
+                sentences.append(_UnrankedSentence(text, "gradient"))
         elif earlier is None or earlier.grad is None or since is None:
             values = _format_values(now, tensor.grad)
-            yield gettext("{name}.grad is now there: {values}.", name=name, values=values)
+            text = gettext("{name}.grad is now there: {values}.", name=name, values=values)
+            pair = None
+            # A tensor that is new had none before, and not None.
+            if earlier is not None:
+                reached.append(tensor)
+                pair = NumberPair(f"{name}.grad", "None", values)
+            sentences.append(_UnrankedSentence(text, "gradient", pair))
         elif "values" in facts:
-            before, after = _format_values(since, earlier.grad), _format_values(now, tensor.grad)
-            # Of a large gradient only the shape is written, which says nothing of the change.
-            if before == after:
-                yield gettext("{name}.grad changed.", name=name)
-            else:
-                yield gettext(
-                    "{name}.grad changed: {then} -> {now}.", name=name, then=before, now=after
-                )
+            reached.append(tensor)
+            sentences.append(_describe_changed_gradient(changed, tensor, earlier.grad))
+    if root and reached:
+        yield _UnrankedSentence(_describe_way_of_gradient(changed, root, reached), "gradient")
+    yield from sentences
+
+
+def _describe_changed_gradient(
+    changed: Changes, tensor: TensorRecord, earlier: str
+) -> _UnrankedSentence:
+    """Return the sentence on a `.grad` that has other values; `earlier`: its id before."""
+    name = tensor.names[0]
+    assert changed.since is not None
+    assert tensor.grad is not None
+    before = _format_values(changed.since, earlier)
+    after = _format_values(changed.now, tensor.grad)
+    # Of a large gradient only the shape is written, which says nothing of the change.
+    if before == after:
+        return _UnrankedSentence(gettext("{name}.grad changed.", name=name), "gradient")
+    text = gettext("{name}.grad changed: {then} -> {now}.", name=name, then=before, now=after)
+    return _UnrankedSentence(text, "gradient", NumberPair(f"{name}.grad", before, after))
+
+
+def _describe_way_of_gradient(changed: Changes, root: str, reached: Sequence[TensorRecord]) -> str:
+    """Return the headline: `The gradient of z reached a through the clone.`, with its full stop."""
+    names = join_few_names(tensor.names[0] for tensor in reached)
+    if _passes_one_clone(changed, root, reached):
+        return gettext(
+            "The gradient of {root} reached {names} through the clone.", root=root, names=names
+        )
+    return gettext("The gradient of {root} reached {names}.", root=root, names=names)
+
+
+def _passes_one_clone(changed: Changes, root: str, reached: Sequence[TensorRecord]) -> bool:
+    """Return True if all ways from a root to some tensors lead through the one clone on them."""
+    # Before the step: what backward went through may be gone after it.
+    snap = changed.since
+    if snap is None or root not in dict(snap.names):
+        return False
+    nodes = {node.id: node for node in snap.nodes_behind(dict(snap.names)[root])}
+    clones = {node.id for node in nodes.values() if node.name.startswith("CloneBackward")}
+    ids = {
+        changed.earlier_tensors[each.id].id
+        for each in reached
+        if each.id in changed.earlier_tensors
+    }
+    leaves = {node.id for node in nodes.values() if node.variable in ids}
+    if len(clones) != 1 or len(leaves) != len(reached):
+        return False
+    waiting, seen = [next(iter(nodes))], set[str]()
+    while waiting:
+        node_id = waiting.pop()
+        if node_id in seen or node_id in clones:
+            continue
+        seen.add(node_id)
+        waiting += nodes[node_id].ends
+    return leaves.isdisjoint(seen)
 
 
 def _describe_missing_gradients(changed: Changes, settled: set[object] | None) -> Iterator[str]:
@@ -459,26 +619,29 @@ def _format_values(snap: Snapshot, tensor_id: str) -> str:
 # -- the graph ---------------------------------------------------------------------
 
 
-def _describe_saved(changed: Changes) -> Iterator[str]:
+def _describe_saved(changed: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about saved tensors that backward freed, or that were written since."""
     # Sorted: a set of strings has another order in each process.
     freed = sorted({short_node_name(node.name) for node, _ in changed.saved_that_became("freed")})
     if freed:
-        yield gettext("Backward freed what it had saved: {nodes}.", nodes=join_few_names(freed))
+        nodes = join_few_names(freed)
+        yield _UnrankedSentence(gettext("Backward freed what it had saved: {nodes}.", nodes=nodes))
     stale: dict[str, list[str]] = {}
     for node, saved in changed.saved_that_became("stale"):
         if not saved.raises:
             continue  # a Function in Python may never open it
         stale.setdefault(short_node_name(node.name), []).append(f"_saved_{saved.name}")
     for node, saved in changed.saved_that_became("detached"):
-        yield gettext(
+        text = gettext(
             "detach_() cut off what {node} saved (_saved_{name}): backward will raise an error.",
             node=short_node_name(node.name),
             name=saved.name,
         )
+        yield _UnrankedSentence(text, "alarm")
     for name, attributes in sorted(stale.items()):
-        yield gettext(
+        text = gettext(
             "What {node} saved ({names}) was written afterwards: backward will raise an error.",
             node=name,
             names=join_few_names(sorted(attributes)),
         )
+        yield _UnrankedSentence(text, "alarm")

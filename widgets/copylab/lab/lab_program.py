@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import NamedTuple
 
-from tinytorch.viz import Blame, PastStep, Snapshot, blame_lines, compare_snapshots, describe
+from tinytorch.viz import (
+    Blame,
+    PastStep,
+    Snapshot,
+    blame_lines,
+    compare_snapshots,
+    describe,
+    texts_of,
+)
 
 from ..copying import Facts, Method, Source, facts
 from ..player import NameObserver, Observation
@@ -188,7 +196,7 @@ def _describe_changes(before: Observation | None, after: Observation | None) -> 
     if before is None or after is None:
         return ()
     changes = compare_snapshots(after.snapshot, before.snapshot)
-    return describe(changes, before.plain, after.plain)
+    return texts_of(describe(changes, before.plain, after.plain))
 
 
 def _describe_failure(run: RecordedRun) -> str:

@@ -142,8 +142,12 @@ def make_page(
         *alarms,
         Paragraph(describe_copy(result), class_="cl-lab-head"),
         _make_strip(result, old),
-        Box(program, Box(*_describe_run(result)), class_="cl-halves"),
-        Box(*_draw_pictures(result, live=live), class_="cl-halves"),
+        # As in the player of steps: code and words, and beside them the pictures.
+        Box(
+            Box(program, Box(*_describe_run(result)), class_="cl-lab-texts"),
+            Box(*_draw_pictures(result, live=live), class_="cl-lab-pictures"),
+            class_="cl-halves",
+        ),
         class_="cl-lab",
     )
 

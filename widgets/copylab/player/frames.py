@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
@@ -21,19 +22,24 @@ from tinytorch.viz import (
     LayoutError,
     PastStep,
     Snapshot,
+    StepSentence,
     blame_lines,
     compare_snapshots,
     describe,
     find_backward_root,
     graphs_of,
     memories_of,
+    shorten_text,
     snapshot,
     summarize_text,
+    texts_of,
 )
 
 from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_text
 from ..wording import cached_property_in_language, gettext, gettext_noop, ngettext
 from .changed_lines import find_changed_lines
+from .forced_copies import explain_copy
+from .harm import measure_harm
 
 
 @dataclass(frozen=True)
@@ -130,13 +136,24 @@ class StepPicture(Document):
         return super().themed(theme)
 
 
+class StepAlarm(NamedTuple):
+    """What of a step must not be missed: a wrong gradient or an error, there or to come."""
+
+    title: str
+    """What it is, in a few words."""
+    sentences: tuple[str, ...]
+    """The harm in numbers where it is known, the lines to blame, the way out."""
+    severity: str = "wrong"
+    """"error", or "wrong" for a gradient."""
+
+
 @dataclass(frozen=True)
 class Frame:
     """All that is shown of one step. Steps are counted from 1."""
 
     number: int
     step: Step
-    changes: tuple[str, ...]
+    sentences: tuple[StepSentence, ...]
     pictures: Mapping[str, StepPicture]
     place: str = ""
     """`line 3`; of a function `model.py, line 3`, of several `Net.forward (model.py), line 3`."""
@@ -147,6 +164,8 @@ class Frame:
     explanation: tuple[str, ...] = ()
     """For a line that ran backward: which earlier line made it fail or give a wrong gradient, and
     the way out."""
+    alarms: tuple[StepAlarm, ...] = ()
+    """What must not be missed, other than the error that it raised."""
 
     def __repr__(self) -> str:
         return summarize_text(
@@ -154,6 +173,11 @@ class Frame:
                 "<step {number}, {title}>", number=self.number, title=summarize_text(self.title, 80)
             )
         )
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What it changed, in sentences."""
+        return texts_of(self.sentences)
 
     @property
     def has_wrong_gradient(self) -> bool:
@@ -216,6 +240,7 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
     blames = _blame_steps(run, differences)
     pictures = _draw_pictures(run, differences, blames)
     has_several_texts = len(run.texts) > 1
+    alarms = _raise_alarms(run, blames)
     frames: list[Frame] = []
     settled: set[object] = set()
     for number, step in enumerate(run.steps, 1):
@@ -232,7 +257,11 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
             step.seen.plain,
             off_graph=_list_results_off_graph(step, before),
             settled=settled,
+            root=_quote_root(step),
         )
+        reason = explain_copy(step.site.source, step.seen.snapshot)
+        if reason is not None:
+            sentences = (*sentences, reason)
         step_pictures = pictures.get(number, StepPictures())
         frames.append(
             Frame(
@@ -244,9 +273,64 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
                 code,
                 step_pictures.changed,
                 blames[number].sentences,
+                (*alarms.get(number, ()), *_foretell_error(sentences)),
             )
         )
     return tuple(frames)
+
+
+def _quote_root(step: Step) -> str:
+    """Return what the statement of a step calls backward on, as it is written; empty if nothing."""
+    # What several rounds of a loop did, the last line of them does not tell.
+    if step.folded:
+        return ""
+    try:
+        statement = ast.parse(step.site.source.strip()).body[0]
+    except (SyntaxError, IndexError):
+        return ""  # the beginning of a block
+    match statement:
+        case ast.Expr(ast.Call(ast.Attribute(root, "backward"))):
+            return shorten_text(ast.unparse(root), 30)
+    return ""
+
+
+def _raise_alarms(run: RecordedRun, blames: Mapping[int, Blame]) -> dict[int, list[StepAlarm]]:
+    """Return the alarms by the number of their step.
+
+    One for each step that computed a wrong gradient, and before it one for each that wrote.
+    """
+    wrong = {
+        number: blame
+        for number, blame in blames.items()
+        if blame.sentences and run.steps[number - 1].error is None
+    }
+    harm = measure_harm(run) if wrong else {}
+    backwards = Counter(run.steps[number - 1].site.line for number in wrong)
+    numbers_of_past = [0, *blames]
+    alarms: dict[int, list[StepAlarm]] = {}
+    for number, blame in wrong.items():
+        site = run.steps[number - 1].site
+        # Of two wrong ones on one line it is not known which was measured.
+        numbers = harm.get(site.line, ()) if backwards[site.line] == 1 else ()
+        title = gettext("A gradient will be wrong, without an error")
+        place = site.phrase_place(several=len(run.texts) > 1)
+        where = gettext("Backward {where} computes from the new values.", where=place)
+        for writer in sorted(blame.writers):
+            foretold = (*(each.foretell() for each in numbers), where)
+            # Once, of however many backwards read it.
+            of_writer = alarms.setdefault(numbers_of_past[writer], [])
+            if not any(alarm.title == title for alarm in of_writer):
+                of_writer.append(StepAlarm(title, foretold))
+        sentences = (*map(str, numbers), *blame.sentences)
+        alarms.setdefault(number, []).append(StepAlarm(wrong_gradient_title(), sentences))
+    return alarms
+
+
+def _foretell_error(sentences: Iterable[StepSentence]) -> Iterator[StepAlarm]:
+    """Yield an alarm if a step wrote to what backward will not accept."""
+    reasons = tuple(sentence.text for sentence in sentences if sentence.role == "alarm")
+    if reasons:
+        yield StepAlarm(gettext("An error is coming"), reasons, "error")
 
 
 def _list_results_off_graph(step: Step, before: Observation) -> list[str]:
@@ -294,7 +378,7 @@ def _compare_observations(run: RecordedRun) -> dict[int, Difference]:
 
 def _blame_steps(run: RecordedRun, differences: Mapping[int, Difference]) -> dict[int, Blame]:
     """Find for each step with a backward the earlier lines that spoil it."""
-    # Line 0 is what was there before the first one ran.
+    # Line 0 is what was there before the first one ran. Without it there are no differences.
     past = [] if run.before is None else [PastStep(0, "", run.before.snapshot)]
     blames: dict[int, Blame] = {}
     for number, (_, changes) in differences.items():
@@ -455,13 +539,15 @@ def _renumber_nodes(text: str, changes: Changes) -> str:
     return re.sub(r"\bN\d+\b", lambda number: numbers.get(number[0], number[0]), text)
 
 
-def _describe_folded_rounds(step: Step) -> tuple[str, ...]:
+def _describe_folded_rounds(step: Step) -> tuple[StepSentence, ...]:
     if not step.folded:
         return ()
     return (
-        ngettext(
-            "Before this, {number} more round of the loop ran in one go.",
-            "Before this, {number} more rounds of the loop ran in one go.",
-            step.folded,
+        StepSentence(
+            ngettext(
+                "Before this, {number} more round of the loop ran in one go.",
+                "Before this, {number} more rounds of the loop ran in one go.",
+                step.folded,
+            )
         ),
     )

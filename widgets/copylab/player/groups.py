@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinytorch.viz import compare_snapshots, describe, join_few_names
+from tinytorch.viz import StepSentence, compare_snapshots, describe, join_few_names, texts_of
 
 from ..run import RecordedRun, Site
 from ..wording import gettext, ngettext
@@ -23,16 +23,21 @@ class Group:
     """Some steps in a row.
 
     kind: "loop" (its `line` begins it), "round" (of that loop) or "call" (of functions).
-    changes: what its steps changed, all together.
+    sentences: what its steps changed, all together.
     """
 
     kind: str
     title: str
     line: int
     parts: tuple[Group | Frame, ...]
-    changes: tuple[str, ...] = ()
+    sentences: tuple[StepSentence, ...] = ()
     code: int = 0
     """The index of the text of the run that has its line."""
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What its steps changed, without the roles of the sentences."""
+        return texts_of(self.sentences)
 
     @property
     def first(self) -> int:
@@ -188,4 +193,4 @@ class _FrameFolder:
         if before is None or after is None:
             return [group]
         changes = compare_snapshots(after.snapshot, before.snapshot)
-        return [replace(group, changes=describe(changes, before.plain, after.plain))]
+        return [replace(group, sentences=describe(changes, before.plain, after.plain))]

@@ -27,10 +27,12 @@ from ..run import (
     require_engine,
 )
 from ..wording import cached_property_in_language, current_language, gettext, gettext_noop, ngettext
+from .drawing import StageDrawing, StageSizes, animate
 from .frames import Frame, NameObserver, make_frames
 from .groups import FrameOrGroup, fold_frames
 from .live import StepsWidget
 from .static import NOTEBOOK_LIMIT, StaticForm, content_policy, stored_size
+from .static_parts import lines_of_listing
 
 _HELP = gettext_noop("""\
 {summary}.
@@ -41,7 +43,7 @@ A loop can be gone through round by round or in one go, a call can be stepped ov
 s[0].changes            what the first step changed; s[0].output, s[0].error and s[0].pictures are its other parts
 s.end                   how the run ended, and what the code did besides
 print(s.text)           all of it in words
-s.save("page.html")     a page of its own
+s.save("page.html")     a page of its own; "all.gif" shows all steps, "step.svg" or ".png" one: step=3
 s.live()                the same as a widget, whose step can be set and observed
 steps(code, rounds=2, into=False)    fewer steps: two rounds of each loop, and none inside of functions
 steps(f, x, into=[models])           more steps: also inside of the functions and classes of a module
@@ -321,30 +323,56 @@ class Steps(Sequence[Frame]):
         """Print what can be done with it and what to try first."""
         print(gettext(_HELP, summary=self.summary))
 
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write a page that needs no network, UTF-8 HTML, and return its path.
+    def save(
+        self, path: str | PathLike[str], step: int | None = None, theme: str | None = None
+    ) -> Path:
+        """Write the steps to `path` and return it; what a name ends in says how.
 
-        An existing file is replaced.
+        .html: a page with the player that needs no network, in UTF-8. .gif: all steps, one after
+        the other (needs typst and pillow). .svg, .png and .pdf: one step as a drawing, with its
+        code, words and pictures (the latter two need typst). An existing file is replaced.
 
-        Raises ValueError, before anything is written, for a name that does not end in .html.
+        step: the step that is drawn, from 1; the last by default. theme: the colours of a drawing,
+            "light", "dark" or "print"; by default an SVG follows the page that it is in.
+
+        Raises, before anything is written: ValueError for another ending, theme or step,
+        ImportError for what is needed and missing, LayoutError for a graph that cannot be drawn.
         """
         path = Path(path)
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(
-                f"cannot save steps as {path.name!r}: the name must end in .html. "
-                "A picture of one step can be saved as SVG, PNG, PDF or text: "
-                's[0].pictures["memory"].save("step.svg"), or "graph"'
-            )
+        match path.suffix.lower():
+            case ".html" | ".htm":
+                content = self._make_page().encode()
+            case ".gif" if len(self):
+                drawings = [StageDrawing(frame, self._stage) for frame in self.frames]
+                is_loud = [bool(frame.alarms or frame.error) for frame in self.frames]
+                content = animate(drawings, is_loud, theme or "light")
+            case ".svg" | ".png" | ".pdf":
+                number = len(self) if step is None else step
+                if not 1 <= number <= len(self):
+                    raise ValueError(f"there is no step {number}: they are 1 to {len(self)}")
+                drawing = StageDrawing(self.frames[number - 1], self._stage)
+                content = drawing.content(path, theme) or b""
+            case _:
+                raise ValueError(
+                    f"cannot save steps as {path.name!r}: the name must end in .html, .gif, or, "
+                    "for one step, .svg, .png or .pdf. The pictures of a step can be saved alone: "
+                    's[0].pictures["memory"].save("step.svg"), or "graph"'
+                )
+        # Made whole before: an error in that must leave the old file as it is.
+        path.write_bytes(content)
+        return path
+
+    @cached_property_in_language
+    def _stage(self) -> StageSizes:
+        return StageSizes([lines_of_listing(text) for text in self._run.texts], self.frames)
+
+    def _make_page(self) -> str:
         head = f'<!doctype html><html lang="{current_language() or "en"}"><meta charset="utf-8">'
         head += '<meta name="viewport" content="width=device-width">'
         # A saved page is passed on: no script but the player's runs in it.
         head += f'<meta http-equiv="Content-Security-Policy" content="{content_policy()}">'
         title = gettext("Step-through")
-        page = f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"
-        # Encoded first: an error in that must leave the old file as it is.
-        content = page.encode()
-        path.write_bytes(content)
-        return path
+        return f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"
 
     def live(self) -> Any:
         """The player as a widget: its trait `step` (from 1) can be set and observed."""

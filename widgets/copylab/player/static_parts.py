@@ -8,15 +8,18 @@ times. What has to fit into a page is decided before a part is made, and is give
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, NamedTuple
 
+from tinytorch.viz import StepSentence
+
 from ..doc import Alarm, Items, Part, escape_lines, html_element, indent_text, protect_marks
 from ..run import SourceText, make_printable, truncate_text
 from ..wording import gettext, gettext_noop, ngettext
-from .frames import Frame, StepPicture, wrong_gradient_title
+from .frames import Frame, StepPicture
 from .groups import FrameOrGroup, Group
 
 CODE_LIMIT = 300_000
@@ -35,6 +38,13 @@ _OUTPUT_TITLES = {
     "raised": gettext_noop("Raised, and caught"),
     "error": gettext_noop("Error"),
 }
+
+
+_ROLES = ("headline", "numbers", "reason", "rest")
+"""The roles of a step's sentences in the order in which they are shown; alarms are above them."""
+_BEFORE_SEMICOLON = re.compile("(?=; |\uff1b)")
+_MAX_UNBROKEN = 32
+"""Letters of a pair of numbers that are never broken over two lines; a longer one may be."""
 
 
 class PictureKey(NamedTuple):
@@ -161,7 +171,7 @@ class GroupPart(Part):
         """A `<details>` with what the steps changed together, then all steps."""
         group = self.group
         inside = html_element("summary", escape(group.summary))
-        inside += _list_changes(group.changes or (_say_nothing_changed(),))
+        inside += _list_changes(sort_by_role(group.sentences or (_say_nothing_changed(),)))
         inside += "".join(part.html() for part in self.parts)
         return html_element(
             "details",
@@ -182,14 +192,21 @@ class StepPart(Part):
     def __init__(self, frame: Frame, plan: RenderPlan) -> None:
         self.frame, self.plan = frame, plan
         self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
-        changes, explanation = map(_shorten_sentences, (frame.changes, frame.explanation))
-        self.alarm: Alarm | None = None
-        if frame.has_wrong_gradient:
-            reasons = Items(map(protect_marks, explanation), class_="cl-why")
-            self.alarm = Alarm(wrong_gradient_title(), reasons, severity="wrong")
-        self.sentences = changes if frame.has_wrong_gradient else changes + explanation
-        if not self.sentences and frame.step.error is None:
-            self.sentences = (_say_nothing_changed(),)
+        self.alarms = [
+            Alarm(
+                alarm.title,
+                Items(map(protect_marks, map(_shorten_sentence, alarm.sentences)), class_="cl-why"),
+                severity=alarm.severity,
+            )
+            for alarm in frame.alarms
+        ]
+        sentences = list(frame.sentences)
+        # Of a wrong gradient an alarm has it.
+        if not frame.has_wrong_gradient:
+            sentences += [StepSentence(sentence) for sentence in frame.explanation]
+        if not sentences and frame.step.error is None:
+            sentences = [_say_nothing_changed()]
+        self.sentences = sort_by_role(sentences)
         self.outputs = [OutputPart(kind, text.rstrip("\n")) for kind, text in frame.step.output]
         if frame.step.error is not None:
             kind = "raised" if frame.step.caught else "error"
@@ -197,9 +214,8 @@ class StepPart(Part):
 
     def text(self) -> str:
         """The title, then a line or a block for each thing to say."""
-        lines = [self.title, *(f"  - {sentence}" for sentence in self.sentences)]
-        if self.alarm:
-            lines.append(indent_text(self.alarm.text()))
+        lines = [self.title, *(indent_text(alarm.text()) for alarm in self.alarms)]
+        lines += [f"  - {_shorten_sentence(sentence.text)}" for sentence in self.sentences]
         lines += [output.text() for output in self.outputs]
         lines += filter(None, map(self._words_of_picture, self.frame.pictures))
         return "\n".join(lines)
@@ -214,8 +230,8 @@ class StepPart(Part):
     def html(self) -> str:
         """A `<details>`; its `data-` attributes are what the player's script reads."""
         frame, site = self.frame, self.frame.step.site
-        inside = html_element("summary", escape(self.title)) + _list_changes(self.sentences)
-        inside += self.alarm.html() if self.alarm else ""
+        inside = html_element("summary", escape(self.title))
+        inside += "".join(alarm.html() for alarm in self.alarms) + _list_changes(self.sentences)
         inside += "".join(output.html() for output in self.outputs)
         if self.plan.has_pictures:
             inside += "".join(_html_of_picture(kind, frame, self.plan) for kind in frame.pictures)
@@ -254,18 +270,44 @@ class OutputPart(Part):
         return html_element("div", inside, class_=f"cl-out cl-{name}")
 
 
-def _shorten_sentences(sentences: Iterable[str]) -> tuple[str, ...]:
+def _shorten_sentence(sentence: str) -> str:
     # The line break before "... more characters", see `lines_of_listing`.
-    return tuple(truncate_text(sentence, 500).replace("\n", " ") for sentence in sentences)
+    return truncate_text(sentence, 500).replace("\n", " ")
 
 
-def _say_nothing_changed() -> str:
-    return gettext("Nothing changed in memory or on the graph.")
+def _say_nothing_changed() -> StepSentence:
+    return StepSentence(gettext("Nothing changed in memory or on the graph."), "headline")
 
 
-def _list_changes(sentences: Iterable[str]) -> str:
-    items = "".join(html_element("li", escape(sentence)) for sentence in sentences)
-    return html_element("ul", items, class_="cl-says")
+def sort_by_role(sentences: Iterable[StepSentence]) -> list[StepSentence]:
+    """Return the sentences in the order in which they are read, without those of alarms."""
+    return [each for role in _ROLES for each in sentences if each.role == role]
+
+
+def _list_changes(sentences: Iterable[StepSentence]) -> str:
+    return html_element("ul", "".join(map(_html_of_sentence, sentences)), class_="cl-says")
+
+
+def _html_of_sentence(sentence: StepSentence) -> str:
+    """Return an `<li>`, whose class the player's script reads.
+
+    Numbers are seen as numbers, and heard as the sentence.
+    """
+    text = _shorten_sentence(sentence.text)
+    if sentence.role == "headline":
+        # What comes behind a semicolon is less than news.
+        lead, *detail = _BEFORE_SEMICOLON.split(text, maxsplit=1)
+        inside = escape(lead) + "".join(html_element("span", escape(each)) for each in detail)
+        return html_element("li", inside, class_="cl-lead")
+    if sentence.role != "numbers" or sentence.pair is None:
+        is_rest = sentence.role == "rest"
+        return html_element("li", escape(text), class_="cl-rest" if is_rest else None)
+    name, before, after = sentence.pair
+    numbers = f"{html_element('code', escape(name))} {escape(before)} → "
+    numbers += html_element("strong", escape(after))
+    is_long = sum(map(len, sentence.pair)) > _MAX_UNBROKEN
+    pair = html_element("span", numbers, class_="cl-long" if is_long else "cl-pair")
+    return html_element("li", pair, class_="cl-numbers", data_says=text)
 
 
 def _indent_twice(text: str) -> str:

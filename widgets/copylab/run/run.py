@@ -99,6 +99,8 @@ class RecordedRun:
         own_session: bool = False,
     ) -> None:
         self.limits = limits
+        self.engine = engine
+        self._is_closed = isinstance(code, str) and names is None and not things
         self.steps: tuple[Step, ...] = ()
         self.before: Any = None
         """What was seen before the first step."""
@@ -159,6 +161,14 @@ class RecordedRun:
         On random numbers only where they are not put back.
         """
         return tuple(self._effects_report.sentences())
+
+    @property
+    def can_repeat(self) -> bool:
+        """True if a second run does nothing outside of the program and computes the same.
+
+        A function works with the arguments that it was given, and they may have been written to.
+        """
+        return self._is_closed and self.ended in ("finished", "error") and not self.effects
 
     @property
     def error(self) -> str | None:

@@ -25,9 +25,11 @@ from .findings import Finding, GradientWarning
 from .growth import Growth, GrowthOrigin, growth
 from .observer import Watch, watch
 from .program import run_watched
+from .watched_backward import GradientNumbers
 
 __all__ = [
     "Finding",
+    "GradientNumbers",
     "GradientWarning",
     "Growth",
     "GrowthOrigin",

@@ -42,6 +42,13 @@ class GradientNumbers(NamedTuple):
             **self._asdict(),
         )
 
+    def foretell(self) -> str:
+        """Return the same before backward has run."""
+        return gettext(
+            "The gradient of {name} will be {now}; from the saved values it would be {from_saved}.",
+            **self._asdict(),
+        )
+
 
 class BackwardMeasurement:
     """When one watch computes numbers, and those of the backwards that run."""

@@ -3,8 +3,6 @@
 
 const SHEET_STYLE = "<style>.sheet{overflow:hidden}svg{display:block}.joined{stroke-width:3.5!important}</style>";
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
-// Height in px from which a picture scrolls, so that the line that ran stays in sight.
-const TALL_PICTURE = 640;
 // Maximum number of elements of one <g>.
 const GROUP_SIZE = 64;
 // A picture with so many new elements does not fade in.
@@ -143,7 +141,6 @@ function reserveSheet(pane, [width, height]) {
   pane.sheet.className = "sheet";
   pane.sheet.style.cssText = `width:${width}px;height:${height}px`;
   pane.shadow.append(pane.sheet);
-  pane.figure.classList.toggle("cl-tall", height > TALL_PICTURE);
 }
 
 /** Put a text into its place, in blocks: those that cannot be seen are not laid out. */
@@ -167,11 +164,23 @@ function scrollToNews({ figure, holder, words, drawn, title }) {
   holder.tabIndex = 0;
   holder.setAttribute("role", "region");
   holder.setAttribute("aria-label", `${title}, the picture. Shift and an arrow key scroll it aside.`);
-  const mark = drawn?.svg.querySelector('.fresh, [class^="new"], [class^="bad"]')?.getBoundingClientRect();
   const box = holder.getBoundingClientRect();
+  const mark = findNews(drawn, box)?.getBoundingClientRect();
   if (!mark) return;
   if (mark.top < box.top || mark.bottom > box.bottom) holder.scrollTop += mark.top - box.top - box.height / 3;
   if (mark.left < box.left || mark.right > box.right) holder.scrollLeft += mark.left - box.left - box.width / 3;
+}
+
+/** What is new in a picture; where nothing is, and nothing of it is in its window, the first box that there is. */
+function findNews(drawn, box) {
+  const news = drawn?.svg.querySelector('.fresh, [class^="new"], [class^="bad"]');
+  if (news || !drawn) return news;
+  const boxes = [...drawn.svg.querySelectorAll("rect:not(.page)")];
+  const isSeen = (one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return bottom > box.top && top < box.bottom && right > box.left && left < box.right;
+  };
+  return boxes.some(isSeen) ? null : boxes[0];
 }
 
 function scrollToNewBlock(words) {

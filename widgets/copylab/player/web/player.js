@@ -3,24 +3,32 @@
 
 const ACTION_OF_KEY = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" };
 const BUTTONS = [
-  ["first", say("First step"), say("⇤ First")],
-  ["previous", say("Previous step"), say("← Back")],
-  ["next", say("Next step"), say("Next →")],
-  ["last", say("Last step"), say("Last ⇥")],
+  ["first", say("First step"), "⇤", "Home"],
+  ["previous", say("Previous step"), "←", "←"],
+  ["next", say("Next step"), say("Next →"), "→"],
+  ["last", say("Last step"), "⇥", "End"],
 ];
 
 const WORDS_OF_CODE = /("[^"]*"|'[^']*'|#.*|(?<![\w.])[A-Za-z_]\w*)/;
 const WRONG_KINDS = ["error", "syntax", "wrong"];
 // How many of the longest stops are measured for the height of the words.
 const MEASURED_STOPS = 24;
-// In px, between the columns.
-const COLUMN_GAP = 12;
-// In px, of a column of words or code.
-const COLUMN_WIDTH = 288;
+// All below is in px. Between the columns, and between the rows.
+const GAP = 12;
+// Of the stage: in a narrower one everything is in one column.
+const NARROW = 600;
+// Of the column with code and words, at least and at most.
+const PROGRAM_WIDTH = [264, 416];
+// Of a letter of the code, and of what stands before a line and behind it.
+const [LETTER_WIDTH, MARGIN_OF_LINE] = [7.9, 72];
+// Of the player: what fits into the first is never scrolled, and only what is higher than the second is.
+const HEIGHTS = [560, 700];
+// Of the code, at least: what is longer scrolls in it, so that the sentences beside it can be seen whole.
+const LEAST_CODE = 112;
+// Of words and of a picture in one column; more scrolls.
+const [MAX_WORDS_HEIGHT, TALL_PICTURE] = [400, 640];
 // Maximum number of outputs of a stop that stands for several steps.
 const MAX_OUTPUTS = 20;
-// In px; words that take more scroll.
-const MAX_WORDS_HEIGHT = 400;
 
 function makeElement(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -124,13 +132,14 @@ class Player {
     this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.makePane(kind)]));
     this.makeRoot(label);
     this.showStep(0);
-    for (const element of [this.stage, this.happened]) new ResizeObserver(() => this.layOut()).observe(element);
+    new ResizeObserver(() => this.layOut()).observe(this.stage);
   }
 
   makeControls() {
     this.buttons = new Map(
-      BUTTONS.map(([action, name, text]) => {
-        const attributes = { type: "button", "aria-label": name, title: name, "data-action": action };
+      BUTTONS.map(([action, name, text, key]) => {
+        const title = `${name} (${key})`;
+        const attributes = { type: "button", "aria-label": name, title, "data-action": action };
         const button = makeElement("button", attributes, text);
         button.addEventListener("click", () => this.goTo(action));
         return [action, button];
@@ -143,6 +152,8 @@ class Player {
       this.showStep(to > this.index ? findNearestStop(this.isStop, to, 1) : findNearestStop(this.isStop, to, -1));
       this.slider.value = this.index + 1;
     });
+    // The status says it to screen readers.
+    this.count = makeElement("span", { class: "cl-count", "aria-hidden": "true" });
   }
 
   makeListing() {
@@ -156,35 +167,49 @@ class Player {
       this.code.append(...rows);
       return rows;
     });
-    const all = this.codes.flatMap(({ lines }) => lines);
-    // It may scroll.
-    if (all.length > 12 || all.some((line) => line.length > 50)) this.code.tabIndex = 0;
+    this.longestLine = Math.max(0, ...this.codes.flatMap(({ lines }) => lines.map((line) => line.length)));
+    this.findFirstRuns();
+  }
+
+  /** Note of each line the first step that ran it; a line that never runs goes with the one before it. */
+  findFirstRuns() {
+    const firstRuns = this.codes.map(({ lines }) => lines.map(() => undefined));
+    this.steps.forEach(({ code, line, end }, at) => {
+      for (let number = line; number <= end; number++) {
+        firstRuns[code][number - 1 - this.codes[code].above] ??= at;
+      }
+    });
+    this.firstRuns = firstRuns.map((runs) => {
+      let latest = 0;
+      return runs.map((at) => (latest = at ?? latest));
+    });
   }
 
   makeWords() {
-    this.status = makeElement("p", { class: "cl-status", role: "status", "aria-live": "polite" });
+    this.status = makeElement("p", { class: "cl-status cl-only-heard", role: "status", "aria-live": "polite" });
+    this.alarms = makeElement("div", { class: "cl-alarms" });
     this.says = makeElement("ul", { class: "cl-says" });
+    this.more = makeElement("details", { class: "cl-more" }, makeElement("summary"), makeElement("ul", { class: "cl-says" }));
     this.outputs = makeElement("div", { class: "cl-outputs" });
     this.ending = makeElement("p", { class: "cl-end" }, this.end);
-    this.did = makeElement("p", { class: "cl-title" });
+    this.did = makeElement("p", { class: "cl-did" });
     const region = { class: "cl-happened", tabindex: 0, role: "region", "aria-label": say("What happened") };
-    this.happened = makeElement("div", region, this.did, this.outputs, this.says);
+    this.happened = makeElement("div", region, this.did, this.alarms, this.says, this.outputs, this.more, this.ending);
   }
 
   makeRoot(label) {
     const count = this.steps.length;
     const figures = [...this.panes.values()].map((pane) => pane.figure);
-    this.stage = makeElement("div", { class: "cl-stage" }, this.code, this.happened, ...figures);
+    const program = makeElement("div", { class: "cl-program" }, this.code, this.happened);
+    this.stage = makeElement("div", { class: "cl-stage" }, program, ...figures);
     this.root = makeElement("div", { class: "cl-panel cl-player", role: "group", tabindex: 0, "data-steps": count });
     const keys = say("{label}. Arrow keys left and right go a step back and on, Home and End to the ends.", { label });
     this.root.setAttribute("aria-label", keys);
-    const hint = makeElement("p", { class: "cl-hint" }, say("Click here for the keys ← → Home End"));
     this.root.append(
-      makeElement("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider),
+      makeElement("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider, this.count),
       ...this.makeChoices(),
-      makeElement("div", { class: "cl-line-of-status" }, this.status, hint),
+      this.status,
       this.stage,
-      this.ending,
     );
     for (const type of ["pointerover", "pointerout", "focusin", "focusout"]) {
       this.root.addEventListener(type, (event) => this.highlightTensor(event));
@@ -216,37 +241,131 @@ class Player {
     }
   }
 
-  /** Make the place of the words as high as the longest of them need, so that nothing below it moves. */
+  /**
+   * Choose where the parts of the stage are, and give each a size that it keeps at all steps.
+   *
+   * Where there is room code and words are beside the pictures, in the way in which least is cut or too high.
+   */
   layOut() {
-    const { happened, index, stage } = this;
-    // Where there is room, in two columns: code above memory, and words above the graph, or that below all.
-    const [memory, graph] = [this.sizes.memory[0], this.sizes.graph[0]].map(Number);
-    const room = stage.clientWidth - COLUMN_GAP;
-    const left = room - Math.max(memory + graph > room ? 0 : graph, COLUMN_WIDTH);
-    stage.classList.toggle("cl-two", left >= Math.max(memory, COLUMN_WIDTH));
-    stage.classList.toggle("cl-below", memory + graph > room);
-    stage.style.setProperty("--cl-left", `${left}px`);
-    const width = happened.clientWidth;
-    if (!width || width === this.measuredWidth) return;
-    this.measuredWidth = width;
-    const addLength = (sum, { textContent }) => sum + 20 + textContent.length;
-    const length = ({ says, outputs }) => [...says, ...outputs].reduce(addLength, 0);
-    const stops = [...this.steps.keys()].filter((at) => this.isStop[at]).map((at) => this.describeStop(at));
-    happened.style.height = "0";
-    const longest = stops.sort((a, b) => length(b) - length(a)).slice(0, MEASURED_STOPS);
-    const heights = longest.map((stop) => {
-      this.showWords(stop);
-      return happened.scrollHeight;
-    });
-    happened.style.height = `${Math.min(Math.max(...heights), MAX_WORDS_HEIGHT)}px`;
-    this.showWords(this.describeStop(index));
+    const width = this.stage.clientWidth;
+    if (!width || width === this.laidOutWidth) return;
+    this.laidOutWidth = width;
+    this.wordsHeights = new Map();
+    this.stage.style.height = "";
+    const rest = this.root.offsetHeight - this.stage.offsetHeight;
+    const heights = HEIGHTS.map((height) => height - rest);
+    const forms = width < NARROW ? [] : this.listForms(width);
+    let best = null;
+    for (const name of forms) {
+      if (best && !best.cost) break;
+      const form = this.measureForm(name, width, heights);
+      if (!best || form.cost < best.cost) best = form;
+    }
+    if (best) this.useForm(best);
+    else this.useOneColumn(width);
+    this.showWords(this.describeStop(this.index));
+    if (this.code.scrollHeight > this.code.clientHeight) this.code.tabIndex = 0;
+    else this.code.removeAttribute("tabindex");
+    this.scrollToRow(this.here[0]);
+    for (const pane of this.panes.values()) scrollToNews(pane);
+  }
+
+  /** The names of the forms that the stage can have; none without pictures. */
+  listForms() {
+    const count = [...this.panes.values()].filter(({ figure }) => !figure.hidden).length;
+    // The graph below memory; beside it; below all.
+    return [[], ["beside"], ["beside", "row", "below"]][count];
+  }
+
+  /** What a form of the stage takes, in px, and its `cost`: how many of them are cut, or more than there should be. */
+  measureForm(name, width, [room, most]) {
+    const [least, largest] = PROGRAM_WIDTH;
+    const sizes = [...this.panes.values()].map((pane) => (pane.figure.hidden ? [0, 0] : [pane.size[0], measurePane(pane)]));
+    const [[memoryWidth, memory], [graphWidth, graph]] = sizes;
+    const columns = { beside: [Math.max(memoryWidth, graphWidth)], row: [memoryWidth, graphWidth], below: [memoryWidth] }[name];
+    const left = width - columns.reduce((sum, column) => sum + GAP + column, 0);
+    const wanted = Math.min(this.longestLine * LETTER_WIDTH + MARGIN_OF_LINE, largest);
+    const program = Math.max(Math.min(left, wanted), least);
+    const isBelow = name === "below";
+    const hidden = Math.max(program - left, 0) + (isBelow ? Math.max(graphWidth - width, 0) : 0);
+    const [memoryHeight, graphHeight] = limitHeights(name, memory, graph, most);
+    const gap = memory && graph ? GAP : 0;
+    const below = isBelow ? gap + graphHeight : 0;
+    const pictures = name === "beside" ? memoryHeight + gap + graphHeight : Math.max(memoryHeight, isBelow ? 0 : graphHeight);
+    const [code, words] = [this.measureCode(program), this.measureWords(program)];
+    const texts = Math.max(Math.min(code + words, room - below), Math.min(code, LEAST_CODE) + words) + 2;
+    const height = Math.min(Math.max(texts, pictures) + below, most);
+    const roomForWords = height - below - Math.min(code, LEAST_CODE) - 2;
+    const cut = memory - memoryHeight + graph - graphHeight + Math.max(words - roomForWords, 0);
+    // To scroll aside is worse than to scroll down.
+    const cost = 2 * hidden + cut + Math.max(height - room, 0);
+    const wordsHeight = Math.min(words, roomForWords);
+    return { name, program, memoryWidth, memoryHeight, graphHeight, wordsHeight, below, height, cost };
+  }
+
+  /** The height of all lines, where code and words have a width. */
+  measureCode(width) {
+    this.stage.dataset.form = "beside";
+    this.stage.style.setProperty("--cl-program", `${width}px`);
+    return this.code.scrollHeight;
+  }
+
+  /** The height of the longest words of a stop, where code and words have a width. */
+  measureWords(width) {
+    if (!this.wordsHeights.has(width)) {
+      const addLength = (sum, { textContent }) => sum + 20 + textContent.length;
+      const length = ({ says, outputs }) => [...says, ...outputs].reduce(addLength, 0);
+      const stops = [...this.steps.keys()].filter((at) => this.isStop[at]).map((at) => this.describeStop(at));
+      const longest = stops.sort((a, b) => length(b) - length(a)).slice(0, MEASURED_STOPS);
+      this.happened.style.height = "0";
+      const heights = [...longest, this.describeStop(this.steps.length - 1)].map((stop) => {
+        this.showWords(stop);
+        return this.happened.scrollHeight;
+      });
+      // And the line above them.
+      this.wordsHeights.set(width, Math.max(...heights) + 1);
+    }
+    return this.wordsHeights.get(width);
+  }
+
+  /** Put the stage into a form, as `measureForm` has it. */
+  useForm({ name, program, memoryWidth, memoryHeight, graphHeight, wordsHeight, below, height }) {
+    const { stage, happened, panes } = this;
+    stage.dataset.form = name;
+    stage.style.setProperty("--cl-program", `${program}px`);
+    stage.style.setProperty("--cl-memory", `${memoryWidth}px`);
+    stage.style.setProperty("--cl-beside", `${height - below}px`);
+    stage.style.height = `${height}px`;
+    happened.style.height = `${wordsHeight}px`;
+    const [memory, graph] = [...panes.values()].map(({ figure }) => figure);
+    memory.style.maxHeight = `${memoryHeight}px`;
+    graph.style.maxHeight = `${graphHeight}px`;
+  }
+
+  /** Put all parts of the stage below each other. */
+  useOneColumn(width) {
+    const { stage, happened, panes } = this;
+    delete stage.dataset.form;
+    stage.style.setProperty("--cl-program", "100%");
+    happened.style.height = `${Math.min(this.measureWords(width), MAX_WORDS_HEIGHT)}px`;
+    for (const { figure, size } of panes.values()) figure.style.maxHeight = size[1] > TALL_PICTURE ? "60vh" : "";
   }
 
   /** Show what a stop did; see `describeStop`. */
   showWords(stop) {
-    this.did.textContent = stop.did;
-    this.says.replaceChildren(...stop.says.map((item) => item.cloneNode(true)));
-    this.outputs.replaceChildren(...stop.outputs.map((output) => output.cloneNode(true)));
+    this.did.textContent = stop.did ?? "";
+    this.did.hidden = !stop.did;
+    const copy = (elements) => elements.map((element) => element.cloneNode(true));
+    const isRest = (item) => item.matches(".cl-rest");
+    this.says.replaceChildren(...copy(stop.says.filter((item) => !isRest(item))));
+    const rest = copy(stop.says.filter(isRest));
+    this.more.hidden = !rest.length;
+    this.more.firstChild.textContent = say("{count} more", { count: rest.length });
+    this.more.lastChild.replaceChildren(...rest);
+    this.alarms.replaceChildren(...copy(stop.outputs.filter(isLoud)));
+    this.outputs.replaceChildren(...copy(stop.outputs.filter((output) => !isLoud(output))));
+    // How it ended is no news before the end, unless something cut it short.
+    this.ending.hidden = !(this.end && (stop.isLast || this.cut));
     this.happened.scrollTop = 0;
   }
 
@@ -271,7 +390,7 @@ class Player {
     this.index = -1;
     this.showStep(to);
     // A stop that stands for many steps may need more room.
-    this.measuredWidth = 0;
+    this.laidOutWidth = 0;
     this.layOut();
   }
 
@@ -288,7 +407,8 @@ class Player {
     const shadow = holder.attachShadow({ mode: "open" });
     const pane = { figure, title, holder, left, details, words, shadow, shown: null };
     figure.hidden = !this.steps.some(({ pictures }) => pictures.has(kind));
-    reserveSheet(pane, this.sizes[kind]);
+    pane.size = this.sizes[kind].map(Number);
+    reserveSheet(pane, pane.size);
     return pane;
   }
 
@@ -302,7 +422,8 @@ class Player {
   describeStop(index) {
     const step = this.steps[index];
     const [first] = stepsOfStop(this.isStop, index);
-    if (first === index) return { ...step, did: say("What this step did") };
+    const isLast = index === this.steps.length - 1;
+    if (first === index) return { ...step, isLast };
     const group = this.groups.find((candidate) => candidate.first === first && candidate.last === index);
     const outputs = this.steps.slice(first, index + 1).flatMap((inner) => inner.outputs);
     const missing = outputs.length - MAX_OUTPUTS;
@@ -314,7 +435,7 @@ class Player {
     const did = say("What steps {first} to {last} did", numbers);
     const at = step.title.replace(/  \(.*/, "");
     const title = say("{at} ({what}, in one go)", { at, what: group?.title ?? say("steps {first} to {last}", numbers) });
-    return { says: group?.says ?? step.says, outputs, did, title };
+    return { says: group?.says ?? step.says, outputs, did, title, isLast };
   }
 
   showStep(index) {
@@ -326,6 +447,7 @@ class Player {
     this.root.dataset.line = step.line;
     this.root.dataset.kind = step.kind;
     this.slider.value = index + 1;
+    this.count.textContent = `${index + 1} / ${count}`;
     const numbered = say("Step {number} of {count}", { number: index + 1, count });
     this.slider.setAttribute("aria-valuetext", `${numbered}, ${describePlace(this.codes[step.code], step.line)}`);
     // A disabled button would drop the keyboard focus: these say that they are, and keep it.
@@ -338,12 +460,10 @@ class Player {
     this.colourNames(step);
     const stop = this.describeStop(index);
     this.showWords(stop);
-    // How it ended is no news before the end, unless something cut it short.
-    this.ending.hidden = !this.end;
-    this.ending.classList.toggle("cl-away", index < count - 1 && !this.cut);
     for (const [kind, pane] of this.panes) this.showPicture(pane, step.pictures.get(kind));
-    const heard = [...stop.says, ...stop.outputs, ...(this.end && index === count - 1 ? [this.ending] : [])]
-      .map((item) => item.textContent.trim())
+    const news = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter((output) => !isLoud(output))];
+    const heard = [...news, ...(this.end && index === count - 1 ? [this.ending] : [])]
+      .map((item) => item.dataset.says ?? item.textContent.trim())
       .join(" ");
     this.status.replaceChildren(
       makeElement("strong", {}, numbered),
@@ -365,6 +485,10 @@ class Player {
     this.here = rows.slice(first, first + 1 + step.end - step.line);
     for (const row of this.here) row.className = WRONG_KINDS.includes(step.kind) ? "cl-here cl-wrong" : "cl-here";
     this.here[0]?.setAttribute("aria-current", "step");
+    // What has not run yet is pale.
+    this.rows.forEach((all, code) => {
+      all.forEach((row, at) => row.classList.toggle("cl-ahead", this.firstRuns[code][at] > this.index));
+    });
     this.scrollToRow(rows[first]);
   }
 
@@ -399,7 +523,25 @@ class Player {
     pane.left.textContent = picture.left;
     if (tokens.length) drawPicture(pane, tokens);
     if (pane.forced || !tokens.length) pane.details.open = pane.forced = !tokens.length;
+    pane.details.classList.toggle("cl-instead", !tokens.length);
   }
+}
+
+/** What went wrong, or will, comes first. */
+const isLoud = (output) => output.matches(".cl-alarm, .cl-error");
+
+/** The height of a pane with the whole of its picture, in px; 0 for one that is not there. */
+function measurePane({ figure, holder, size }) {
+  return figure.hidden ? 0 : holder.offsetTop + size[1];
+}
+
+/** The heights that two panes may have in a form of the stage that is at most `most` px high. */
+function limitHeights(name, memory, graph, most) {
+  if (name === "row") return [Math.min(memory, most), Math.min(graph, most)];
+  const room = most - (memory && graph ? GAP : 0);
+  // One that is lower than its half leaves the rest to the other; below all, code and words need theirs.
+  const ofGraph = Math.min(graph, Math.max(room / 2, name === "below" ? 0 : room - memory));
+  return [Math.min(memory, room - ofGraph), ofGraph];
 }
 
 /** Put a player in the place of the static form `root`. Returns the player. */
@@ -411,6 +553,8 @@ function makePlayer(root, options = {}) {
   player.root.form = makeElement("div", { class: "cl-on-paper" }, ...root.childNodes);
   player.root.form.pictures = data.undrawn;
   root.replaceChildren(...(style ? [style] : []), player.root);
+  // Before it is first seen, where it has a width already.
+  player.layOut();
   return player;
 }
 

@@ -1,0 +1,209 @@
+"""The stage of a step as one drawing: code and words at the left, memory and graph at the right.
+
+All steps of a run have one size, so that nothing jumps in an animation of them.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from tinytorch.viz import Canvas, Document, convert, fix_theme, labels
+
+from ..wording import gettext
+from .frames import Frame
+from .static_parts import PICTURE_TITLES, sort_by_role
+
+_WIDTH = 320
+"""Of code and words, in px."""
+_PADDING = 14
+_LINE = 20
+"""The height of a line, in px."""
+_MOST_LINES = 18
+"""So many lines of the code are drawn: those around the one that ran."""
+_GUTTER = 34
+"""Where the code begins, right of the numbers of its lines, in px."""
+_INDENT = 28
+"""Of what a line of code that is too long goes on with, in px."""
+_MILLISECONDS = 1_800
+"""So long a step is shown in an animation."""
+_SHARE_OF_ALARM = 2
+"""A step with an alarm is shown so many times as long."""
+_COLORS = 128
+_ATTRIBUTES = re.compile(r'(?<=<svg )(.*?) style="[^"]*"')
+_SIZE = re.compile(r' width="(\d+)" height="(\d+)"')
+
+
+class _TextLine(NamedTuple):
+    """A line of text on the stage."""
+
+    text: str
+    """What it says."""
+    kind: str
+    """The classes of a text on a `Canvas`."""
+    ground: str = ""
+    """The class of the box behind it; empty for none."""
+    x: float = _PADDING
+    """Where it begins, in px."""
+    number: str = ""
+    """The number of the line of code."""
+
+
+class StageDrawing(Document):
+    """One step of a run as a drawing, which is saved as a file.
+
+    `stage` has the sizes that all steps of the run have in common.
+    """
+
+    def __init__(self, frame: Frame, stage: StageSizes) -> None:
+        self._frame, self._stage = frame, stage
+
+    @cached_property
+    def svg(self) -> str:
+        """The drawing, which follows the theme of a page."""
+        return self._draw(None)
+
+    @property
+    def text(self) -> str:
+        """The title of the step, and what it changed."""
+        return "\n".join([self._frame.title, *self._frame.changes])
+
+    def themed(self, theme: str | None) -> str:
+        """Return the SVG in a fixed theme, or as it is. Raises LayoutError without Graphviz."""
+        # Before it is drawn: an unknown theme is an error of its own.
+        return self.svg if theme is None else self._draw(theme)
+
+    def _draw(self, theme: str | None) -> str:
+        canvas, stage, frame = Canvas(), self._stage, self._frame
+        code, words = list(stage.list_code(frame)), list(list_words(frame))
+        _draw_lines(canvas, code, _PADDING)
+        top = _PADDING + stage.code_lines * _LINE + _PADDING
+        canvas.line([(0, top - _PADDING / 2), (_WIDTH, top - _PADDING / 2)], "thin")
+        canvas.line([(_WIDTH, 0), (_WIDTH, stage.height)], "thin")
+        _draw_lines(canvas, words, top)
+        y: float = _PADDING
+        for kind, (_, height) in stage.pictures.items():
+            canvas.text(_WIDTH + _PADDING, y + 12, gettext(PICTURE_TITLES[kind]), "m b")
+            if kind in frame.pictures:
+                svg = frame.pictures[kind].themed(theme)
+                canvas.parts.append(_place_picture(svg, _WIDTH + _PADDING, y + _LINE))
+            y += _LINE + height + _PADDING
+        svg = canvas.svg(stage.width, stage.height, frame.title, is_whole=True)
+        return svg if theme is None else fix_theme(svg, theme)
+
+
+class StageSizes:
+    """What all drawings of a run have in common: its code, and the largest size of each part."""
+
+    def __init__(self, listings: Sequence[Sequence[str]], frames: Sequence[Frame]) -> None:
+        self._listings = listings
+        self.pictures: dict[str, tuple[int, int]] = {}
+        """Kind -> width and height of the largest picture, in px."""
+        for frame in frames:
+            for kind, picture in frame.pictures.items():
+                if size := _SIZE.search(picture.svg):
+                    width, height = self.pictures.get(kind, (0, 0))
+                    largest = (max(width, int(size[1])), max(height, int(size[2])))
+                    self.pictures[kind] = largest
+        self.code_lines = max((len(list(self.list_code(frame))) for frame in frames), default=1)
+        words = max((len(list(list_words(frame))) for frame in frames), default=1)
+        pictures = sum(height + _LINE + _PADDING for _, height in self.pictures.values())
+        texts = (self.code_lines + words) * _LINE + 2 * _PADDING
+        self.height = _PADDING + max(texts, pictures)
+        largest_width = max((width for width, _ in self.pictures.values()), default=0)
+        self.width = _WIDTH + largest_width + 2 * _PADDING
+
+    def list_code(self, frame: Frame) -> Iterator[_TextLine]:
+        """Yield the lines of code around the one that ran, which is marked."""
+        site = frame.step.site
+        lines = self._listings[frame.code]
+        above = site.text.above
+        here = range(site.line - above, site.end_line - above + 1)
+        start = max(0, min(here.start - 1 - _MOST_LINES // 2, len(lines) - _MOST_LINES))
+        is_wrong = frame.has_wrong_gradient or frame.error is not None
+        columns = labels.columns_that_fit(_WIDTH - _GUTTER - _INDENT - _PADDING, "mono")
+        for number, line in enumerate(lines[start : start + _MOST_LINES], start + 1):
+            kind = "bad" if is_wrong else "new"
+            ink, ground = (f"{kind}-t mono b", kind) if number in here else ("t mono", "")
+            for index, piece in enumerate(labels.wrap_text(line, columns, most=3)):
+                label = "" if index else str(number + above)
+                x = _GUTTER + (_INDENT if index else 0)
+                yield _TextLine(piece, ink, ground, x, label)
+
+
+def list_words(frame: Frame) -> Iterator[_TextLine]:
+    """Yield what is said of a step, as lines that fit beside the pictures."""
+    for alarm in frame.alarms:
+        yield from _wrap_sentence(alarm.title, "bad-t b", "bad")
+        # The harm, or who did it: all of it is in the page.
+        yield from _wrap_sentence(alarm.sentences[0], "bad-t", "bad")
+    if frame.error is not None:
+        yield from _wrap_sentence(frame.error.partition("\n")[0], "bad-t b", "bad")
+    for sentence in sort_by_role(frame.sentences):
+        if sentence.role == "numbers" and sentence.pair is not None:
+            name, before, after = sentence.pair
+            yield from _wrap_sentence(f"{name}  {before} → {after}", "t mono")
+        elif sentence.role != "rest":
+            is_headline = sentence.role == "headline"
+            yield from _wrap_sentence(sentence.text, "t b" if is_headline else "m")
+
+
+def _wrap_sentence(text: str, kind: str, ground: str = "") -> Iterator[_TextLine]:
+    columns = labels.columns_that_fit(_WIDTH - 2 * _PADDING, kind)
+    for line in labels.wrap_text(text, columns, most=4):
+        yield _TextLine(line, kind, ground)
+
+
+def _draw_lines(canvas: Canvas, lines: Sequence[_TextLine], top: float) -> None:
+    """Draw lines from a height on; neighbours with the same ground are in one box."""
+    for index, line in enumerate(lines):
+        before = lines[index - 1].ground if index else ""
+        if line.ground and line.ground != before:
+            group = takewhile(lambda other: other.ground == line.ground, lines[index:])  # noqa: B023
+            height = _LINE * len(list(group))
+            canvas.rect(4, top + index * _LINE, _WIDTH - 8, height, line.ground, 4)
+    for index, line in enumerate(lines):
+        y = top + index * _LINE + 14
+        if line.number:
+            canvas.text(_GUTTER - 10, y, line.number, "m mono e")
+        canvas.text(line.x, y, line.text, line.kind)
+
+
+def _place_picture(svg: str, x: float, y: float) -> str:
+    """Return a picture as a part of a larger drawing.
+
+    Its style is for pages: `height: auto` is all the height there is in an SVG.
+    """
+    return _ATTRIBUTES.sub(rf'x="{x:g}" y="{y:g}" \1', svg, count=1)
+
+
+def animate(drawings: Sequence[StageDrawing], has_alarm: Sequence[bool], theme: str) -> bytes:
+    """Return the bytes of a GIF that shows the drawings one after the other, for ever.
+
+    Raises ImportError, which says what to install, without Pillow or typst.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(
+            gettext("saving as GIF needs the pillow package: `pip install copylab[export]`")
+        ) from error
+    images: list[Any] = []
+    for drawing in drawings:
+        image = Image.open(io.BytesIO(convert(drawing.themed(theme), "png"))).convert("RGBA")
+        # Its corners are round, and a GIF would have them black.
+        paper = Image.new("RGBA", image.size, "white")
+        # A PNG is twice as large, for sharp screens; a GIF would take four times the bytes.
+        whole = Image.alpha_composite(paper, image).convert("RGB").reduce(2)
+        images.append(whole.quantize(_COLORS))
+    times = [_MILLISECONDS * (_SHARE_OF_ALARM if alarm else 1) for alarm in has_alarm]
+    content = io.BytesIO()
+    first, *others = images
+    first.save(
+        content, "GIF", save_all=True, append_images=others, duration=times, loop=0, optimize=True
+    )
+    return content.getvalue()

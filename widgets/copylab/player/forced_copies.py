@@ -1,0 +1,60 @@
+"""Why a line copied that would rather have made a view: `t.reshape(6)`, `t.contiguous()`.
+
+PyTorch decides that by strides, which nobody has in mind. It is read off the run: the result has
+another storage than the tensor that was reshaped.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tinytorch.viz import Snapshot, StepSentence, labels
+
+from ..wording import gettext
+
+_VIEWING_METHODS = {"t", "transpose", "permute", "detach", "unsqueeze", "squeeze", "expand"}
+"""Methods that never copy: what they are called on has the memory of what they return."""
+_VIEWING_ATTRIBUTES = {"T", "mT", "H", "mH", "data"}
+_RESHAPING_METHODS = {"reshape", "flatten", "ravel"}
+
+
+def explain_copy(source: str, after: Snapshot) -> StepSentence | None:
+    """Return why a line copied, for `y = x.t().reshape(4)` and the like; None for any other line."""
+    try:
+        statement = ast.parse(source.strip()).body[0]
+    except (SyntaxError, IndexError):
+        return None  # the beginning of a block
+    match statement:
+        case ast.Assign([ast.Name(target)], ast.Call(ast.Attribute(operand, method))) if method in {
+            *_RESHAPING_METHODS,
+            "contiguous",
+        }:
+            base = _find_base(operand)
+        case _:
+            return None
+    names = dict(after.names)
+    if target not in names or base not in names or names[target] == names[base]:
+        return None
+    result, tensor = after.tensor(names[target]), after.tensor(names[base])
+    # A tensor without elements has no memory that could be shared.
+    if not result.storage or result.storage == tensor.storage or 0 in (result.shape or (0,)):
+        return None
+    code = labels.shorten_text(ast.unparse(operand), 40)
+    if method == "contiguous":
+        return StepSentence(gettext("Copied: {code} is not contiguous.", code=code))
+    shape = labels.format_shape(result.shape)
+    return StepSentence(
+        gettext("Copied: {code} cannot be viewed with shape {shape}.", code=code, shape=shape)
+    )
+
+
+def _find_base(operand: ast.expr) -> str:
+    """Return the name of the tensor whose memory an expression looks at; empty if not known."""
+    match operand:
+        case ast.Name(name):
+            return name
+        case ast.Call(ast.Attribute(inner, method)) if method in _VIEWING_METHODS:
+            return _find_base(inner)
+        case ast.Attribute(inner, attribute) if attribute in _VIEWING_ATTRIBUTES:
+            return _find_base(inner)
+    return ""
