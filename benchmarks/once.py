@@ -1,8 +1,10 @@
-"""What is measured in fresh processes: import times, bytes a node, page faults, and the pictures."""
+"""What is measured in fresh processes: import times, bytes a node, two states of the heap, and the pictures."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -44,6 +46,24 @@ y = chain({1})
 print((resident() - before) / {1})
 """
 
+# A step on large vectors, where free() gives memory back to the system (no more than 4 MB were freed at once
+# before), and where it keeps it.
+_HEAP = """
+import importlib, statistics, time
+import numpy as np
+library = importlib.import_module("libraries.{0}_")
+library.start(1)
+block = np.ones({1} << 20, np.uint8)
+del block
+step = library.case("ops/(x*y).exp().sum() + backward/1000000")
+taken = []
+for _ in range(40):
+    start = time.{2}(); step(); taken.append(time.{2}() - start)
+print(statistics.median(taken[10:]))
+"""
+HEAPS = {"no block above 4 MB was freed before": 4, "a block of 16 MB was freed before": 16}
+_WITH_HEAP = ("torch", "tinytorch", "numpy", "mygrad", "autograd")
+
 _PICTURES = """
 import json, statistics, time
 import {0} as torch
@@ -80,7 +100,7 @@ print(json.dumps({{
 
 
 def _run(code: str) -> str | None:
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "widgets")])
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "widgets"), str(ROOT / "benchmarks")])
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     env = {**os.environ, **one, "PYTHONPATH": paths}
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # an import as it is from the second time on, compiled
@@ -99,12 +119,24 @@ def _imports(rounds: int, timer: str) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in taken.items()}
 
 
+def _heaps(rounds: int, timer: str) -> dict[str, dict[str, float]]:
+    """Seconds a step of each library, by the state of the heap: the best of all rounds, as it is stable."""
+    found: dict[str, dict[str, float]] = {state: {} for state in HEAPS}
+    for _ in range(rounds):
+        for (state, size), name in itertools.product(HEAPS.items(), _WITH_HEAP):
+            if (taken := _run(_HEAP.format(name, size, timer))) is not None:
+                found[state][name] = min(float(taken), found[state].get(name, math.inf))
+    return found
+
+
 def measure(groups: list[str], rounds: int, clock: str = "wall") -> dict[str, Any]:
-    """What the named groups ask for: seconds an import, bytes a node, seconds a picture."""
+    """What the named groups ask for: seconds an import, bytes a node, seconds a step or a picture."""
     found: dict[str, Any] = {}
     timer = "process_time" if clock == "cpu" else "perf_counter"
     if "import" in groups:
         found["import"] = _imports(min(rounds, 7), timer)
+    if "heap" in groups:
+        found["heap"] = _heaps(min(rounds, 5), timer)
     if "chain" in groups and Path("/proc/self/statm").exists():
         sizes = (10_000, 1_000_000)
         nodes = {

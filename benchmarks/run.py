@@ -2,7 +2,7 @@
 
     python benchmarks/run.py                  everything; prints the table, writes benchmarks/results.json
     python benchmarks/run.py --page           and puts table and plot into docs/
-    python benchmarks/run.py ops network      some groups: copies views ops network chain size import pictures
+    python benchmarks/run.py ops network      some groups: copies views ops network chain size heap import pictures
     python benchmarks/run.py --rounds 5       fewer rounds than the usual 15
     python benchmarks/run.py --only "add/"    the cases with this in their name
     python benchmarks/run.py --libraries torch,tinytorch      some libraries
@@ -159,7 +159,7 @@ def measure(
     }
 
 
-GROUPS = ("copies", "views", "ops", "network", "chain", "size", "import", "pictures")
+GROUPS = ("copies", "views", "ops", "network", "chain", "size", "heap", "import", "pictures")
 
 
 def main() -> int:
@@ -183,7 +183,7 @@ def main() -> int:
         cases(groups, options.only), options.rounds, chosen, "cpu" if options.cpu else "wall"
     )
     results = report.summary(found)
-    apart = [g for g in ("chain", "import", "pictures") if g in groups and not options.only]
+    apart = [g for g in ("chain", "heap", "import", "pictures") if g in groups and not options.only]
     results["once"] = once.measure(apart, options.rounds, "cpu" if options.cpu else "wall")
     options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(report.full_table(results))

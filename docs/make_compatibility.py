@@ -75,7 +75,22 @@ def table() -> str:
         both = theirs & names("tinytorch", place)
         lines.append(f"| `{place}` | {len(both)} | {len(theirs)} |")
         details.append(f"## `{place}`\n\n{_listed(both)}\n")
-    return "\n".join([*lines, "", *details])
+    return "\n".join([*lines, "", *details, absent()])
+
+
+def absent() -> str:
+    """What tensors of PyTorch have and ours lack: names, and forms of names that are there."""
+    errors = importlib.import_module("tinytorch.base.errors")
+    forms = importlib.import_module("tinytorch.ops.absent").ABSENT_FORMS
+    shown = "\n".join(
+        f"- `{form}`{', with `out=`' * (place < 0)}"
+        for place, form in sorted(forms, key=lambda f: f[1])
+    )
+    return (
+        "## What is absent from tensors\n\nThese methods, and those in place with an underscore: "
+        f"{_listed(set(errors.ABSENT_FROM_TENSOR))}.\n\nAnd these forms of names that are there, by "
+        f"PyTorch's schemas; a call of one says so, with the same note:\n\n{shown}\n"
+    )
 
 
 def _listed(found: set[str]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from .base import ShownAs, check_overlap, make_module_getattr, warn_user
+from .base import ShownAs, check_overlap, make_module_getattr, refuse_keywords, warn_user
 from .graph import count_write, enable_grad, no_grad, run_silenced
 from .nn import forget_grads, typename
 from .ops import zeros_like
@@ -54,13 +54,15 @@ class Optimizer(metaclass=ShownAs):
             parameters += group["params"]
         return parameters
 
-    def add_param_group(self, group: dict[str, Any]) -> None:
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with options of their own.
 
         TypeError for non-tensors, ValueError for non-leaves.
         """
-        group["params"] = params = (
-            [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
+        param_group["params"] = params = (
+            [param_group["params"]]
+            if isinstance(param_group["params"], Tensor)
+            else list(param_group["params"])
         )
         for parameter in params:
             if not isinstance(parameter, Tensor):
@@ -70,7 +72,7 @@ class Optimizer(metaclass=ShownAs):
             if not (parameter.is_leaf or parameter.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, value in self.defaults.items():
-            group.setdefault(name, value)
+            param_group.setdefault(name, value)
         if len(set(params)) != len(params):
             warn_user(
                 "optimizer contains a parameter group with duplicate parameters; in future, this "
@@ -79,7 +81,7 @@ class Optimizer(metaclass=ShownAs):
             )
         if not set(params).isdisjoint(self._all_parameters()):
             raise ValueError("some parameters appear in more than one parameter group")
-        self.param_groups.append(group)
+        self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the gradients to None, or to zero."""
@@ -194,6 +196,7 @@ class SGD(Optimizer):
 
     shown_as = "torch.optim.sgd.SGD"
 
+    @refuse_keywords("dampening", "nesterov", "maximize", "foreach", "differentiable", "fused")
     def __init__(
         self, params: Parameters, lr: float = 1e-3, momentum: float = 0, *, weight_decay: float = 0
     ) -> None:
@@ -239,6 +242,10 @@ class Adam(Optimizer):
 
     shown_as = "torch.optim.adam.Adam"
 
+    @refuse_keywords(
+        *("amsgrad", "foreach", "maximize", "capturable", "differentiable", "fused"),
+        "decoupled_weight_decay",
+    )
     def __init__(
         self,
         params: Parameters,

@@ -376,6 +376,13 @@ def random_from_to_(a: np.ndarray, low: int, high: int | None, generator: Genera
     return _fill_in_memory_order(a, (drawn + np.uint64(low % 2**64)).view(np.int64))
 
 
+def random_(a: np.ndarray, generator: Generator) -> np.ndarray:
+    """Fill with whole numbers from 0 to the largest one that is drawn, as `Tensor.random_()`."""
+    # Of 64 bits where elements have as many, however many numbers there are to choose from.
+    raw = generator._draw64(a.size) if a.itemsize == 8 else generator._engine.random_raw(a.size)
+    return _fill_in_memory_order(a, (raw % np.uint64(_largest_drawn(a) + 1)).view(np.int64))
+
+
 def draw_permutation(n: int, generator: Generator, dtype: np.dtype | None = None) -> np.ndarray:
     """Return the numbers below `n` in random order, as `torch.randperm`.
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from .base import (
     CPU,
+    LARGE,
     AbsentName,
     ShownAs,
     UntypedStorage,
@@ -24,6 +25,7 @@ from .base import (
     device,
     devices,
     dtypes,
+    keep_freed_memory,
     tensor_repr,
     type_name,
     warn_in_torch,
@@ -283,10 +285,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     ndimension = dim
 
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return self._data.ndim
+    ndim: readonly[int] = readonly(lambda self: self._data.ndim, doc="The number of dimensions.")
 
     def numel(self) -> int:
         """The number of elements."""
@@ -298,11 +297,9 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """The size of an element in bytes."""
         return self._data.itemsize
 
-    @property
-    def itemsize(self) -> int:
-        """The size of an element in bytes."""
-        return self._data.itemsize
-
+    itemsize: readonly[int] = readonly(
+        lambda self: self._data.itemsize, doc="The size of an element in bytes."
+    )
     nbytes: readonly[int] = readonly(
         lambda self: self._data.size * self._data.itemsize,
         doc="Bytes that the elements take, without gaps.",
@@ -438,6 +435,10 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         if value or self._meta is not None:
             materialize_meta(self).requires_grad = value
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether this leaf requires grad, and return it."""
         if not isinstance(requires_grad, bool):
@@ -518,6 +519,10 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         if value.is_inference() != self.is_inference():
             self._counter = value._counter if value.is_inference() else VersionCounter()
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
     register_hook = hooks.register_hook
     register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
     retain_grad = hooks.retain_grad
@@ -549,7 +554,8 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     # Python's protocols -------------------------------------------------------------------------
 
-    __hash__ = object.__hash__  # written in C, as backward keeps leaves in dictionaries
+    def __hash__(self) -> int:
+        return id(self)
 
     def __len__(self) -> int:
         if self._data.ndim == 0:
@@ -671,6 +677,8 @@ def as_array_of_torch(data: Any) -> np.ndarray:
 
 def make_tensor_over(data: np.ndarray, device: device = CPU, version: int = 0) -> Tensor:
     """Return a tensor without history over an array as it is, whose memory no other tensor has."""
+    if data.nbytes >= LARGE:
+        keep_freed_memory()
     t = _new(Tensor)
     t._data = data
     t._counter = InferenceCounter() if MODES.here.inference else VersionCounter(version)

@@ -111,6 +111,7 @@ BY_HAND_AS_FUNCTIONS = {
     **dict.fromkeys(("atleast_1d", "atleast_2d", "atleast_3d"), _OF_ONE_OR_MANY),
     **dict.fromkeys(("block_diag", "cartesian_prod"), ("(*tensors: Tensor) -> Tensor",)),
     "broadcast_tensors": ("(*tensors: Tensor) -> tuple[Tensor, ...]",),
+    "einsum": ("(equation: str, *operands: Tensor | _Tensors) -> Tensor",),
     "meshgrid": (
         "(*tensors: Tensor | _Tensors, indexing: str | None = None) -> tuple[Tensor, ...]",
     ),
@@ -191,9 +192,15 @@ def results_of(schema: Schema) -> str:
 
 def signatures_of(name: str, method: bool) -> Iterator[str]:
     """Yield all the ways to call a function or a method, as `(self, other: Tensor) -> Tensor`."""
+    taking_numbers = []
     for op, out, own in OVERLOADS[name].offers:
         if method and not own:
             continue
+        # A form for a number is never reached after one whose tensor may be a number.
+        if op.schema.names in taking_numbers:
+            continue
+        if op.numbers:
+            taking_numbers.append(op.schema.names)
         signature = Signature(op.schema, name, method, out and not method, op.numbers)
         yield from format_signatures(signature, results_of(op.schema))
 

@@ -14,7 +14,7 @@ SHAPES = ((784, 128), (128,), (128, 10), (10,))
 def operands(n: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Two vectors of n random numbers, and two matrices that take about as long to multiply."""
     rng, side = np.random.default_rng(0), max(int(n**0.5) // 4, 1)
-    vectors = [rng.standard_normal(n).astype(np.float32) for _ in "xy"]
+    vectors = [rng.standard_normal(n, np.float32) for _ in "xy"]
     return vectors, [rng.standard_normal((side, side)).astype(np.float32) for _ in "mw"]
 
 

@@ -61,7 +61,7 @@ def _views(n: int) -> dict[str, Any]:
 
 def _ops(n: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
-    x, y = (rng.standard_normal(n).astype(np.float32) for _ in "xy")
+    x, y = (rng.standard_normal(n, np.float32) for _ in "xy")
     side = max(int(n**0.5) // 4, 1)
     m, w = (rng.standard_normal((side, side)).astype(np.float32) for _ in "mw")
     one = np.ones((), np.float32)

@@ -12,7 +12,16 @@ from tinytorch import Tensor
 from tinytorch.ops.define import FUNCTIONS, Op
 from tinytorch.ops.kernels import pointwise
 
-OPERANDS = {"self": "x", "other": "y", "exponent": "y", "min": "y", "max": "z", "end": "y"}
+OPERANDS = {
+    "self": "x",
+    "other": "y",
+    "exponent": "y",
+    "min": "y",
+    "max": "z",
+    "end": "y",
+    "tensor1": "y",
+    "tensor2": "p",
+}
 FIRST = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
 WHOLE = dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), "ij")
 NUMBERS = ("2", "2.5")
@@ -24,6 +33,7 @@ NO_OUT = {
     "isfinite",
     "relu",
     "floor_divide",
+    "isclose",
 }
 OTHERWISE = {"clone", "detach", "empty_like", "fill", "set", "zero"}
 

@@ -44,6 +44,13 @@ _BOTH = [
     ("masked_scatter", "x>0, y"), ("masked_scatter", "(x>0)[:1], y"), ("masked_scatter", "x, y"),
     ("put", f"{_I}, y.take({_I})"), ("put", "torch.tensor([0,0]), y.take(torch.tensor([0,1])), True"),
     ("scatter", f"0, {_G}, x*2"), ("scatter", f"0, {_G}, 2"),
+    ("scatter_add", f"0, {_G}, x*2"), ("scatter_add", "-1, torch.tensor([[0,2,1],[1,0,2]]), x*2"), ("scatter_add", "0, torch.tensor([0]), x"),
+    *[("scatter_reduce", f"0, {_G}, y, '{how}'{more}") for how in ("sum", "mean", "amax", "prod") for more in ("", ", include_self=False")],
+    ("index_add", f"0, {_I}, y[:2]"), ("index_add", f"-1, {_I}, y[..., :2], alpha=2"), ("index_add", "0, torch.tensor([9, 0]), y"),
+    ("index_copy", f"0, {_I}, y[:2]"), ("index_copy", f"-1, {_I}, y[..., :2]"),
+    ("index_fill", f"0, {_I}, 2"), ("index_fill", f"-1, {_I}, x.sum()"),
+    ("masked_scatter", "x>1, y"), ("masked_scatter", "(x>1)[:1], y"), ("masked_scatter", "x, y"),
+    ("put", f"{_I}, y.flatten()[:2]"), ("put", "torch.tensor([0, 0]), y.flatten()[:2], True"),
     ("scatter", "-1, torch.tensor([[0,2,1],[1,0,2]]), x*2"), ("scatter", "0, torch.tensor([[0,9,1]]), x"), ("scatter", "0, torch.tensor([0]), x"),
 ]  # fmt: skip
 ROWS += [f"x.{name}({arguments})" for name, arguments in _BOTH] + [
@@ -51,6 +58,8 @@ ROWS += [f"x.{name}({arguments})" for name, arguments in _BOTH] + [
 ]
 ROWS += [f"torch.{call}" for call in (
     f"gather(x, 0, {_G})", "gather(x, -1, torch.tensor([[0,2],[1,1]]))", "gather(x, 0, torch.tensor([[9,0,0]]))",
+    "index_select(x, 0, torch.tensor([1,0,1]))", "index_select(x, -1, torch.tensor(1))", "index_select(x, 0, torch.tensor([9]))",
+    "masked_select(x, x>1)", "masked_select(x, y>1)", "masked_select(x, b)", "take(x, torch.tensor([[0,-1],[1,1]]))", "take(x, torch.tensor([99]))",
     "where(x>1, x, y)", "where(x>1, x, 0)", "where(x>1, 1.5, x)", "where(x>1, 1, 2)", "where(b, x, y)",
     "where(b, x, s)", "where(x>1)", "where(b, i, 1.5)", "where(b, i, x)", "nonzero(b)",
     "nonzero(x, as_tuple=True)", f"index_select(x, 0, {_I})", "index_select(x, -1, torch.tensor([0,0]))",

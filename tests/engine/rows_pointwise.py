@@ -17,13 +17,20 @@ ROWS += ["torch.add(x, y, alpha=2)", "torch.add(x, y, alpha=0.5)", "torch.sub(x,
          "t.sub_(y, alpha=0.5)", "torch.add(b, c, alpha=2)", "torch.add(i, j, alpha=2)", "torch.add(i, j, alpha=1.5)",
          "torch.add(2, x)", "torch.mul(2, x)", "torch.div(2, p)", "torch.sub(2, x)"]  # fmt: skip
 ROWS += ["b.clone().bitwise_xor_(c)", "i.clone().bitwise_not_()",
-         "b.clone().logical_not_()", "torch.bitwise_and(x, y)"]  # fmt: skip
+         "b.clone().logical_not_()", "torch.bitwise_and(3, i)", "torch.bitwise_and(i, 3)", "torch.bitwise_and(x, y)"]  # fmt: skip
 ROWS += ["torch.clamp(x, 0, 1)", "torch.clamp(x, min=0.5)", "torch.clamp(x, max=-0.5)", "torch.clamp(x, 1, -1)",
          "torch.clip(x, -1, 1)",
          "t.clamp_(0, 1)", "t.clamp_(-0.5)",
-         "torch.clamp(i, 0, 2)", "torch.clamp(i, 0.5, 2)", "torch.clamp(x, nan)", "t.clip_(max=1)"]  # fmt: skip
+         "torch.clamp(i, 0, 2)", "torch.clamp(x, y, p)", "torch.clamp(x, max=y)", "torch.clamp(x, y, min=z)", "t.clamp_(y, p)", "torch.clamp(x, y)", "torch.clamp(i, 0.5, 2)", "torch.clamp(x, nan)", "t.clip_(max=1)"]  # fmt: skip
 ROWS += ["torch.equal(x, x)", "torch.allclose(x, x)", "1.5 in x", "torch.result_type(x, i)",
          "torch.result_type(x, 2.5)", "torch.result_type(i, 2.5)", "torch.result_type(b, 1)", "x + None", "x + 'a'",
          "torch.add(x, 'a')", "x.add('a')", "torch.maximum(x, 2)", "x.maximum(2)", "torch.eq(x, None)", "x.eq(None)",
          "torch.exp(2.0)", "torch.pow(2, 3)", "x * np.float64(2)", "x + np.array([1.0, 2.0, 3.0])[:1]",
          "x == np.ones(3)"]  # fmt: skip
+ROWS += [
+    f"torch.div({a}, rounding_mode={mode})"
+    for a in ("x, p", "i, n", "x, 2", "i, 2.5")
+    for mode in ("None", "'floor'", "'trunc'")
+]
+ROWS += ["t.div_(p, rounding_mode='floor')", "i.clone().div_(2, rounding_mode='trunc')", "torch.addcmul(x, y, z, value=2)",
+         "torch.addcdiv(x, y, p, value=0.5)", "t.addcmul_(y, z)", "t.addcdiv_(y, p, value=2)", "torch.isclose(x, y, 0.1)", "torch.relu_(t)"]  # fmt: skip

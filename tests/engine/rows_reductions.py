@@ -17,3 +17,13 @@ ROWS += ["x.norm()", "x.norm(2, 0)", "i.norm()"]  # fmt: skip
 ROWS += ["x.sum('a')", "x.sum(1.5)", "x.sum(foo=1)", "torch.sum()", "x.max('a')", "x.argmax('a')",
          "x.sum((0, 0))", "x.mean(keepdim=True)", "torch.sum([1])",
          "torch.argmax(x, 1.5)"]  # fmt: skip
+ROWS += [f"x.{f}({d})" for f in ("cumsum", "cumprod", "prod", "sort", "argsort", "std", "var", "logsumexp")
+         for d in ("0", "-1", "2")]  # fmt: skip
+ROWS += [
+    f"p.{f}({d})"
+    for f in ("std", "var")
+    for d in ("", "(0, -1)", "0, False", "0, keepdim=True", "correction=0", "dim=-1, correction=2")
+]
+ROWS += ["x.prod()", "p.prod()", "p.prod(0, True)", "p.cumprod(0)", "i.prod()", "i.cumsum(0)", "b.cumsum(0)", "x.cumsum(0, dtype=torch.float64)",
+         "t.cumsum_(0)", "t.cumprod_(-1)", "x.logsumexp((0, -1))", "x.logsumexp(0, True)", "x.sort(0, True)", "torch.sort(x, stable=True)",
+         "p.topk(1)", "p.topk(1, 0, False)", "x.topk(9)", "i.std()"]  # fmt: skip

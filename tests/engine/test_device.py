@@ -55,7 +55,7 @@ MIXED: list[tuple[Callable, str]] = [
     (lambda a, c: torch.cat([a, c]), "two devices"),
     (lambda a, c: a @ c.t(), "Expected all tensors to be on the same device"),
     (lambda a, c: torch.nn.Linear(3, 2).cuda()(a), "Expected all tensors to be on the same device"),
-    (lambda a, c: a.to("cuda:1"), "has no device"),
+    (lambda a, c: a.to("cuda:1"), "is not in tinytorch"),
 ]  # fmt: skip
 
 

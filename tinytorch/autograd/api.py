@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import get_default_dtype, warn_user
+from ..base import get_default_dtype, refuse_keywords, warn_user
 from ..graph import gradient_edge, retain_grad
 from ..ops import offer_member, zeros_like
 from ..tensor import Tensor, make_tensor
@@ -23,6 +23,7 @@ Tensors = Tensor | Sequence[Tensor]
 TensorsOrNone = Tensor | Sequence[Tensor | None]
 
 
+@refuse_keywords("grad_variables")
 def backward(
     tensors: Tensors,
     grad_tensors: TensorsOrNone | None = None,
@@ -40,6 +41,7 @@ def backward(
     _run_engine(_as_tuple(tensors), grad_tensors, retain_graph, create_graph, targets, True)
 
 
+@refuse_keywords("only_inputs", "is_grads_batched")
 def grad(
     outputs: Tensors,
     inputs: Tensors,

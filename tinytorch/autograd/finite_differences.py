@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..base import float64
+from ..base import float64, refuse_keywords
 from ..ops import stack
 from ..tensor import Tensor
 from .api import grad
@@ -22,6 +22,11 @@ class GradcheckError(RuntimeError):
     __module__ = "torch.autograd.gradcheck"
 
 
+@refuse_keywords(
+    *("nondet_tol", "check_undefined_grad", "check_grad_dtypes", "check_batched_grad"),
+    *("check_batched_forward_grad", "check_forward_ad", "check_backward_ad"),
+    *("fast_mode", "masked"),
+)
 def gradcheck(
     func: Callable[..., Any],
     inputs: Any,

@@ -162,7 +162,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         """Call the user's backward. RuntimeError if it returns what does not fit the inputs."""
         if self._materialize:
             gradients = self._fill_missing(gradients)
-        result = call_user(self._forward_cls.backward, self, *gradients)
+        result = call_user(self._find_backward(), self, *gradients)
         returned = result if isinstance(result, tuple) else (result,)
         name, count = type(self).__name__, len(self._is_tensor_input)
         # PyTorch lets backward return more than there are inputs, if all that is too much is None.
@@ -185,6 +185,18 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                     "but the corresponding forward input was not a Variable"
                 )
         return gradients_of_tensors
+
+    def _find_backward(self) -> Any:
+        """Return the user's backward, which may be called `vjp`. RuntimeError if there are both."""
+        function = self._forward_cls
+        if function.vjp is Function.vjp:
+            return function.backward
+        if function.backward is not Function.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return function.vjp
 
     def _fill_missing(self, gradients: tuple) -> tuple:
         """Return gradients with zeros for the outputs that none reached."""
@@ -241,6 +253,8 @@ class Function(metaclass=FunctionMeta):
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
         )
+
+    vjp = backward
 
     @classmethod
     def apply(cls, *inputs: Any) -> Any:

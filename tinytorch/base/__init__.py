@@ -21,14 +21,17 @@ from .errors import (
     AbsentNames,
     ShownAs,
     is_warn_always_enabled,
+    make_absence_error,
     make_attribute_error,
     make_module_getattr,
+    refuse_keywords,
     refuse_operand,
     set_warn_always,
     type_name,
     warn_in_torch,
     warn_user,
 )
+from .heap import LARGE, keep_freed_memory, pause_collection
 from .printing import set_printoptions, tensor_repr
 from .storage import UntypedStorage, byte_extent, contiguous_strides
 from .strides import (
@@ -60,6 +63,7 @@ __all__ = [
     "ABSENT_NOTE",
     "BY_NUM",
     "CPU",
+    "LARGE",
     "PACKAGE_FOLDER",
     "AbsentName",
     "AbsentNames",
@@ -93,10 +97,14 @@ __all__ = [
     "is_dtype",
     "is_expanded",
     "is_warn_always_enabled",
+    "keep_freed_memory",
     "lay_out_result",
+    "make_absence_error",
     "make_attribute_error",
     "make_module_getattr",
     "memory_owner",
+    "pause_collection",
+    "refuse_keywords",
     "refuse_operand",
     "restride_array",
     "set_default_dtype",

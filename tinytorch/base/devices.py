@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
-from .errors import ShownAs, type_name
+from .errors import ShownAs, make_absence_error, type_name
 
 _DEVICE_TYPES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, "
@@ -92,4 +92,4 @@ def as_device(d: device | str | int | None) -> device:
         return CPU
     if d.type == "cuda" and d.index in (None, 0):
         return CUDA
-    raise RuntimeError(f"tinytorch has no device '{d}': it has 'cpu' and a simulated 'cuda'")
+    raise make_absence_error(f"the device '{d}'", "there are 'cpu' and a simulated 'cuda'")

@@ -5,11 +5,14 @@ This file is loaded first and imports nothing of the package.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
 _name_of: Any = type.__dict__["__name__"]
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a class statement made
@@ -132,6 +135,48 @@ def make_attribute_error(template: str, name: str) -> AttributeError:
     return error
 
 
+def make_absence_error(form: str, advice: str = "") -> NotImplementedError:
+    """Return the error for a form, a keyword or a dtype that PyTorch has and tinytorch lacks.
+
+    PyTorch's own words would say that a right program is wrong. Its note is that of names.
+    `advice`: a way that there is, "use ...".
+    """
+    error = NotImplementedError(f"{form} is not in tinytorch{advice and '; '}{advice}")
+    error.add_note(ABSENT_NOTE.format(form))
+    return error
+
+
+def refuse_keywords(*keywords: str) -> Callable[[_Function], _Function]:
+    """Decorate a function that PyTorch calls with more arguments: these are refused with the note.
+
+    So are more positional arguments than it takes, which PyTorch may have a parameter for.
+    """
+
+    def decorate(function: Any) -> Any:
+        count = function.__code__.co_argcount
+
+        @functools.wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            for name in named:
+                if name in keywords:
+                    raise make_absence_error(f"{_name_called(function, args)}({name}=...)")
+            if len(args) > count:
+                is_method = count > 0 and function.__code__.co_varnames[0] == "self"
+                form = f"with {len(args) - is_method} positional arguments"
+                raise make_absence_error(f"{_name_called(function, args)}() {form}")
+            return function(*args, **named)
+
+        call.lacking = keywords  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def _name_called(function: Any, args: tuple) -> str:
+    """Return the name by which a user calls a function; for `__init__` the class."""
+    return type(args[0]).__name__ if function.__name__ == "__init__" else function.__name__
+
+
 def make_module_getattr(module: str) -> Any:
     """Return a `__getattr__` for a module. `module`: its name in torch."""
 
@@ -160,32 +205,31 @@ class AbsentName:
 # Attributes of torch.Tensor that ours lacks; most of them exist in place, too, with an
 # underscore.
 ABSENT_FROM_TENSOR = """
-    absolute acos acosh addbmm addcdiv addcmul addmm_ addmv addr amax amin aminmax angle apply_
-    arccos arccosh arcsin arcsinh arctan arctan2 arctanh argsort argwhere as_strided_scatter
-    as_subclass asin asinh atan atan2 atanh baddbmm bernoulli bfloat16 bincount
-    bitwise_left_shift bitwise_right_shift cauchy_ ccol_indices cdouble cfloat chalf cholesky
-    cholesky_inverse cholesky_solve clamp_max clamp_min coalesce col_indices conj_physical
-    const_data_ptr copysign corrcoef cosh count_nonzero cov cross crow_indices cummax cummin
-    cumprod cumsum deg2rad dense_dim dequantize det diff digamma dim_order dist divide eig eq_
-    erf erfc erfinv exp2 expm1 exponential_ fill_diagonal_ fix float_power fmax fmin fmod frac
-    frexp gcd ge_ geometric_ geqrf ger grad_dtype greater greater_equal gt_ hardshrink
-    hash_tensor heaviside histc histogram hypot i0 igamma igammac imag index index_add
-    index_copy index_fill index_reduce indices inner int_repr inverse ipu is_coalesced is_conj
-    is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero is_pinned is_same_size
-    is_shared is_sparse_csr is_vulkan is_xla is_xpu isclose isneginf isposinf isreal istft kron
-    kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p log2 log_normal_ logaddexp
-    logaddexp2 logcumsumexp logdet logit logsumexp lstsq lt_ lu lu_solve map2_ map_ matrix_exp
-    matrix_power median mode module_load msort mtia multinomial multiply mvlgamma name
-    nan_to_num nanmean nanmedian nanquantile nansum ne_ negative new nextafter nonzero_static
-    not_equal orgqr ormqr pin_memory pinverse polygamma prelu prod q_per_channel_axis
-    q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme quantile
-    rad2deg record_stream reinforce renorm resize resize_as resize_as_sparse_ row_indices rsqrt
-    scatter_add scatter_reduce share_memory_ signbit sinc sinh slice_inverse slogdet smm solve
-    sort sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm std stft
-    storage storage_type subtract svd symeig tan to_dense to_mkldnn to_padded_tensor to_sparse
-    to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr topk trace
-    triangular_solve true_divide unique unique_consecutive unsafe_chunk unsafe_split
-    unsafe_split_with_sizes values var vdot volatile where xlogy xpu
+    absolute acos acosh addbmm addmm_ addmv addr amax amin aminmax angle apply_ arccos
+    arccosh arcsin arcsinh arctan arctan2 arctanh argwhere as_strided_scatter as_subclass
+    asin asinh atan atan2 atanh baddbmm bernoulli bfloat16 bincount bitwise_left_shift
+    bitwise_right_shift cauchy_ ccol_indices cdouble cfloat chalf cholesky cholesky_inverse
+    cholesky_solve clamp_max clamp_min coalesce col_indices conj_physical const_data_ptr
+    copysign corrcoef cosh count_nonzero cov cross crow_indices cummax cummin deg2rad
+    dense_dim dequantize det diff digamma dim_order dist divide eig eq_ erf erfc erfinv exp2
+    expm1 exponential_ fill_diagonal_ fix float_power fmax fmin fmod frac frexp gcd ge_
+    geometric_ geqrf ger grad_dtype greater greater_equal gt_ hardshrink hash_tensor
+    heaviside histc histogram hypot i0 igamma igammac imag index index_reduce indices inner
+    int_repr inverse ipu is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia
+    is_neg is_nonzero is_pinned is_same_size is_shared is_sparse_csr is_vulkan is_xla is_xpu
+    isneginf isposinf isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10
+    log1p log2 log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu
+    lu_solve map2_ map_ matrix_exp matrix_power median mode module_load msort mtia
+    multinomial multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum ne_
+    negative new nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse
+    polygamma prelu q_per_channel_axis q_per_channel_scales q_per_channel_zero_points
+    q_scale q_zero_point qr qscheme quantile rad2deg record_stream reinforce renorm resize
+    resize_as resize_as_sparse_ row_indices rsqrt share_memory_ signbit sinc sinh
+    slice_inverse slogdet smm solve sparse_dim sparse_mask sparse_resize_
+    sparse_resize_and_clear_ sspaddmm stft storage storage_type subtract svd symeig tan
+    to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo
+    to_sparse_csc to_sparse_csr trace triangular_solve true_divide unique unique_consecutive
+    unsafe_chunk unsafe_split unsafe_split_with_sizes values vdot volatile where xlogy xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 _body: dict[str, Any] = {"__slots__": ()}

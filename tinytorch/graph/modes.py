@@ -117,16 +117,16 @@ class ModeSwitch(ContextDecorator):
     mode: bool
 
     @overload
-    def __new__(cls, argument: _Decorated) -> _Decorated: ...  # type: ignore[misc]
+    def __new__(cls, orig_func: _Decorated) -> _Decorated: ...  # type: ignore[misc]
     @overload
-    def __new__(cls, argument: bool | None = None) -> Self: ...
-    def __new__(cls, argument: Any = None) -> Any:
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    def __new__(cls, orig_func: Any = None) -> Any:
         """Make the switch, or decorate a function with it.
 
         `@no_grad` works without parentheses, as in torch.
         """
         switch = super().__new__(cls)
-        return switch(argument) if callable(argument) else switch
+        return switch(orig_func) if callable(orig_func) else switch
 
     def clone(self) -> Self:
         """Make another switch to the same mode."""
@@ -167,6 +167,10 @@ class set_grad_enabled(ModeSwitch):
     At once when called, until the block ends when used as a context manager.
     """
 
+    def __new__(cls, *args: Any, **named: Any) -> Self:  # type: ignore[misc]  # noqa: ARG004
+        """Make the switch; as in torch, it decorates a function only when it is called."""
+        return object.__new__(cls)
+
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(
@@ -195,7 +199,13 @@ class inference_mode(ModeSwitch):
     graph.
     """
 
-    mode = True
+    @overload  # type: ignore[misc]
+    def __new__(cls, mode: _Decorated) -> _Decorated: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    def __new__(cls, mode: Any = True) -> Any:
+        """Make the switch, or decorate a function with it."""
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import BY_NUM, broadcast_shape, dtype, lay_out_result, make_module_getattr, warn_user
+from ..base import (
+    BY_NUM,
+    broadcast_shape,
+    dtype,
+    lay_out_result,
+    make_module_getattr,
+    refuse_keywords,
+    warn_user,
+)
 from ..ops import (
     addmm,
     as_array,
@@ -166,6 +174,7 @@ def _broadcast_target(input: Tensor, target: Tensor) -> tuple:
     return tuple([x if x.shape == shape else expand(x, shape) for x in (input, target)])
 
 
+@refuse_keywords("size_average", "reduce", "weight")
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Return the squared differences: their mean, their sum, or each."""
     return _mse_loss(*_broadcast_target(input, target), _number_of_reduction(reduction))
@@ -192,6 +201,7 @@ _logits_loss = op(
     target=lambda grad, self, reduction: _multiply_and_reduce(-self, grad, reduction))  # fmt: skip
 
 
+@refuse_keywords("weight", "size_average", "reduce", "pos_weight")
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, *, reduction: str = "mean"
 ) -> Tensor:
@@ -267,6 +277,7 @@ _nll_loss = op(
         grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
 
 
+@refuse_keywords("weight", "size_average", "ignore_index", "reduce")
 def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return minus the log-probability of the right class.
 
@@ -275,6 +286,7 @@ def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     return _nll_loss(input, target, None, _number_of_reduction(reduction))
 
 
+@refuse_keywords("weight", "size_average", "ignore_index", "reduce", "label_smoothing")
 def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return the cross entropy of softmax(input).
 

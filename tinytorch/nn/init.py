@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..base import make_module_getattr, warn_user
+from ..base import make_module_getattr, refuse_keywords, warn_user
 from ..graph import no_grad
 from ..tensor import Tensor
 
@@ -54,6 +54,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     return uniform_(tensor, -bound, bound, generator)
 
 
+@refuse_keywords("mode", "nonlinearity")
 def kaiming_uniform_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> Tensor:
     """Fill uniformly, scaled for a leaky rectifier whose negative slope is `a` (He)."""
     if 0 in tensor.shape:

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import index
 from typing import Any, Self, overload
 
-from ..base import device, dtype
+from ..base import device, dtype, refuse_keywords
 from ..ops import empty, make_function_of
 from ..tensor import Tensor
 from . import functional as F
@@ -177,6 +177,9 @@ class _Loss(Module):
     """A loss with a reduction: "mean", "sum" or "none"."""
 
     # By keyword only: PyTorch has older positional arguments before it.
+    @refuse_keywords(
+        "weight", "size_average", "reduce", "ignore_index", "label_smoothing", "pos_weight"
+    )
     def __init__(self, *, reduction: str = "mean") -> None:
         super().__init__()
         self.reduction = reduction

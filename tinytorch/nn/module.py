@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self, overload
 
 from ..autograd import Function
-from ..base import ShownAs, dtypes, warn_user
+from ..base import ShownAs, dtypes, refuse_keywords, warn_user
 from ..base import device as Device
 from ..graph import RemovableHandle, is_grad_enabled, no_grad
 from ..tensor import Tensor
@@ -172,18 +172,21 @@ class Module(metaclass=ModuleMeta):
             return _run_with_backward_hooks(self, args, run_forward)
         return run_forward(args)
 
+    @refuse_keywords("prepend", "with_kwargs", "always_call")
     def register_forward_hook(
         self, hook: Callable[[Any, tuple[Any, ...], Any], Any]
     ) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
         return RemovableHandle(self._forward_hooks, hook)
 
+    @refuse_keywords("prepend", "with_kwargs")
     def register_forward_pre_hook(
         self, hook: Callable[[Any, tuple[Any, ...]], Any]
     ) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
         return RemovableHandle(self._forward_pre_hooks, hook)
 
+    @refuse_keywords("prepend")
     def register_full_backward_hook(
         self, hook: Callable[[Any, _Grads, _Grads], _Grads | None]
     ) -> RemovableHandle:
@@ -318,16 +321,19 @@ class Module(metaclass=ModuleMeta):
                     seen_ids.add(id(value))
                     yield f"{path}.{name}" if path else name, value
 
+    @refuse_keywords("remove_duplicate")
     def named_parameters(
         self, prefix: str = "", recurse: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """Yield the parameters, with dotted names."""
         return self._named_members("_parameters", prefix, recurse)
 
+    @refuse_keywords("remove_duplicate")
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """Yield the buffers, with dotted names."""
         return self._named_members("_buffers", prefix, recurse)
 
+    @refuse_keywords("remove_duplicate")
     def modules(self) -> Iterator[Module]:
         """Yield the module itself and all below it."""
         return (m for _, m in self.named_modules())
@@ -455,6 +461,7 @@ class Module(metaclass=ModuleMeta):
                 if tensor is not None and name not in module._non_persistent_buffers_set:
                     yield _StateEntry(f"{path}.{name}" if path else name, module, name, tensor)
 
+    @refuse_keywords("destination")
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """Return parameters and persistent buffers by dotted name, detached.
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import CPU, broadcast_error, lay_out_result, memory_owner
+from ..base import CPU, broadcast_error, lay_out_result, make_absence_error, memory_owner
 from ..graph import (
     DEFAULT,
     GRAPH_EXIT_LISTENERS,
@@ -70,6 +70,7 @@ class Overloads:
         self.name = name
         self.in_place = in_place
         self.offers: list[Offer] = []
+        self._absent_forms: list[tuple[int, str]] = []
         # The signatures of the method under True, those of the function under False.
         self._signatures: dict[bool, list[tuple[Signature, Any]]] = {}
 
@@ -78,6 +79,14 @@ class Overloads:
         self.offers.append(Offer(op, out, method and op.schema.has_self))
         # They were made of fewer overloads, and are made anew when a call needs them.
         self._signatures.clear()
+
+    def add_absent(self, place: int, text: str) -> None:
+        """Add a form that PyTorch has and tinytorch lacks, by its schema.
+
+        A call of it says so. `place`: where PyTorch's errors list it; -1 if only its `out=` is
+        absent.
+        """
+        self._absent_forms.append((place, text))
 
     def make_function(self, method: bool) -> Callable:
         """Make the function, or the method, that users call."""
@@ -91,8 +100,8 @@ class Overloads:
         called_by = "method" if method else "function"
         # No two overloads take the same types, so those whose tests of types are the cheapest are
         # tried first: the short ways.
-        quick = [op for op in ops if has_short_way(op)]
-        others = [op for op in ops if not has_short_way(op)]
+        quick = [op for op in ops if op.has_short_way]
+        others = [op for op in ops if not op.has_short_way]
         # Each call leaves what it does not take to the one before it. So the last one that is made,
         # that of `quick[0]`, is tried first.
         for op in reversed(quick + others):
@@ -144,7 +153,14 @@ class Overloads:
             if method:
                 arguments["self"] = args[0]
             return self._run(op, arguments)
-        raise mismatch(self.name, [s for s, _ in signatures], args[method:], named)
+        listed = [s for s, _ in signatures]
+        for place, text in self._absent_forms:
+            absent = Signature(Schema(text), self.name, method, not method, numbers=False)
+            if isinstance(absent.match(args[method:], named), dict):
+                raise make_absence_error(f"{self.name}{absent}")
+            if place >= 0:
+                listed.insert(place, absent)
+        raise mismatch(self.name, listed, args[method:], named)
 
     def _run(self, op: Any, arguments: dict[str, Any]) -> Any:
         """Run one overload on arguments by name."""
@@ -189,7 +205,7 @@ def make_plain_call(
         return otherwise
     # Sizes may be given one by one: as the arguments of a function, after `self` of a method.
     sizes_at = 1 if called_by == "method" else 0
-    if not has_short_way(op):
+    if not op.has_short_way:
         if called_by == "engine":
             return otherwise
         return general_call(op, otherwise, sizes_at, in_place)
@@ -712,4 +728,4 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
     return call
 
 
-__all__ = ["Offer", "Overloads", "make_plain_call"]
+__all__ = ["Offer", "Overloads", "has_short_way", "make_plain_call"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,13 @@ from ..base import (
     wrap_dim,
 )
 from ..tensor import Tensor
-from .copies import clone, contiguous_format, copy_array, preserve_format
+from .copies import contiguous_format, copy_array
 from .creation import empty_like, new_zeros, number_array
 from .define import op
 from .filling import written_zeros, zero_
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
 from .parts import unbind
-from .sums import expand
-from .views import array_of, flatten, reshape, squeeze_dim, unsqueeze, view
+from .sums import expand, sum_all
 
 _INDICES = (np.dtype(np.int64), np.dtype(np.int32))
 
@@ -72,28 +71,33 @@ def fill_where(a: np.ndarray, mask: np.ndarray, value: Any) -> None:
     np.copyto(a, number_array(number, dtypes.BY_NUM[a.dtype.num]), where=mask)
 
 
-def _declare_with_in_place(
-    name: str, rest: str, f: Any, masked: bool = False, **how: Any
+def declare_with_in_place(
+    name: str,
+    rest: str,
+    f: Any,
+    masked: bool = False,
+    layout: Any = contiguous_format,
+    out: bool = True,
+    **how: Any,
 ) -> tuple[Any, Any]:
     """Declare an operation by a function that writes: on a copy, and in place."""
+    kernel = write_into_copy(f, layout, masked)
     return (
-        op(
-            f"{name}(Tensor self, {rest})", write_into_copy(f, masked=masked), out=not masked, **how
-        ),
+        op(f"{name}(Tensor self, {rest})", kernel, out=out and not masked, **how),
         op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how),
     )
 
 
-_, masked_fill_with_ = _declare_with_in_place(
+_, masked_fill_with_ = declare_with_in_place(
     "masked_fill",
     "Tensor mask, Tensor value",
     fill_where,
     True,
     backward="MaskedFillBackward1",
     self=lambda grad, mask: masked_fill(grad, mask, 0),
-    value=lambda grad, mask: where(mask, grad, 0).sum(),
+    value=lambda grad, mask: sum_all(masked_select(grad, mask)),
 )
-masked_fill, masked_fill_ = _declare_with_in_place(
+masked_fill, masked_fill_ = declare_with_in_place(
     "masked_fill",
     "Tensor mask, Scalar value",
     fill_where,
@@ -165,7 +169,7 @@ nonzero = op(
 # by an index along one dimension ------------------------------------------------------------------
 
 
-def _check_index_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
+def check_index_range(a: np.ndarray, d: int, index: np.ndarray) -> None:
     """Raise torch's error for an index that lies outside of its dimension."""
     bad = (index < 0) | (index >= a.shape[d])
     if bad.any():
@@ -193,7 +197,7 @@ def _gather_elements(
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     _check_index_shape(x, d, i, None)
-    _check_index_range(x, d, i)
+    check_index_range(x, d, i)
     return lay_out_result(x[_cells_of_index(i, d)]).reshape(index.shape)
 
 
@@ -204,149 +208,6 @@ gather = op(
     self=lambda grad, self, dim, index, sparse_grad: scatter_add_(
         new_zeros(grad, self.shape), dim, index, grad
     ),
-)
-
-
-def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
-    """Return copies of the parts of a dimension that a vector of indices names, row by row."""
-    d = wrap_dim(dim, a.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.dtype not in _INDICES:
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    if not a.ndim and index.size != 1:
-        raise RuntimeError(
-            f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
-        )
-    x, i = np.atleast_1d(a), np.atleast_1d(index)
-    bad = i[(i < 0) | (i >= x.shape[d])]
-    if bad.size and a.ndim > 1 and not a.size:
-        raise RuntimeError(
-            f"INDICES element is out of DATA bounds, id={bad[0]} axis_dim={a.shape[d]}"
-            if a.shape[d]
-            else "index_select(): self indexing axis dim should be positive"
-        )
-    if bad.size:
-        raise IndexError("index out of range in self")
-    return lay_out_result(np.take(x, i, d)) if a.ndim else a.copy()
-
-
-def _take_elements(a: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Return the elements at indices that count all elements, in the shape of the index."""
-    if index.dtype != np.int64:
-        name = dtypes.BY_NUM[index.dtype.num].scalar_name
-        raise RuntimeError(f"take(): Expected a long tensor for index, but got {name}")
-    if not a.size and index.size:
-        raise IndexError("take(): tried to take from an empty tensor")
-    _check_element_numbers(a, index)
-    return lay_out_result(np.asarray(np.take(a, index)))
-
-
-def _check_element_numbers(a: np.ndarray, index: np.ndarray) -> None:
-    """Raise PyTorch's IndexError for an index beyond the number of elements."""
-    bad = index[(index < -a.size) | (index >= a.size)]
-    if bad.size:
-        raise IndexError(
-            f"out of range: tried to access index {bad[0]} on a tensor of {a.size} elements."
-        )
-
-
-def _put_elements(
-    a: np.ndarray, index: np.ndarray, source: np.ndarray, accumulate: bool = False
-) -> None:
-    """Write the source's elements at indices that count all elements, or add them."""
-    if index.dtype != np.int64:
-        name = dtypes.BY_NUM[index.dtype.num].scalar_name
-        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {name}")
-    if a.dtype != source.dtype:
-        ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, source))
-        raise RuntimeError(
-            "put_(): self and source expected to have the same dtype, but got self.dtype = "
-            f"{ours} and source.dtype = {theirs}"
-        )
-    if index.size != source.size:
-        raise IndexError(
-            "put_(): Expected source and index to have the same number of elements, but got "
-            f"source.numel() = {source.size}, index.numel() = {index.size}"
-        )
-    check_overlap(a)
-    check_no_overlap(a, index, source)
-    if not index.size:
-        return
-    if not a.size:
-        raise IndexError("put_(): Tried to put elements into an empty tensor")
-    _check_element_numbers(a, index)
-    x = np.atleast_1d(a)
-    cells = np.unravel_index(index.ravel() % x.size, x.shape)
-    if accumulate:
-        np.add.at(x, cells, source.ravel())
-    else:
-        x[cells] = source.ravel()
-
-
-def _take_along_dim(self: Any, indices: Any, dim: int | None) -> Any:
-    """Gather along a dimension, with the index and the tensor broadcast along the others."""
-    if dim is None:
-        return gather(view(self, (-1,)), 0, view(indices, (-1,)))
-    n, given = array_of(self).ndim, array_of(indices)
-    if n != given.ndim:
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of "
-            f"dimensions, but got {n} dimensions for input, and {given.ndim} dimensions for "
-            "indices"
-        )
-    if given.dtype != np.int64:
-        name = dtypes.BY_NUM[given.dtype.num].scalar_name
-        raise RuntimeError(
-            f"torch.take_along_dim(): dtype of indices should be Long but got {name}"
-        )
-    d, shape = wrap_dim(dim, n), array_of(self).shape
-    whole, part = (*shape[:d], *given.shape[d : d + 1], *shape[d + 1 :]), given.shape
-    # The remainder lets indices count from the end, and ones beyond it from the start again.
-    index = expand(indices, broadcast_shape(whole, part)) % shape[d]
-    whole, part = shape, (*part[:d], *shape[d : d + 1], *part[d + 1 :])
-    return gather(expand(self, broadcast_shape(part, whole)), d, index)
-
-
-index_select = op(
-    "index_select(Tensor self, int dim, Tensor index)",
-    _select_indices,
-    out="index_select(): self and result must have the same scalar type",
-    self=lambda grad, self_sym_sizes, dim, index: index_add_(
-        new_zeros(grad, self_sym_sizes), dim, index, grad
-    ),
-)
-op(
-    "take_along_dim(Tensor self, Tensor indices, int? dim=None)",
-    composite(_take_along_dim),
-    out="exact",
-)
-take = op(
-    "take(Tensor self, Tensor index)",
-    _take_elements,
-    out="take(): self and out expected to have the same dtype, but got self.dtype = {0} and "
-    "out.dtype = {1}",
-    self=lambda grad, self, index: put_(zero_(empty_like(self)), index, grad, True),
-)
-_PUT_FORMULAS = {
-    "self": lambda grad, index, _source_sizes, accumulate: (
-        grad if accumulate else put(grad, index, written_zeros(grad, _source_sizes))
-    ),
-    "source": lambda grad, index, source: reshape(take(grad, index), source.shape),
-}
-_put_schema = "Tensor index, Tensor source, bool accumulate=False)"
-put = op(
-    f"put(Tensor self, {_put_schema}",
-    write_into_copy(_put_elements, preserve_format),
-    out=False,
-    **_PUT_FORMULAS,
-)
-put_ = op(
-    f"put_(Tensor(a!) self, {_put_schema}",
-    write(_put_elements),
-    function=False,
-    backward="PutBackward0",
-    **_PUT_FORMULAS,
 )
 
 
@@ -372,16 +233,19 @@ def _scatter_where(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {name}"
         )
-    count = np.count_nonzero(where_true)
-    if source.size < count:
+    # Where the source ends too early PyTorch has written what there is before it notices.
+    places = np.nonzero(np.atleast_1d(where_true))
+    n = min(places[0].size, source.size)
+    x, values = np.atleast_1d(a), source.ravel()[:n]
+    cells = tuple([d[:n] for d in places])
+    if np.may_share_memory(x, values):
+        # One after the other, as PyTorch does: a value may have been written to before it is read.
+        for i, cell in enumerate(zip(*cells, strict=True)):
+            x[cell] = values[i]
+    else:
+        x[cells] = values
+    if n < places[0].size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    values = source.ravel()[:count]
-    if not np.may_share_memory(a, values):
-        a[where_true] = values
-        return
-    # One after the other, as PyTorch does: a value may have been written to before it is read.
-    for i, cell in enumerate(np.argwhere(where_true)):
-        a[tuple(cell)] = values[i]
 
 
 def _masked_scatter_grad(grad_output: np.ndarray, mask: np.ndarray, sizes: tuple) -> np.ndarray:
@@ -409,7 +273,7 @@ _masked_scatter_backward = op(
         written_zeros(grad, _grad_output_sizes), mask, grad
     ),
 )
-masked_scatter, masked_scatter_ = _declare_with_in_place(
+masked_scatter, masked_scatter_ = declare_with_in_place(
     "masked_scatter",
     "Tensor mask, Tensor source",
     _scatter_where,
@@ -419,71 +283,6 @@ masked_scatter, masked_scatter_ = _declare_with_in_place(
     source=lambda grad, mask, source_sym_sizes: _masked_scatter_backward(
         grad, mask, source_sym_sizes
     ),
-)
-
-# repeated by index --------------------------------------------------------------------------------
-
-
-def _repeat_indices(repeats: np.ndarray, output_size: int | None = None) -> np.ndarray:
-    """Return each index as often as it is repeated."""
-    if repeats.dtype not in _INDICES:
-        name = dtypes.BY_NUM[repeats.dtype.num].scalar_name
-        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if (repeats < 0).any():
-        raise RuntimeError("repeats can not be negative")
-    if output_size is not None and output_size != repeats.sum():
-        raise RuntimeError("allocated size does not match required size")
-    return np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
-
-
-def _repeat_as_tensor_says(
-    self: Any, repeats: Tensor, dim: int | None, output_size: int | None
-) -> Any:
-    """Repeat each part of a dimension as often as a vector of numbers says; a copy."""
-    given = flatten(self) if dim is None else self
-    d = 0 if dim is None else dim
-    n = given.size(d) if given._data.ndim else 1
-    if repeats._data.size == 1 and repeats._data.ndim < 2:
-        repeats = expand(reshape(repeats, (1,)), (n,))
-    elif repeats._data.ndim > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    elif repeats._data.size != n:
-        raise RuntimeError(
-            "repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{repeats._data.size} and input.size({d}) = {n}"
-        )
-    return index_select(given, d, _repeats_of_indices(repeats, output_size))
-
-
-def _repeat_each(self: Any, repeats: int, dim: int | None, output_size: int | None) -> Any:
-    """Repeat each part of a dimension equally often: a view of a copy that nobody else has."""
-    given = flatten(self) if dim is None else self
-    d = wrap_dim(0 if dim is None else dim, given._data.ndim)
-    if repeats < 0:
-        raise RuntimeError("Repeats must be non-negative")
-    shape = list(unsqueeze(given, d + 1)._data.shape)
-    shape[d + 1] = repeats
-    if output_size is not None and output_size != repeats * shape[d]:
-        raise RuntimeError(
-            f"repeat_interleave: Invalid output_size, expected {repeats * shape[d]} but got "
-            f"{output_size}"
-        )
-    repeated = expand(unsqueeze(given, d + 1), tuple(shape))
-    return flatten(clone(repeated, contiguous_format), d, d + 1)
-
-
-op(
-    "repeat_interleave(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None)",
-    composite(_repeat_as_tensor_says),
-)
-_repeats_of_indices = op(
-    "repeat_interleave(Tensor repeats, *, SymInt? output_size=None)", _repeat_indices, out=False
-)
-op(
-    "repeat_interleave(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None)",
-    composite(_repeat_each),
 )
 
 # writing ------------------------------------------------------------------------------------------
@@ -509,8 +308,16 @@ def _check_index_shape(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> No
             )
 
 
-def _scatter_elements(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
-    """Write the source's elements, or one number, where `index` points."""
+class Scattering(NamedTuple):
+    """Values that are written by an index along one dimension, and their places."""
+
+    target: np.ndarray  # with one dimension at least
+    cells: tuple  # NumPy's index
+    values: Any  # an array of the index's shape, or one number
+
+
+def prepare_scatter(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> Scattering | None:
+    """Check what `scatter` and its kin were given. None if the index is empty."""
     d = wrap_dim(dim, a.ndim)
     if index.size and index.dtype not in _INDICES:
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
@@ -521,20 +328,35 @@ def _scatter_elements(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> N
     check_overlap(a)
     check_no_overlap(a, index, src)
     if not index.size:
-        return
+        return None
     x, i = np.atleast_1d(a), np.atleast_1d(index)
-    _check_index_range(x, d, i)
+    check_index_range(x, d, i)
     if isinstance(src, np.ndarray):
         # The source may be larger than the index, and what is beyond it is not read.
         src = np.atleast_1d(src)[tuple([slice(n) for n in i.shape])]
     else:
         src = number_array(src, dtypes.BY_NUM[a.dtype.num])
-    x[_cells_of_index(i, d)] = src
+    return Scattering(x, _cells_of_index(i, d), src)
+
+
+def _scatter_elements(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
+    """Write the source's elements, or one number, where `index` points."""
+    where_to = prepare_scatter(a, dim, index, src)
+    if where_to is not None:
+        where_to.target[where_to.cells] = where_to.values
+
+
+def _add_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray) -> None:
+    """Add the source's elements where `index` points, each time that it does."""
+    where_to = prepare_scatter(a, dim, index, src)
+    if where_to is not None:
+        # `x[cells] += values` would add once where an index occurs several times.
+        np.add.at(*where_to)
 
 
 _ZERO_AT_INDEX = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
 _GATHER_SOURCE = {"src": lambda grad, dim, index: gather(grad, dim, index)}
-_, scatter_from_ = _declare_with_in_place(
+_, scatter_from_ = declare_with_in_place(
     "scatter",
     "int dim, Tensor index, Tensor src",
     _scatter_elements,
@@ -542,52 +364,18 @@ _, scatter_from_ = _declare_with_in_place(
     **_ZERO_AT_INDEX,
     **_GATHER_SOURCE,
 )
-scatter, _ = _declare_with_in_place(
+scatter, _ = declare_with_in_place(
     "scatter",
     "int dim, Tensor index, Scalar value",
     _scatter_elements,
     backward="ScatterBackward1",
     **_ZERO_AT_INDEX,
 )
-# by these, formulas add gradients to the elements that an operation has read
-_FORMULA_ONLY: dict[str, Any] = {"function": False, "method": False, "self": lambda grad: grad}
-scatter_add_ = op(
-    # `np.add.at`, since `a[i] += src` adds once where an index occurs several times.
-    "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src)",
-    write(
-        lambda a, dim, index, src: np.add.at(
-            np.atleast_1d(a), _cells_of_index(np.atleast_1d(index), dim), src
-        )
-    ),
-    **_FORMULA_ONLY,
+# By this one, formulas also add gradients to the elements that an operation has read.
+scatter_add, scatter_add_ = declare_with_in_place(
+    "scatter_add",
+    "int dim, Tensor index, Tensor src",
+    _add_scattered,
+    self=lambda grad: grad,
     **_GATHER_SOURCE,
-)
-
-
-def _index_add_source_grad(
-    grad: Any, dim: int, index: Any, source: Any, source_dim: int, alpha: Any
-) -> Any:
-    """Return the gradient of what was added: that of the cells to which it was added."""
-    if source_dim:
-        grad = expand(index_select(grad, dim, index), tuple(source.shape))
-    else:
-        grad = index_select(grad, dim, squeeze_dim(index, 0))
-    return grad if alpha == 1 else grad * alpha
-
-
-def _add_at_indices(
-    a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, alpha: Any
-) -> None:
-    """Add the parts of a source to the parts of a dimension that a vector of indices names."""
-    x = np.atleast_1d(a)
-    at = (slice(None),) * wrap_dim(dim, a.ndim)
-    np.add.at(x, (*at, np.atleast_1d(index)), source if alpha == 1 else source * alpha)
-
-
-index_add_ = op(
-    "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1)",
-    write(_add_at_indices),
-    **_FORMULA_ONLY,
-    backward="IndexAddBackward0",
-    source=_index_add_source_grad,
 )

@@ -66,7 +66,7 @@ from ..graph import (
     save_value,
 )
 from ..tensor import Tensor, device_of, make_tensor
-from .calling import Overloads, make_plain_call
+from .calling import Overloads, has_short_way, make_plain_call
 from .kernels import Kernel, cannot_cast, pointwise
 from .resizing import resize_out
 from .schema import Schema, is_number
@@ -167,6 +167,7 @@ class Op:
         # Its kernel writes to the first argument, or is about how that looks at its memory: on an
         # array, too, it has to be run as a write.
         self.is_write = self.kind in ("write", "restride")
+        self.has_short_way = has_short_way(self)
         # Arrays and numbers may get here, too: the short way leaves them to `_complete_and_run`.
         self.run_on_tensors = make_plain_call(self, self._complete_and_run)
 
@@ -437,7 +438,7 @@ class Op:
         # was.
         for one_out, data in zip(outs, results, strict=True):
             self._check_out_dtype(one_out, BY_NUM[data.dtype.num])
-        keeps_strides = type(self.kernel) is pointwise
+        keeps_strides = isinstance(self.kernel, pointwise)
         for one_out, data in zip(outs, results, strict=True):
             write_out(one_out, data, inputs, keeps_strides)
         return out if len(results) == 1 else result_type_of(self.schema, "_out")(outs)
@@ -468,7 +469,9 @@ class Op:
             is_row = type(result) in (tuple, list)
             return [t._data for t in result] if is_row else [result._data]
         arrays = arrays_of(values)
-        if type(self.kernel) is pointwise:
+        if isinstance(self.kernel, pointwise):
+            if self.kernel.check is not None:
+                self.kernel.check(*arrays[: self.kernel.operand_count])
             # TensorIterator looks at `out` before it computes
             check_overlap(out._data, *[t._data for t in inputs if t is not out])
             if self.out_error:
@@ -633,7 +636,7 @@ def op(
     )
     OPS.append(declared)
     if in_place is None:
-        in_place = type(kernel) is pointwise and kernel.to != "bool" and parsed.has_self
+        in_place = isinstance(kernel, pointwise) and kernel.to != "bool" and parsed.has_self
     has_out = kernel.kind == "fresh" if out is None else bool(out)
     # An operation that is neither is for formulas alone.
     if function or method:

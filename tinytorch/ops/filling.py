@@ -113,6 +113,11 @@ for _numbers, _node, _kernel in (
         _make_random_float_kernel(random.normal_),
     ),
     (
+        "random_(Tensor(a!) self, *,",
+        "RandomBackward2",
+        _make_random_kernel(random.random_),
+    ),
+    (
         "random_(Tensor(a!) self, int from, int? to, *,",
         "RandomBackward0",
         _make_random_kernel(random.random_from_to_),

@@ -175,9 +175,14 @@ def _check_array(a: np.ndarray) -> dtypes.dtype:
             "Conversion between byte orders is currently not supported."
         )
     found = dtypes.from_numpy_dtype(a.dtype)
-    # In a dimension of size 1 the stride may be negative all the same, and PyTorch refuses it.
-    if a.flags.c_contiguous and 1 not in a.shape:
+    # Along a dimension of size 1, or of an empty array, any stride would do, and PyTorch refuses it.
+    if a.flags.c_contiguous and a.size and 1 not in a.shape:
         return found
+    if any(s % a.itemsize for s in a.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy "
+            "array to reallocate the memory."
+        )
     if any(s < 0 for s in a.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with "

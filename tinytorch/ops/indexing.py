@@ -19,6 +19,7 @@ from ..base import (
     copy_with_strides,
     dtypes,
     is_expanded,
+    make_absence_error,
     strides_of_result,
     type_name,
     view_strides,
@@ -53,8 +54,8 @@ def _read_index_arrays(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
         elif i.dtype == np.uint8:
-            raise NotImplementedError(
-                "tinytorch takes no bytes for a mask; use a mask of dtype torch.bool"
+            raise make_absence_error(
+                "an index of dtype torch.uint8", "use a mask of dtype torch.bool"
             )
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
@@ -214,9 +215,9 @@ def _write_at_indices(
         if accumulate:
             # PyTorch would then add values that it has already written to.
             if np.shares_memory(a, values):
-                raise NotImplementedError(
-                    "tinytorch does not add elements of a tensor to the tensor itself by "
-                    "index. Please clone() the values first."
+                raise make_absence_error(
+                    "adding elements of a tensor to the tensor itself by index",
+                    "please clone() the values first",
                 )
             np.add.at(a, _as_numpy_index(places), values)
         else:

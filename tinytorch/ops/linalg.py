@@ -20,8 +20,7 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     float16 is computed in float32; bool is refused in the name of PyTorch's kernel.
     """
     if a.dtype is not b.dtype:
-        x, y = (cpp_name(BY_NUM[c.dtype.num]) for c in (a, b))
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x} != {y}")
+        raise _two_dtypes_error(a, b, kernel)
     # 23 and 0 are NumPy's numbers of float16 and bool.
     if a.dtype.num == 23:
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
@@ -29,6 +28,23 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     if a.dtype.num == 0 and (kernel == "dot" or (a.size and b.size)):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     return np.matmul(a, b)
+
+
+def _two_dtypes_error(a: Any, b: Any, kernel: str) -> RuntimeError:
+    """Make the error for factors of two dtypes, which each of PyTorch's kernels says otherwise."""
+    x, y = (BY_NUM[c.dtype.num] for c in (a, b))
+    one, other = x.scalar_name, y.scalar_name
+    words = {
+        "dot": f"dot : expected both vectors to have same dtype, but found {one} and {other}",
+        # its first tensor is the result, which has the dtype of the vector
+        "addmv_impl_cpu": "addmv input tensors must have the same dtype, but got "
+        f"{other}, {one}, and {other}",
+        "bmm": f"expected scalar type {one} but found {other}",
+    }
+    of_matrices = (
+        f"expected m1 and m2 to have the same dtype, but got: {cpp_name(x)} != {cpp_name(y)}"
+    )
+    return RuntimeError(words.get(kernel, of_matrices))
 
 
 def _check_mm(a: Any, b: Any) -> None:
@@ -88,6 +104,8 @@ def _dot(a: Any, b: Any) -> Any:
     """Return the inner product of two vectors."""
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.dtype is not b.dtype:
+        raise _two_dtypes_error(a, b, "dot")
     if a.size != b.size:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have "

@@ -141,5 +141,10 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 
 op("is_set_to(Tensor self, Tensor tensor) -> bool", composite(_is_set_to), function=False)
+op(
+    "is_inference(Tensor self) -> bool",
+    composite(lambda self: self.is_inference()),
+    method=False,
+)
 op("numel(Tensor self) -> int", composite(lambda self: self._data.size))
 op("is_floating_point(Tensor self) -> bool", composite(lambda self: self._data.dtype.kind == "f"))

@@ -18,10 +18,20 @@ from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
 from .copies import convert_grad
-from .creation import new_zeros, zeros_like
+from .creation import empty_like, new_zeros, zeros_like
 from .define import offer_member, op
+from .filling import fill_
 from .from_data import from_numpy
-from .kernels import Kernel, composite, pointwise, result_dtype, row_major, shape_of_all, write
+from .kernels import (
+    Kernel,
+    check_kernel,
+    composite,
+    pointwise,
+    result_dtype,
+    row_major,
+    shape_of_all,
+    write,
+)
 from .schema import is_number
 
 
@@ -108,17 +118,47 @@ def _invert(self: Tensor) -> Tensor:
 offer_member("__invert__", _invert, function=False)
 
 
-for _symbol in ("and", "or", "xor"):
-    _name = f"bitwise_{_symbol}"
-    op(
-        f"{_name}(Tensor self, Tensor other)",
-        pointwise(getattr(np, _name), takes="bi", stub=f"{_name}_cpu"),
-        numbers=True,
-        operator=_symbol,
-        node_class=make_undifferentiable_node_class(f"aten::{_name}"),
+def _declare_bitwise(symbol: str) -> Any:
+    """Declare an operation on bits, of two tensors or of a tensor and a number."""
+    name = f"bitwise_{symbol}"
+    kernel = pointwise(getattr(np, name), takes="bi", stub=f"{name}_cpu")
+    node_class = make_undifferentiable_node_class(f"aten::{name}")
+    of_two = op(
+        f"{name}(Tensor self, Tensor other)", kernel, operator=symbol, node_class=node_class
     )
+    op(f"{name}(Scalar self, Tensor other)", kernel, out=False, node_class=node_class)
+    op(f"{name}(Tensor self, Scalar other)", kernel, node_class=node_class)
+    return of_two
+
+
+bitwise_and, _, _ = [_declare_bitwise(_symbol) for _symbol in ("and", "or", "xor")]
 
 # whole tensors ------------------------------------------------------------------------------------
+
+
+def _check_same_dtype(a: Any, b: Any) -> None:
+    """Raise PyTorch's RuntimeError for arrays of two dtypes."""
+    if a.dtype != b.dtype:
+        ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, b))
+        raise RuntimeError(f"{ours} did not match {theirs}")
+
+
+def _is_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Return where two arrays are close. RuntimeError for negative tolerances."""
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(
+                f"{name} must be greater than or equal to zero, but got {tolerance:g}"
+            )
+    return np.isclose(a + 0.0, b + 0.0, rtol, atol, equal_nan)
+
+
+op(
+    "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
+    "bool equal_nan=False)",
+    pointwise(_is_close, "bool", check=_check_same_dtype),
+    out=False,
+)
 
 
 def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
@@ -259,10 +299,13 @@ relu = op(
         stub="clamp_min_scalar_cpu",
         check=_make_bool_check("Boolean inputs not supported for relu"),
     ),
+    in_place=False,
     out=False,
     self=lambda grad, result: threshold_backward(grad, result, 0),
 )
 
+
+op("relu_(Tensor(a!) self)", composite(lambda self: relu.run_in_place(self)))
 
 for _name, _ufunc in (
     ("floor", np.floor),
@@ -433,6 +476,14 @@ def _check_zero_division(kernel: Any) -> Any:
     return divide
 
 
+def _truncate_quotient(a: Any, b: Any) -> Any:
+    """Return the quotient without its fraction, as C has it."""
+    if a.dtype.kind == "f":
+        return np.trunc(a / b)
+    quotient = np.floor_divide(a, b)
+    return quotient + ((quotient < 0) & (quotient * b != a))
+
+
 def _remainder(a: Any, b: Any) -> Any:
     """Return the remainder, with the sign of the divisor."""
     if a.dtype.kind != "f":
@@ -485,6 +536,19 @@ op(
     function=False,
     node_class=make_undifferentiable_node_class("aten::floor_divide_"),
 )
+op(
+    "floor_divide(Tensor self, Scalar other)",
+    _floor_quotient,
+    in_place=False,
+    out=False,
+    node_class=make_undifferentiable_node_class("aten::floor_divide"),
+)
+op(
+    "floor_divide_(Tensor(a!) self, Scalar other)",
+    write(_floor_quotient.values_to_write),
+    function=False,
+    node_class=make_undifferentiable_node_class("aten::floor_divide_"),
+)
 remainder = op(
     "remainder(Tensor self, Tensor other)",
     _modulo,
@@ -506,17 +570,49 @@ op(
     self=lambda grad: grad,
 )
 offer_member("__rtruediv__", _divide_number_by, function=False)
-# Only the formula of `remainder` calls it, with "floor".
+_QUOTIENTS = {
+    None: _quotient,
+    "floor": _floor_quotient,
+    "trunc": pointwise(_check_zero_division(_truncate_quotient), takes="if", stub="div_trunc_cpu"),
+}
+
+
+class rounded_quotient(pointwise):
+    """A quotient by its `rounding_mode`: None, "floor" or "trunc"."""
+
+    def convert_operands(self, values: tuple, target: Any = None) -> list:
+        """Convert operands as the quotient of that mode does. RuntimeError for another mode."""
+        a, b, mode = values
+        if mode not in _QUOTIENTS:
+            raise RuntimeError(
+                "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+                f"'{mode}'"
+            )
+        return _QUOTIENTS[mode].convert_operands((a, b), target)
+
+
+_rounded = rounded_quotient(lambda a, b, mode: _QUOTIENTS[mode].function(a, b))
 div_rounded = op(
     "div(Tensor self, Tensor other, *, str? rounding_mode)",
-    pointwise(lambda a, b, rounding_mode: np.floor_divide(a, b)),
-    function=False,
-    method=False,
-    in_place=False,
-    out=False,
+    _rounded,
+    numbers=True,
+    in_place=True,
     backward="DivBackward2",
-    self=lambda grad: zeros_like(grad),
-    other=lambda grad: zeros_like(grad),
+    self=lambda grad, other, rounding_mode: (
+        grad / other if rounding_mode is None else zeros_like(grad)
+    ),
+    other=lambda grad, self, other, rounding_mode: (
+        -grad * ((self / other) / other) if rounding_mode is None else zeros_like(grad)
+    ),
+)
+op(
+    "div(Tensor self, Scalar other, *, str? rounding_mode)",
+    _rounded,
+    in_place=True,
+    backward="DivBackward3",
+    self=lambda grad, other, rounding_mode: (
+        grad / other if rounding_mode is None else zeros_like(grad)
+    ),
 )
 offer_reflected("floordiv", floor_divide)
 offer_reflected(
@@ -662,6 +758,47 @@ op(
     end=lambda grad, weight: times(grad, weight),
 )
 
+_ADDED_TO = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)"
+op(
+    "addcmul" + _ADDED_TO,
+    pointwise(
+        lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out"
+    ),
+    has_hidden_form=True,
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
+    tensor2=lambda grad, tensor1, value: grad * times(tensor1, value),
+)
+
+
+def _check_integer_division(a: Any, b: Any, c: Any) -> None:
+    """Raise PyTorch's RuntimeError for integers that are divided by integers."""
+    if b.dtype.kind != "f" and c.dtype.kind != "f":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release "
+            "addcdiv will perform a true division of tensor1 and tensor2. The historic addcdiv "
+            "behavior can be implemented as (input + value * torch.trunc(tensor1 / "
+            "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter "
+            "implementation: (input + value * tensor1 / tensor2), for all dtypes."
+        )
+
+
+op(
+    "addcdiv" + _ADDED_TO,
+    pointwise(
+        lambda a, b, c, value: a + a.dtype.type(value) * b / c, check=_check_integer_division
+    ),
+    has_hidden_form=True,
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: (
+        grad * div.run_in_place(fill_(empty_like(tensor2), value), tensor2)
+    ),
+    tensor2=lambda grad, tensor1, tensor2, value: (
+        -grad * (times(tensor1, value) / (tensor2 * tensor2))
+    ),
+)
+
 # extremes and bounds ------------------------------------------------------------------------------
 
 
@@ -681,11 +818,24 @@ def _clamp(a: Any, low: Any, high: Any) -> Any:
     return a if high is None else np.minimum(high, a)
 
 
+def _check_any_bound(a: Any, *bounds: Any) -> None:
+    """Raise torch's RuntimeError if there is no bound."""
+    if all(x is None for x in bounds):
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+
+
+def _check_bound_tensors(a: Any, *bounds: Any) -> None:
+    """Raise torch's RuntimeError if there is no bound, its NotImplementedError for two of bools."""
+    _check_any_bound(a, *bounds)
+    # With one bound it is a maximum or minimum, which takes bools.
+    if all(x is not None for x in bounds):
+        check_kernel(result_dtype(a, *bounds).np, "if", "clamp_cpu")
+
+
 def _check_bounds(a: Any, *bounds: Any) -> None:
     """Raise torch's RuntimeError for bounds that are numbers and do not fit the dtype."""
+    _check_any_bound(a, *bounds)
     given = [x for x in bounds if x is not None]
-    if not given:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     d = result_dtype(a, *given)
     for x in given:
         dtypes.check_range(x, d, in_c=True)
@@ -715,6 +865,28 @@ minimum = op(
     in_place=False,
     self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
     other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
+)
+
+
+def _grad_of_bound(grad: Any, self: Any, min: Any, max: Any, lower: bool) -> Any:
+    """Return the gradient of a bound that is a tensor: where it was taken, and no other one."""
+    bound, other = (min, max) if lower else (max, min)
+    is_taken = self < bound if lower else self > bound
+    if other is not None:
+        # Of two bounds in the wrong order PyTorch takes the upper one.
+        combine = logical_and if lower else logical_or
+        is_taken = combine.run_in_place(is_taken, min < max if lower else max < min)
+    return where(is_taken, grad, 0)
+
+
+op(
+    "clamp(Tensor self, Tensor? min=None, Tensor? max=None)",
+    pointwise(_clamp, check=_check_bound_tensors),
+    aka=("clip",),
+    backward="ClampBackward0",
+    self=_grad_inside_bounds,
+    min=lambda grad, self, min, max: _grad_of_bound(grad, self, min, max, True),
+    max=lambda grad, self, min, max: _grad_of_bound(grad, self, min, max, False),
 )
 op(
     "clamp(Tensor self, Scalar? min=None, Scalar? max=None)",

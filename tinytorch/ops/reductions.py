@@ -7,18 +7,19 @@ they can be differentiated again node by node. Source: `torch.sum` and so on, by
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, dtypes, wrap_dim, wrap_dims
-from .choosing import masked_fill_, masked_fill_with_, scatter_from_
+from ..base import BY_NUM, dtypes, make_absence_error, warn_in_torch, wrap_dim, wrap_dims
+from .choosing import masked_fill_, masked_fill_with_, scatter_from_, where
 from .copies import convert_tensor
 from .creation import new_zeros
 from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import check_kernel, composite, row_major
-from .pointwise import divide, exp, isnan, maximum, minimum, mul
+from .pointwise import divide, exp, isnan, maximum, minimum, mul, times
 from .sums import (
     count_reduced,
     expand,
@@ -68,6 +69,83 @@ mean_dims = op(
 )
 
 
+# variances and deviations -------------------------------------------------------------------------
+
+
+def _compute_variance(name: str, a: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    """Return the variance over dimensions. RuntimeError for integers."""
+    if a.dtype.kind != "f":
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    dims = wrap_dims(dim, a.ndim)
+    count = count_reduced(a.shape, dims)
+    freedom = count - (1 if correction is None else correction)
+    if freedom <= 0 or not a.size:
+        warn_in_torch(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel).",
+            "aten/src/ATen/native/ReduceOps.cpp:1861",
+        )
+    # float16 has too few digits for a sum
+    x = a.astype(np.float32) if a.dtype.char == "e" else a
+    axes = numpy_axes(a, dims)
+    away = x - np.divide(np.add.reduce(x, axes, keepdims=True), x.dtype.type(count))
+    total = np.add.reduce(away * away, axes, keepdims=keepdim)
+    return np.divide(total, x.dtype.type(max(freedom, 0)))
+
+
+def _var_backward(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    """Return the gradient of a variance: twice the distance to the mean, over the count."""
+    correction = 1 if correction is None else correction
+    shape = tuple(self.shape)
+    if not shape or dim is None:
+        freedom = math.prod(shape) - correction
+        if freedom <= 0:
+            return grad * where(self == mean_all(self), math.nan, math.inf)
+        return times(grad, 2.0 / freedom) * (self - mean_all(self))
+    grad = restore_dims(grad, dim, keepdim or len(shape) == 1, shape)
+    freedom = count_reduced(shape, dim) - correction
+    scale = 2.0 / freedom if freedom else math.inf
+    return times(grad, scale) * (self - mean_dims(self, dim, True))
+
+
+def _std_backward(
+    grad: Any, self: Any, result: Any, dim: Any, correction: Any, keepdim: bool
+) -> Any:
+    """Return the gradient of a deviation: that of the variance, over twice the deviation."""
+    of_variance = masked_fill_(grad / times(result, 2), result == 0, 0)
+    return _var_backward(of_variance, self, dim, correction, keepdim)
+
+
+def _declare_spread(name: str, finish: Any, formula: Any) -> None:
+    """Declare `var`, or `std`, which is its root."""
+
+    def compute(a: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+        spread = finish(_compute_variance(name, a, dim, correction, keepdim))
+        return np.asarray(spread).astype(a.dtype, copy=False)
+
+    # Not made of the next one: as a plain call `var(x, 0)` would be that.
+    op(
+        f"{name}(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)",
+        row_major(lambda a, dim, unbiased, keepdim: compute(a, dim, int(unbiased), keepdim)),
+        readers={"correction": lambda values: int(values[2])},
+        backward=f"{name.title()}Backward0",
+        self=formula,
+    )
+    of_dims = op(
+        f"{name}(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)",
+        row_major(compute),
+        backward=f"{name.title()}Backward0",
+        self=formula,
+    )
+    op(
+        f"{name}(Tensor self, bool unbiased=True)",
+        composite(lambda self, unbiased: of_dims(self, None, int(unbiased), False)),
+    )
+
+
+_declare_spread("var", lambda spread: spread, _var_backward)
+_declare_spread("std", np.sqrt, _std_backward)
+
 # truth --------------------------------------------------------------------------------------------
 
 
@@ -112,11 +190,22 @@ def _grad_shared_by_equals(grad: Any, self: Any, result: Any) -> Any:
     return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
+def _check_chosen_from(a: Any, d: int | None, name: str) -> None:
+    """Raise PyTorch's IndexError if there is nothing of which one element could be chosen."""
+    if d is None and not a.size:
+        raise IndexError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+        )
+    if d is not None and a.ndim and not a.shape[d]:
+        raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+
+
 def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     """Declare `max` and `argmax`, or `min` and `argmin`."""
 
     def find_along_dim(a: Any, dim: int, keepdim: bool) -> tuple:
         d = wrap_dim(dim, a.ndim)
+        _check_chosen_from(a, d, name)
         # NumPy has no dimension 0 in a 0-d array, PyTorch has.
         if not a.ndim:
             return a.copy(), np.zeros((), np.int64)
@@ -128,11 +217,20 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         if a.dtype.kind == "b":
             raise RuntimeError(f"arg{name}(): does not support bool input")
         d = None if dim is None else wrap_dim(dim, a.ndim)
+        _check_chosen_from(a, d, f"arg{name}")
         return np.asarray(arg(a, d, keepdims=keepdim) if a.ndim else 0, np.int64)
+
+    def find_value(a: Any) -> Any:
+        if not a.size:
+            what = "Expected reduction dim to be specified for input.numel() == 0."
+            raise RuntimeError(
+                f"{name}(): {what} Specify the reduction dim with the 'dim' argument."
+            )
+        return np.asarray(ufunc.reduce(a, None))
 
     op(
         f"{name}(Tensor self)",
-        lambda a: np.asarray(ufunc.reduce(a, None)),
+        find_value,
         out=True,
         backward=f"{name.title()}Backward1",
         self=_grad_shared_by_equals,
@@ -166,9 +264,7 @@ def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
             f"{d.scalar_name}"
         )
     if ord != 2:
-        raise NotImplementedError(
-            f"tinytorch has no norm of order {ord}; run the program with PyTorch"
-        )
+        raise make_absence_error(f"a norm of order {ord}")
     a = a.astype(np.float32 if d is dtypes.float16 else d.np, copy=False)
     return np.sqrt(np.add.reduce(a * a, wrap_dims(dim, a.ndim), keepdims=keepdim)).astype(
         d.np, copy=False
@@ -211,6 +307,34 @@ def norm(
 
 
 offer_member("norm", norm)
+
+# sums of exponentials -----------------------------------------------------------------------------
+
+
+def _compute_logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
+    """Return the logarithm of the sum of exponentials over dimensions."""
+    x = a if a.dtype.kind == "f" else a.astype(dtypes.get_default_dtype().np)
+    x = x.astype(np.float32) if x.dtype.char == "e" else x
+    axes = numpy_axes(a, wrap_dims(dim, a.ndim))
+    largest = np.maximum.reduce(x, axes, keepdims=True, initial=-np.inf)
+    # The largest becomes 0, so that `exp` cannot overflow; infinities stay as they are.
+    largest = np.where(np.isfinite(largest), largest, x.dtype.type(0))
+    total = np.log(np.add.reduce(np.exp(x - largest), axes, keepdims=True)) + largest
+    kept = np.asarray(total if keepdim else np.squeeze(total, axes))
+    return kept.astype(a.dtype) if a.dtype.char == "e" else kept
+
+
+def _logsumexp_backward(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
+    """Return the gradient: to each element its part of the sum."""
+    grad, result = (restore_dims(t, dim, keepdim, tuple(self.shape)) for t in (grad, result))
+    return grad * exp(self - result)
+
+
+op(
+    "logsumexp(Tensor self, int[1] dim, bool keepdim=False)",
+    row_major(_compute_logsumexp),
+    self=_logsumexp_backward,
+)
 
 # softmax ------------------------------------------------------------------------------------------
 

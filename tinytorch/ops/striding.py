@@ -9,7 +9,7 @@ import numpy as np
 from ..base import address_of, byte_extent, has_overlap, memory_owner, restride_array
 from ..graph import Geometry
 from ..tensor import make_tensor
-from .choosing import index_add_
+from .by_index import index_add_
 from .copies import copy_
 from .creation import new_ones, new_zeros
 from .filling import written_zeros

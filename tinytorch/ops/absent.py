@@ -1,0 +1,34 @@
+"""Forms of operations that PyTorch has and tinytorch lacks: calls of these say so."""
+
+from __future__ import annotations
+
+from .define import OVERLOADS
+
+_SLICE = "int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1"
+# PyTorch's schemas, where tinytorch has another overload of the name, or of that without `_`. In
+# front of each its place among the forms that PyTorch's errors list; -1 if only its `out=` is absent.
+ABSENT_FORMS = (
+    (-1, "argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)"),
+    (0, "bernoulli_(Tensor(a!) self, Tensor p, *, Generator? generator=None)"),
+    (1, "bmm(Tensor self, Tensor mat2, ScalarType out_dtype)"),
+    (0, "lerp(Tensor self, Tensor end, Tensor weight)"),
+    (1, "mm(Tensor self, Tensor mat2, ScalarType out_dtype)"),
+    (-1, "nonzero(Tensor self, *, bool as_tuple=False)"),
+    (0, "normal(Tensor mean, Tensor std, *, Generator? generator=None)"),
+    (1, "normal(Tensor mean, float std=1., *, Generator? generator=None)"),
+    (2, "normal(float mean, Tensor std, *, Generator? generator=None)"),
+    (1, "round(Tensor self, *, int decimals)"),
+    (-1, f"slice_scatter(Tensor self, Tensor src, {_SLICE})"),
+    (1, "scatter(Tensor self, int dim, Tensor index, Tensor src, *, str reduce)"),
+    (3, "scatter(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)"),
+)
+
+
+def note_absent_forms() -> None:
+    """Tell each name of its absent forms, once all lists of operations are there."""
+    for place, text in ABSENT_FORMS:
+        name, _, parameters = text.partition("(")
+        OVERLOADS[name].add_absent(place, text)
+        # The schema of a form of `name_` is that of the operation.
+        if parameters.startswith("Tensor self") and f"{name}_" in OVERLOADS:
+            OVERLOADS[f"{name}_"].add_absent(place, text)

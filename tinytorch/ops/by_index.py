@@ -1,0 +1,602 @@
+"""Reading, adding, copying and filling by an index of one dimension, or of all elements in a row.
+
+Source: torch's `TensorAdvancedIndexing.cpp`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import (
+    broadcast_shape,
+    check_no_overlap,
+    check_overlap,
+    dtypes,
+    is_expanded,
+    lay_out_result,
+    warn_in_torch,
+    wrap_dim,
+)
+from ..tensor import Tensor, make_tensor
+from .choosing import (
+    check_index_range,
+    declare_with_in_place,
+    gather,
+    masked_fill,
+    masked_fill_,
+    prepare_scatter,
+    scatter,
+    scatter_add,
+    where,
+    write_into_copy,
+)
+from .copies import clone, contiguous_format, convert_grad, preserve_format
+from .creation import empty_like, new_ones, new_zeros, number_array, ones_like, zeros_like
+from .define import op
+from .filling import written_zeros, zero_
+from .kernels import EVERY, check_kernel, composite, write
+from .pointwise import bitwise_and, scale_grad
+from .sums import expand, sum_all
+from .views import array_of, flatten, reshape, squeeze, unsqueeze, view
+
+_LONG = np.dtype(np.int64)
+_INDICES = (_LONG, np.dtype(np.int32))
+
+
+def _name_dtype(a: np.ndarray) -> str:
+    """Return the dtype of an array as PyTorch's errors have it."""
+    return dtypes.BY_NUM[a.dtype.num].scalar_name
+
+
+def _index_dim(d: int, index: Any) -> tuple:
+    """Return NumPy's index for the elements at an index of dimension `d`."""
+    return (slice(None),) * d + (index,)
+
+
+# an index of one dimension ------------------------------------------------------------------------
+
+
+def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
+    """Return copies of the parts of a dimension that a vector of indices names, row by row."""
+    d = wrap_dim(dim, a.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.dtype not in _INDICES:
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if not a.ndim and index.size != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
+        )
+    x, i = np.atleast_1d(a), np.atleast_1d(index)
+    bad = i[(i < 0) | (i >= x.shape[d])]
+    if bad.size and a.ndim > 1 and not a.size:
+        raise RuntimeError(
+            f"INDICES element is out of DATA bounds, id={bad[0]} axis_dim={a.shape[d]}"
+            if a.shape[d]
+            else "index_select(): self indexing axis dim should be positive"
+        )
+    if bad.size:
+        raise IndexError("index out of range in self")
+    return lay_out_result(np.take(x, i, d)) if a.ndim else a.copy()
+
+
+index_select = op(
+    "index_select(Tensor self, int dim, Tensor index)",
+    _select_indices,
+    out="index_select(): self and result must have the same scalar type",
+    self=lambda grad, self_sym_sizes, dim, index: index_add_(
+        new_zeros(grad, self_sym_sizes), dim, index, grad
+    ),
+)
+
+
+def _grad_of_source(grad: Any, source: Any, source_dim: int, dim: int, index: Any) -> Any:
+    """Return the gradient of what was written at the indices of one dimension."""
+    if not source_dim:
+        return index_select(grad, dim, squeeze(index))
+    return expand(index_select(grad, dim, index), tuple(source.shape))
+
+
+def _check_added(a: np.ndarray, d: int, index: np.ndarray, source: np.ndarray) -> None:
+    """Raise PyTorch's errors for what `index_add` does not take."""
+    if index.ndim > 1:
+        raise IndexError(
+            "index_add_(): Index is supposed to be a vector, but got dim: "
+            f"{index.ndim} with type: {_name_dtype(index)} and size: {list(index.shape)}"
+        )
+    if index.dtype not in _INDICES:
+        raise RuntimeError(
+            f"index_add_(): Expected dtype int32/int64 for index but got: {_name_dtype(index)}"
+        )
+    if source.dtype != a.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({_name_dtype(a)}) and source ({_name_dtype(source)}) must have the same "
+            "scalar type"
+        )
+    if d and d >= source.ndim:
+        raise RuntimeError(
+            f"index_add_(): Indexing dim {d} is out of bounds of the source tensor with dim "
+            f"{source.ndim}"
+        )
+    count = source.shape[d] if source.ndim else 1
+    if count != index.size:
+        if not source.ndim:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {d}"
+        )
+    ours, theirs = list(a.shape), list(source.shape)
+    if len(ours) != len(theirs) or ours[:d] + ours[d + 1 :] != theirs[:d] + theirs[d + 1 :]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {ours} source.shape = {theirs}"
+        )
+
+
+def _add_at_index(
+    a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, alpha: Any = 1
+) -> None:
+    """Add slices of the source at the indices of one dimension, each as often as it is named."""
+    d = wrap_dim(dim, a.ndim)
+    _check_added(a, d, index, source)
+    check_overlap(a)
+    check_no_overlap(a, index, source)
+    x, i = np.atleast_1d(a), np.atleast_1d(index)
+    check_index_range(x, d, i)
+    values = source if alpha == 1 else source * source.dtype.type(alpha)
+    np.add.at(x, _index_dim(d, i), np.atleast_1d(values))
+
+
+index_add, index_add_ = declare_with_in_place(
+    "index_add",
+    "int dim, Tensor index, Tensor source, *, Scalar alpha=1",
+    _add_at_index,
+    self=lambda grad: grad,
+    source=lambda grad, alpha, dim, index, source, source_dim: scale_grad(
+        _grad_of_source(grad, source, source_dim, dim, index), alpha
+    ),
+)
+
+
+def _check_copied(a: np.ndarray, d: int, index: np.ndarray, source: np.ndarray) -> None:
+    """Raise PyTorch's errors for what `index_copy` does not take."""
+    if index.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if not source.ndim and index.size != 1:
+        raise IndexError(
+            "index_copy_(): When source is scalar, index should have one element (got "
+            f"{index.size})"
+        )
+    if source.ndim and a.ndim and source.ndim != a.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must "
+            f"match. Source dimensionality ({source.ndim}), destination dimensionality ({a.ndim})"
+        )
+    if index.dtype != _LONG:
+        raise RuntimeError(
+            f"index_copy_(): Expected a long tensor for index, but got {_name_dtype(index)}"
+        )
+    if source.dtype != a.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{_name_dtype(a)} and (source) {_name_dtype(source)}"
+        )
+    ours, theirs = (x.shape[:d] + x.shape[d + 1 :] for x in (a, source))
+    if ours != theirs:
+        here, there = (" ".join(map(str, sizes)) for sizes in (ours, theirs))
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {here} at dimension {d} and source slice shape: {there} at dimension 0."
+        )
+    if source.ndim and index.size != source.shape[d]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) "
+            f"({source.shape[d]})"
+        )
+
+
+def _copy_at_index(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray) -> None:
+    """Copy slices of the source to the indices of one dimension."""
+    d = wrap_dim(dim, a.ndim)
+    _check_copied(a, d, index, source)
+    check_overlap(a)
+    check_no_overlap(a, index, source)
+    x, i = np.atleast_1d(a), np.atleast_1d(index)
+    try:
+        check_index_range(x, d, i)
+    except RuntimeError as error:
+        raise IndexError(f"index_copy_(): {error}") from None
+    x[_index_dim(d, i)] = np.atleast_1d(source)
+
+
+declare_with_in_place(
+    "index_copy",
+    "int dim, Tensor index, Tensor source",
+    _copy_at_index,
+    self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
+    source=lambda grad, dim, index, source, source_dim: _grad_of_source(
+        grad, source, source_dim, dim, index
+    ),
+)
+
+
+def _fill_at_index(a: np.ndarray, dim: int, index: np.ndarray, value: Any) -> None:
+    """Write one value at the indices of one dimension, which may count from the end."""
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            raise RuntimeError(
+                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            )
+        value = value.item()
+    if index.dtype != _LONG:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if is_expanded(a):
+        warn_in_torch(
+            "Use of index_fill_ on expanded tensors is deprecated. Please clone() the tensor "
+            "before performing this operation. This also applies to advanced indexing e.g. "
+            "tensor[mask] = scalar",
+            "aten/src/ATen/native/TensorAdvancedIndexing.cpp:1913",
+        )
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    d = wrap_dim(dim, a.ndim)
+    x, i = np.atleast_1d(a), np.atleast_1d(index)
+    n = x.shape[d]
+    for k in i.tolist():
+        if not -n <= k < n:
+            raise IndexError(f"index {k} is out of bounds for dimension {d} with size {n}")
+    x[_index_dim(d, i)] = number_array(value, dtypes.BY_NUM[a.dtype.num])
+
+
+def _find_distinct(index: Any) -> Any:
+    """Return the indices, each once."""
+    if isinstance(index, np.ndarray):
+        return np.unique(index)
+    return make_tensor(np.unique(index._data))
+
+
+_FILLED = {"self": lambda grad, dim, index: index_fill(grad, dim, index, 0)}
+declare_with_in_place(
+    "index_fill",
+    "int dim, Tensor index, Tensor value",
+    _fill_at_index,
+    layout=None,
+    out=False,
+    backward="IndexFillBackward1",
+    **_FILLED,
+    value=lambda grad, dim, index: sum_all(index_select(grad, dim, _find_distinct(index))),
+)
+index_fill, _ = declare_with_in_place(
+    "index_fill",
+    "int dim, Tensor index, Scalar value",
+    _fill_at_index,
+    layout=None,
+    out=False,
+    backward="IndexFillBackward0",
+    **_FILLED,
+)
+
+# an index of all elements in a row ----------------------------------------------------------------
+
+
+def _take_elements(a: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Return the elements at indices that count all elements, in the shape of the index."""
+    if index.dtype != np.int64:
+        name = dtypes.BY_NUM[index.dtype.num].scalar_name
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {name}")
+    if not a.size and index.size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    _check_element_numbers(a, index)
+    return lay_out_result(np.asarray(np.take(a, index)))
+
+
+def _check_element_numbers(a: np.ndarray, index: np.ndarray) -> None:
+    """Raise PyTorch's IndexError for an index beyond the number of elements."""
+    bad = index[(index < -a.size) | (index >= a.size)]
+    if bad.size:
+        raise IndexError(
+            f"out of range: tried to access index {bad[0]} on a tensor of {a.size} elements."
+        )
+
+
+def _put_elements(
+    a: np.ndarray, index: np.ndarray, source: np.ndarray, accumulate: bool = False
+) -> None:
+    """Write the source's elements at indices that count all elements, or add them."""
+    if index.dtype != np.int64:
+        name = dtypes.BY_NUM[index.dtype.num].scalar_name
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {name}")
+    if a.dtype != source.dtype:
+        ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, source))
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{ours} and source.dtype = {theirs}"
+        )
+    if index.size != source.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {source.size}, index.numel() = {index.size}"
+        )
+    check_overlap(a)
+    check_no_overlap(a, index, source)
+    if not index.size:
+        return
+    if not a.size:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
+    _check_element_numbers(a, index)
+    x = np.atleast_1d(a)
+    cells = np.unravel_index(index.ravel() % x.size, x.shape)
+    if accumulate:
+        np.add.at(x, cells, source.ravel())
+    else:
+        x[cells] = source.ravel()
+
+
+take = op(
+    "take(Tensor self, Tensor index)",
+    _take_elements,
+    out="take(): self and out expected to have the same dtype, but got self.dtype = {0} and "
+    "out.dtype = {1}",
+    self=lambda grad, self, index: put_(zero_(empty_like(self)), index, grad, True),
+)
+_PUT_FORMULAS = {
+    "self": lambda grad, index, _source_sizes, accumulate: (
+        grad if accumulate else put(grad, index, written_zeros(grad, _source_sizes))
+    ),
+    "source": lambda grad, index, source: reshape(take(grad, index), source.shape),
+}
+_put_schema = "Tensor index, Tensor source, bool accumulate=False)"
+put = op(
+    f"put(Tensor self, {_put_schema}",
+    write_into_copy(_put_elements, preserve_format),
+    out=False,
+    **_PUT_FORMULAS,
+)
+put_ = op(
+    f"put_(Tensor(a!) self, {_put_schema}",
+    write(_put_elements),
+    function=False,
+    backward="PutBackward0",
+    **_PUT_FORMULAS,
+)
+
+
+# along a dimension, with an index that broadcasts -------------------------------------------------
+
+
+def _take_along_dim(self: Any, indices: Any, dim: int | None) -> Any:
+    """Gather along a dimension, with the index and the tensor broadcast along the others."""
+    if dim is None:
+        return gather(view(self, (-1,)), 0, view(indices, (-1,)))
+    n, given = array_of(self).ndim, array_of(indices)
+    if n != given.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of "
+            f"dimensions, but got {n} dimensions for input, and {given.ndim} dimensions for "
+            "indices"
+        )
+    if given.dtype != np.int64:
+        name = dtypes.BY_NUM[given.dtype.num].scalar_name
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {name}"
+        )
+    d, shape = wrap_dim(dim, n), array_of(self).shape
+    whole, part = (*shape[:d], *given.shape[d : d + 1], *shape[d + 1 :]), given.shape
+    # The remainder lets indices count from the end, and ones beyond it from the start again.
+    index = expand(indices, broadcast_shape(whole, part)) % shape[d]
+    whole, part = shape, (*part[:d], *shape[d : d + 1], *part[d + 1 :])
+    return gather(expand(self, broadcast_shape(part, whole)), d, index)
+
+
+op(
+    "take_along_dim(Tensor self, Tensor indices, int? dim=None)",
+    composite(_take_along_dim),
+    out="exact",
+)
+
+# repeated by index --------------------------------------------------------------------------------
+
+
+def _repeat_indices(repeats: np.ndarray, output_size: int | None = None) -> np.ndarray:
+    """Return each index as often as it is repeated."""
+    if repeats.dtype not in _INDICES:
+        name = dtypes.BY_NUM[repeats.dtype.num].scalar_name
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if (repeats < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    if output_size is not None and output_size != repeats.sum():
+        raise RuntimeError("allocated size does not match required size")
+    return np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
+
+
+def _repeat_as_tensor_says(
+    self: Any, repeats: Tensor, dim: int | None, output_size: int | None
+) -> Any:
+    """Repeat each part of a dimension as often as a vector of numbers says; a copy."""
+    given = flatten(self) if dim is None else self
+    d = 0 if dim is None else dim
+    n = given.size(d) if given._data.ndim else 1
+    if repeats._data.size == 1 and repeats._data.ndim < 2:
+        repeats = expand(reshape(repeats, (1,)), (n,))
+    elif repeats._data.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    elif repeats._data.size != n:
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{repeats._data.size} and input.size({d}) = {n}"
+        )
+    return index_select(given, d, _repeats_of_indices(repeats, output_size))
+
+
+def _repeat_each(self: Any, repeats: int, dim: int | None, output_size: int | None) -> Any:
+    """Repeat each part of a dimension equally often: a view of a copy that nobody else has."""
+    given = flatten(self) if dim is None else self
+    d = wrap_dim(0 if dim is None else dim, given._data.ndim)
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    shape = list(unsqueeze(given, d + 1)._data.shape)
+    shape[d + 1] = repeats
+    if output_size is not None and output_size != repeats * shape[d]:
+        raise RuntimeError(
+            f"repeat_interleave: Invalid output_size, expected {repeats * shape[d]} but got "
+            f"{output_size}"
+        )
+    repeated = expand(unsqueeze(given, d + 1), tuple(shape))
+    return flatten(clone(repeated, contiguous_format), d, d + 1)
+
+
+op(
+    "repeat_interleave(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None)",
+    composite(_repeat_as_tensor_says),
+)
+_repeats_of_indices = op(
+    "repeat_interleave(Tensor repeats, *, SymInt? output_size=None)", _repeat_indices, out=False
+)
+op(
+    "repeat_interleave(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None)",
+    composite(_repeat_each),
+)
+
+# reducing what is written to one place ------------------------------------------------------------
+
+_REDUCERS = {
+    "sum": np.add,
+    "prod": np.multiply,
+    "mean": np.add,
+    "amax": np.maximum,
+    "amin": np.minimum,
+}
+
+
+def _reduce_scattered(
+    a: np.ndarray,
+    dim: int,
+    index: np.ndarray,
+    src: np.ndarray,
+    reduce: str,
+    include_self: bool = True,
+) -> None:
+    """Reduce the source's elements that come to one place, there with what it held."""
+    if reduce not in _REDUCERS:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
+    where_to = prepare_scatter(a, dim, index, src)
+    if where_to is None:
+        return
+    check_kernel(
+        a.dtype, "if" if reduce == "mean" else EVERY, "scatter_gather_tensor_cpu_reduce_mean"
+    )
+    x, cells, values = where_to
+    ufunc = _REDUCERS[reduce]
+    if not include_self:
+        # The first that comes is taken as it is.
+        x[cells] = _find_neutral(reduce, x.dtype)
+    ufunc.at(x, cells, values)
+    if reduce == "mean":
+        counts = np.full(x.shape, int(include_self), np.int64)
+        np.add.at(counts, cells, 1)
+        counts[counts == 0] = 1
+        divided = np.divide if x.dtype.kind == "f" else np.floor_divide
+        x[...] = divided(x, counts.astype(x.dtype))
+
+
+def _find_neutral(reduce: str, dtype: np.dtype) -> Any:
+    """Return the value that changes nothing when it is reduced with another one."""
+    if reduce in ("sum", "mean", "prod"):
+        return int(reduce == "prod")
+    is_largest = reduce == "amin"
+    if dtype.kind == "b":
+        return is_largest
+    if dtype.kind == "f":
+        return np.inf if is_largest else -np.inf
+    limits = np.iinfo(dtype)
+    return limits.max if is_largest else limits.min
+
+
+def _count_at_places(grad: Any, dim: int, index: Any, src_sizes: tuple, include_self: bool) -> Any:
+    """Return of how many elements each place has the mean."""
+    start = ones_like(grad) if include_self else zeros_like(grad)
+    counts = scatter_add(start, dim, index, new_ones(grad, src_sizes))
+    return masked_fill_(counts, counts == 0, 1)
+
+
+def _share_grad(
+    grad: Any, self: Any, dim: int, index: Any, src: Any, result: Any, dtype: Any
+) -> Any:
+    """Divide the gradient of an extreme by the number of elements that have its value."""
+    is_self, is_src = self == result, src == gather(result, dim, index)
+    counts = scatter_add(convert_grad(is_self, dtype), dim, index, convert_grad(is_src, dtype))
+    return grad / counts
+
+
+def _grad_of_reduced_self(
+    grad: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
+    _self_dtype: Any,
+) -> Any:
+    """Return the gradient of what was there before."""
+    if reduce == "sum":
+        out = grad
+    elif reduce == "prod":
+        out = grad * result / masked_fill(self, self == 0, 1)
+    elif reduce == "mean":
+        out = grad / _count_at_places(grad, dim, index, tuple(src.shape), include_self)
+    else:
+        out = (self == result) * _share_grad(grad, self, dim, index, src, result, _self_dtype)
+    return out if include_self else scatter(out, dim, index, 0)
+
+
+def _grad_of_reduced_source(
+    grad: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
+    _self_dtype: Any,
+) -> Any:
+    """Return the gradient of the source."""
+    if reduce == "sum":
+        return gather(grad, dim, index)
+    if reduce == "mean":
+        counts = _count_at_places(grad, dim, index, tuple(src.shape), include_self)
+        return gather(grad, dim, index) / gather(counts, dim, index)
+    if reduce != "prod":
+        shared = _share_grad(grad, self, dim, index, src, result, _self_dtype)
+        return (src == gather(result, dim, index)) * gather(shared, dim, index)
+    # Where one factor alone is 0, its gradient is the product of the others.
+    is_zero = src == 0
+    zeros = scatter_add(zeros_like(self), dim, index, convert_grad(is_zero, _self_dtype))
+    is_only_zero = bitwise_and(is_zero, gather(zeros, dim, index) == 1)
+    others = scatter_reduce(
+        self, dim, index, masked_fill(src, is_only_zero, 1), reduce, include_self
+    )
+    return where(
+        is_only_zero,
+        gather(grad * others, dim, index),
+        gather(grad * result, dim, index) / masked_fill(src, is_zero, 1),
+    )
+
+
+scatter_reduce, _ = declare_with_in_place(
+    "scatter_reduce",
+    "int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True",
+    _reduce_scattered,
+    self=_grad_of_reduced_self,
+    src=_grad_of_reduced_source,
+)

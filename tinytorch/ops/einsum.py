@@ -1,0 +1,222 @@
+"""`einsum`: products of tensors, summed, by the names of their dimensions.
+
+As torch's `einsum` in `Linear.cpp`, so that the graph is the same: each operand gets all dimensions
+in one order, those of the result first, and then two at a time are multiplied, by `bmm` where
+anything is summed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ..base import make_absence_error
+from ..tensor import Tensor
+from .define import offer_member
+from .linalg import bmm
+from .parts import diagonal
+from .pointwise import mul
+from .sums import sum_dims
+from .views import permute, reshape, unsqueeze, view
+
+_ANY = "..."
+
+
+class Equation(NamedTuple):
+    """The names of dimensions in an equation."""
+
+    operands: list[list[str]]  # the names of each operand's dimensions; "..." for any number
+    result: list[str]
+
+
+def _read_labels(equation: str, start: int, text: str) -> list[str]:
+    """Return the names of dimensions in a part of the equation, which begins at `start`."""
+    labels, i = [], 0
+    while i < len(text):
+        if text.startswith(_ANY, i) and _ANY not in labels:
+            labels.append(_ANY)
+            i += 3
+            continue
+        if text[i] != " ":
+            if not (text[i].isascii() and text[i].isalpha()):
+                raise RuntimeError(
+                    f"einsum(): invalid subscript given at index {start + i} in the equation "
+                    "string, subscripts must be in [a-zA-Z]"
+                )
+            labels.append(text[i])
+        i += 1
+    return labels
+
+
+def _read_equation(equation: str, count: int) -> Equation:
+    """Return the parts of an equation for so many operands. RuntimeError in PyTorch's words."""
+    left, arrow, right = equation.partition("->")
+    operands, start = [], 0
+    for text in left.split(","):
+        operands.append(_read_labels(equation, start, text))
+        start += len(text) + 1
+    if len(operands) != count:
+        many = "fewer" if len(operands) > count else "more"
+        raise RuntimeError(
+            f"einsum(): {many} operands were provided than specified in the equation"
+        )
+    every = [label for labels in operands for label in labels]
+    if not arrow:
+        once = sorted({x for x in every if x != _ANY and every.count(x) == 1}, key=_rank_label)
+        return Equation(operands, [*([_ANY] if _ANY in every else []), *once])
+    result = _read_labels(equation, len(left) + 2, right)
+    for label in result:
+        if label == _ANY:
+            continue
+        if result.count(label) > 1:
+            raise RuntimeError(
+                f"einsum(): output subscript {label} appears more than once in the output"
+            )
+        if label not in every:
+            raise RuntimeError(
+                f"einsum(): output subscript {label} does not appear in the equation for any "
+                "input operand"
+            )
+    return Equation(operands, result)
+
+
+def _rank_label(label: str) -> tuple[bool, str]:
+    """Order names as PyTorch does: capital letters first."""
+    return (label.islower(), label)
+
+
+def _spell_out(labels: list[str], ndim: int, at: int) -> list[str]:
+    """Return the names of an operand's dimensions, those of "..." as numbers, counted from the end.
+
+    RuntimeError if there are not as many as dimensions.
+    """
+    named = len([x for x in labels if x != _ANY])
+    if _ANY not in labels and named != ndim:
+        raise RuntimeError(
+            f"einsum(): the number of subscripts in the equation ({named}) does not match the "
+            f"number of dimensions ({ndim}) for operand {at} and no ellipsis was given"
+        )
+    if named > ndim:
+        raise RuntimeError(
+            f"einsum(): the number of subscripts in the equation ({named}) is more than the number "
+            f"of dimensions ({ndim}) for operand {at}"
+        )
+    out = []
+    for label in labels:
+        out += [str(k) for k in range(ndim - named, 0, -1)] if label == _ANY else [label]
+    return out
+
+
+def _align_operand(operand: Any, labels: list[str], order: list[str]) -> Any:
+    """Give an operand all dimensions in one order: a diagonal for a name that is there twice."""
+    places: dict[str, int] = {}
+    for label in labels:
+        if label in places:
+            at, operand = places[label], diagonal(operand, 0, places[label], len(places))
+            dims = [*range(operand.ndim - 1)]
+            # a diagonal is the last dimension
+            operand = permute(operand, (*dims[:at], operand.ndim - 1, *dims[at:]))
+        else:
+            places[label] = len(places)
+    count = len(places)
+    permutation = []
+    for label in order:
+        if label not in places:
+            operand = unsqueeze(operand, -1)
+            count += 1
+        permutation.append(places.get(label, count - 1))
+    return permute(operand, tuple(permutation))
+
+
+def _multiply_pair(left: Any, right: Any, summed: list[int]) -> Any:
+    """Multiply two operands element by element, and sum over dimensions, which stay with size 1."""
+    if not summed:
+        return mul(left, right)
+    groups: dict[str, list[int]] = {"both": [], "left": [], "right": []}
+    for d in range(left.ndim):
+        if d not in summed:
+            is_left, is_right = left.shape[d] != 1, right.shape[d] != 1
+            groups["both" if is_left and is_right else "left" if is_left else "right"].append(d)
+    both, lefts, rights = groups.values()
+
+    def count(x: Any, dims: list[int]) -> int:
+        return math.prod([x.shape[d] for d in dims])
+
+    sizes = count(left, both), count(left, lefts), count(left, summed), count(right, rights)
+    a = reshape(permute(left, (*both, *lefts, *summed, *rights)), (sizes[0], sizes[1], sizes[2]))
+    b = reshape(permute(right, (*both, *summed, *rights, *lefts)), (sizes[0], sizes[2], sizes[3]))
+    order = (*both, *lefts, *summed, *rights)
+    shape = [left.shape[d] for d in (*both, *lefts)] + [1] * len(summed)
+    product = view(bmm(a, b), (*shape, *[right.shape[d] for d in rights]))
+    return permute(product, tuple([order.index(d) for d in range(left.ndim)]))
+
+
+def _check_sizes(operands: list, order: list[str], labels: list[list[str]]) -> None:
+    """Raise PyTorch's RuntimeError for a name with two sizes."""
+    seen: dict[str, int] = {}
+    for at, (operand, names) in enumerate(zip(operands, labels, strict=True)):
+        for label, n in zip(names, operand.shape, strict=True):
+            if seen.get(label, 1) == 1:
+                seen[label] = n
+            elif n not in (1, seen[label]):
+                shown = _ANY if label.isdigit() else label
+                raise RuntimeError(
+                    f"einsum(): subscript {shown} has size {n} for operand {at} which does not "
+                    f"broadcast with previously seen size {seen[label]}"
+                )
+
+
+def _contract(operands: list, kept: int) -> Any:
+    """Multiply all operands, two at a time, and sum over the dimensions from number `kept` on."""
+    dims = range(kept, operands[0].ndim)
+    left = {d: sum(x.shape[d] != 1 for x in operands) for d in dims}
+    a = operands[0]
+    for b in operands[1:]:
+        alone: tuple[list[int], list[int]] = ([], [])
+        summed = []
+        for d in dims:
+            is_left, is_right = a.shape[d] != 1, b.shape[d] != 1
+            if is_left and is_right:
+                left[d] -= 1
+                if left[d] == 1:
+                    summed.append(d)
+                    left[d] = 0
+            elif left[d] == 1 and (is_left or is_right):
+                alone[is_right].append(d)
+                left[d] = 0
+        a = sum_dims(a, tuple(alone[0]), True) if alone[0] else a
+        b = sum_dims(b, tuple(alone[1]), True) if alone[1] else b  # noqa: PLW2901
+        a = _multiply_pair(a, b, summed)
+    if not dims:
+        return a
+    return view(a, tuple(a.shape[:kept])) if len(operands) > 1 else sum_dims(a, tuple(dims))
+
+
+def einsum(equation: Any, *operands: Any) -> Any:
+    """Multiply tensors and sum, by the names of their dimensions: `einsum("ij,jk->ik", x, y)`.
+
+    RuntimeError for an equation that does not fit the operands.
+    """
+    if isinstance(equation, Tensor):
+        raise make_absence_error("einsum(operand, sublist, ...)", "use a string")
+    is_row = len(operands) == 1 and isinstance(operands[0], (list, tuple))
+    given = list(operands[0] if is_row else operands)
+    read = _read_equation(equation, len(given))
+    labels = []
+    for at, (names, x) in enumerate(zip(read.operands, given, strict=True)):
+        labels.append(_spell_out(names, x.ndim, at))
+    every = list(dict.fromkeys(label for names in labels for label in names))
+    anys = sorted((x for x in every if x.isdigit()), key=int, reverse=True)
+    result = []
+    for label in read.result:
+        result += anys if label == _ANY else [label]
+    # What is not in the result is summed: "..." first, then by name.
+    summed = [x for x in anys if x not in result]
+    summed += sorted((x for x in every if not x.isdigit() and x not in result), key=_rank_label)
+    order = [*result, *summed]
+    _check_sizes(given, order, labels)
+    aligned = [_align_operand(x, names, order) for x, names in zip(given, labels, strict=True)]
+    return _contract(aligned, len(result))
+
+
+offer_member("einsum", einsum, method=False)
