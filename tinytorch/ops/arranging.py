@@ -106,6 +106,8 @@ def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
+    if not a.size and dims:
+        return copy_array(a)
     # Without dimensions, None: elements are moved as if they were in one row.
     return lay_out_result(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
 

@@ -235,7 +235,7 @@ def _read_operations() -> Iterator[Method]:
     That is the word that people say, as "unfold"; where several have it, all but the first are
     called as they are written.
     """
-    names = set(METHODS)
+    names = {name for entry in _ALL for name in (entry.name, *entry.also)}
     for line in _OPERATIONS.strip().splitlines():
         for call in () if line.startswith("#") else line.split("; "):
             name, page = call, _torch_page("tensor_view")
