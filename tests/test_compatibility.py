@@ -18,7 +18,7 @@ make = importlib.import_module("make_compatibility")
 
 def _shared(text: str) -> dict[str, set[str]]:
     found = {}
-    for part in text.split("\n## ")[1:]:
+    for part in text.partition("\n## What is absent")[0].split("\n## ")[1:]:
         place, _, rest = part.partition("\n")
         found[place.strip("`")] = set(rest.strip().replace("`", "").split(", "))
     return found
@@ -29,6 +29,15 @@ def test_what_the_document_names_is_there() -> None:
     assert set(shared) == set(make.PLACES)
     for place, names in shared.items():
         assert names <= make.names("tinytorch", place), place
+
+
+def test_what_the_document_calls_absent_is_absent() -> None:
+    absent = make.DOCUMENT.read_text(encoding="utf-8").partition("\n## What is absent")[2]
+    names, _, forms = absent.partition("And these forms")
+    found = re.findall(r"`(\w+)`", names)
+    assert len(found) > 100
+    assert [name for name in found if hasattr(tinytorch.Tensor, name)] == []
+    assert "`round(Tensor self, *, int decimals)`" in forms
 
 
 @pytest.mark.torch
