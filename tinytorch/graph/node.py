@@ -9,6 +9,7 @@ on tensors if the gradient is to have a graph of its own.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 from collections.abc import Callable
@@ -329,6 +330,7 @@ def _as_unsigned(value: Any) -> Any:
     return value & 0xFFFFFFFFFFFFFFFF if type(value) is int and value < 0 else value
 
 
+@functools.cache  # most nodes have the same names at the same places
 def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
     """Return the properties `_saved_other` and `_raw_saved_other` for saved value number `index`."""
 
