@@ -46,10 +46,10 @@ from .picture import Folded, Picture
 from .style import Canvas, format_point
 from .text import fold_text, graph_text
 
-PAGE_WIDTH, STAGE_WIDTH = 836, 480
+PAGE_WIDTH, STAGE_WIDTH = 836, 408
 """The widths that there usually are, in px: of a notebook beside JupyterLab's file browser, and of
 the half of the step player that has the pictures."""
-EDGE, FOOT = 8, 2
+EDGE, FOOT = 6, 2
 """At the sides of the picture, and below it, in px."""
 HEAD, NOTE = 16, 18
 """Height of the line above the cards, and of a line below them."""
@@ -392,6 +392,9 @@ def _list_ways(
         yield partial(_lay_out_with_leaves_beside, sizes, lines, "right")
         yield partial(_lay_out_with_leaves_beside, sizes, lines, "below")
         yield partial(_lay_out, sizes, lines, "down", "below")
+    # Many short chains side by side may be wider than one below the other.
+    if not room.direction and is_chain_too_long:
+        yield partial(_lay_out, sizes, lines, "right", "below")
 
 
 def _lay_out(
@@ -521,7 +524,7 @@ def write_dot(
 ) -> str:
     """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
     goes_right = direction == "right"
-    rank = "LR nodesep=.07 ranksep=.3" if goes_right else "TB nodesep=.2 ranksep=.2"
+    rank = "LR nodesep=.07 ranksep=.22" if goes_right else "TB nodesep=.2 ranksep=.2"
     # Lines go from side to side, and not to corners.
     ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.
