@@ -313,6 +313,15 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """Return the storage."""
         return self._materialize_storage()
 
+    def is_shared(self) -> bool:
+        """Return True if processes share the memory; always on cuda."""
+        return self._materialize_storage().is_shared()
+
+    def share_memory_(self) -> Tensor:
+        """Move the storage to memory that processes share, and return the tensor."""
+        self._materialize_storage().share_memory_()
+        return self
+
     def data_ptr(self) -> int:
         """Return the address of the first element; 0 for an empty tensor."""
         return self._data.size and address_of(self._data)

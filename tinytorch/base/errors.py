@@ -216,20 +216,20 @@ ABSENT_FROM_TENSOR = """
     geometric_ geqrf ger grad_dtype greater greater_equal gt_ hardshrink hash_tensor
     heaviside histc histogram hypot i0 igamma igammac imag index index_reduce indices inner
     int_repr inverse ipu is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia
-    is_neg is_nonzero is_pinned is_same_size is_shared is_sparse_csr is_vulkan is_xla is_xpu
-    isneginf isposinf isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10
-    log1p log2 log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu
-    lu_solve map2_ map_ matrix_exp matrix_power median mode module_load msort mtia
-    multinomial multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum ne_
-    negative new nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse
-    polygamma prelu q_per_channel_axis q_per_channel_scales q_per_channel_zero_points
-    q_scale q_zero_point qr qscheme quantile rad2deg record_stream reinforce renorm resize
-    resize_as resize_as_sparse_ row_indices rsqrt share_memory_ signbit sinc sinh
-    slice_inverse slogdet smm solve sparse_dim sparse_mask sparse_resize_
-    sparse_resize_and_clear_ sspaddmm stft storage storage_type subtract svd symeig tan
-    to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo
-    to_sparse_csc to_sparse_csr trace triangular_solve true_divide unique unique_consecutive
-    unsafe_chunk unsafe_split unsafe_split_with_sizes values vdot volatile where xlogy xpu
+    is_neg is_nonzero is_pinned is_same_size is_sparse_csr is_vulkan is_xla is_xpu isneginf
+    isposinf isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p
+    log2 log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu lu_solve
+    map2_ map_ matrix_exp matrix_power median mode module_load msort mtia multinomial
+    multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum ne_ negative new
+    nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse polygamma prelu
+    q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point
+    qr qscheme quantile rad2deg record_stream reinforce renorm resize resize_as
+    resize_as_sparse_ row_indices rsqrt signbit sinc sinh slice_inverse slogdet smm solve
+    sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft storage
+    storage_type subtract svd symeig tan to_dense to_mkldnn to_padded_tensor to_sparse
+    to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr trace
+    triangular_solve true_divide unique unique_consecutive unsafe_chunk unsafe_split
+    unsafe_split_with_sizes values vdot volatile where xlogy xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 _body: dict[str, Any] = {"__slots__": ()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import mmap
 from collections.abc import Iterator
 from typing import Any
 
@@ -148,25 +149,51 @@ class UntypedStorage(metaclass=ShownAs):
         """
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
-        old, start = self._as_bytes(), address_of(self.buffer)
-        # Tensors refer to the memory directly, through their arrays, and that makes them fast.
-        # Resizing is rare, so the tensors of a storage are searched for here, instead of being
-        # registered with each view.
-        tensors = [t for t in gc.get_referrers(self) if getattr(t, "_storage", None) is self]
+        old = self._as_bytes()
+        # It may shrink below what a tensor needs. torch then reads freed memory; here such a
+        # tensor keeps cells.
+        tensors = self._find_tensors()
+        start = address_of(self.buffer)
         ends = [
             address_of(a) - start + byte_extent(a.shape, a.strides, a.itemsize)
             for a in (t._data for t in tensors)
         ]
-        # It may shrink below what a tensor needs. torch then reads freed memory; here such a
-        # tensor keeps cells.
         memory = _allocate(max(nbytes, *ends) if nbytes >= 0 and ends else nbytes)
-        self.buffer = memory[:nbytes]
         keep = min(nbytes, old.size)
         memory[:keep] = old[:keep]
+        self._move_to(memory, nbytes, tensors)
+        return self
+
+    def is_shared(self) -> bool:
+        """Return True for memory that processes share: after `share_memory_`, and on cuda."""
+        memory: Any = self.buffer
+        while isinstance(memory, (np.ndarray, memoryview)):
+            memory = memory.base if isinstance(memory, np.ndarray) else memory.obj
+        return isinstance(memory, mmap.mmap) or self.device is not CPU
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move to memory that processes share which are forked from this one, tensors and all."""
+        if not self.is_shared():
+            n, old = self.nbytes(), self._as_bytes()
+            memory = np.frombuffer(mmap.mmap(-1, max(n, 1)), np.uint8)
+            memory[:n] = old
+            self._move_to(memory, n, self._find_tensors())
+        return self
+
+    def _find_tensors(self) -> list[Any]:
+        """Return the tensors on this storage."""
+        # Tensors refer to the memory directly, through their arrays, and that makes them fast.
+        # Resizing is rare, so the tensors of a storage are searched for here, instead of being
+        # registered with each view.
+        return [t for t in gc.get_referrers(self) if getattr(t, "_storage", None) is self]
+
+    def _move_to(self, memory: np.ndarray, nbytes: int, tensors: list[Any]) -> None:
+        """Look at other memory from now on, with all tensors."""
+        start = address_of(self.buffer)
+        self.buffer = memory[:nbytes]
         for t in tensors:
             a = t._data
             t._data = np.ndarray(a.shape, a.dtype, memory, address_of(a) - start, a.strides)
-        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and self.buffer is other.buffer
