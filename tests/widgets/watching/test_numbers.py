@@ -54,6 +54,16 @@ def double(tensor: Any) -> None:
     tensor.data.mul_(11)
 
 
+def spoil_square(h: Any, more: Any = 0) -> None:
+    loss = (h * h).sum() + more
+    double(h)
+    loss.backward()
+
+
+def numbers_of(watch: copylab.Watch) -> list[Any]:
+    return [finding.gradients for finding in watch.findings]
+
+
 def nothing(_: Any) -> None:
     """Write nothing."""
 
@@ -103,42 +113,33 @@ def test_nothing_is_run_that_leaves_a_trace(engine: ModuleType) -> None:
             h.register_hook(calls.append)
         if keeps:
             h.retain_grad()
-        loss = (h * h).sum()
-        double(h)
-        loss.backward()
+        spoil_square(h)
         return h
 
     with copylab.watch(silent="record") as watch:
         assert run(hook=False, keeps=True).grad.tolist() == [44, 88]
-    assert [finding.gradients for finding in watch.findings] == [()]
+    assert numbers_of(watch) == [()]
     w = engine.tensor([1.0, 2.0], requires_grad=True)
     base = w + 1
     base.retain_grad()  # before a watch could hear of it
     with copylab.watch(silent="record") as watch:
-        h = base * 2
-        loss = (h * h).sum()
-        double(h)
-        loss.backward()
+        spoil_square(base * 2)
     assert base.grad.tolist() == w.grad.tolist() == [176, 264]
     assert watch.findings[0].gradients[0] == ("w", "[176, 264]", "[16, 24]")
     seen = base.view(2)
     base.data = engine.ones(1)  # takes its gradient no more
-    kept = base.grad
+    grad_before = base.grad
     with copylab.watch(silent="record") as watch:
-        h = w * 2
-        loss = (h * h).sum() + seen.sum()
-        double(h)
-        loss.backward()
-    assert [finding.gradients for finding in watch.findings] == [()]
-    assert (base.grad - kept).tolist() == [1, 1]
+        spoil_square(w * 2, seen.sum())
+    assert numbers_of(watch) == [()]
+    assert (base.grad - grad_before).tolist() == [1, 1]
     with copylab.watch(silent="record") as watch:
         run(hook=True, keeps=False)
     assert len(calls) == 1
-    assert [finding.gradients for finding in watch.findings] == [()]
+    assert numbers_of(watch) == [()]
     with copylab.watch(silent="record") as watch:
         run(hook=False, keeps=False)
-    (numbers,) = watch.findings[0].gradients
-    assert numbers == ("w", "[88, 176]", "[8, 16]")
+    assert numbers_of(watch) == [(("w", "[88, 176]", "[8, 16]"),)]
 
 
 def test_numbers_are_left_out_where_they_are_not_known(
@@ -165,7 +166,7 @@ def test_numbers_are_left_out_where_they_are_not_known(
         run(100, double)
         run(3, write_by_numpy)
         run_long(3)
-    assert [finding.gradients for finding in watch.findings] == [(), (), ()]
+    assert numbers_of(watch) == [(), (), ()]
     assert ".data" not in watch.findings[1].way_out, "the program has none"
     measured: list[Any] = []
 
@@ -187,9 +188,9 @@ def test_the_way_out_of_a_write_to_a_view(engine: ModuleType) -> None:
     loss = (h * h).sum()
     v = h[:1]
     v.mul_(2)
-    told = copylab.explain(loss, h, v).text
+    text = copylab.explain(loss, h, v).text
     # A copy of v would leave h as it is, which the program means to write to.
-    assert "write after backward, or to a copy of all that v is a view of, made before v" in told
+    assert "write after backward, or to a copy of all that v is a view of, made before v" in text
 
 
 class Noting:
@@ -272,4 +273,4 @@ def test_what_the_program_looks_on_with_sees_one_backward(
     alone = run()
     with copylab.watch(silent="record") as watch:
         assert run() == alone
-    assert [finding.gradients for finding in watch.findings] == [()]
+    assert numbers_of(watch) == [()]
