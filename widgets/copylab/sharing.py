@@ -94,14 +94,14 @@ class Sharing(Presentation):
             sentences = [self._describe_nothing()]
         sentences += [gettext("Not compared: {note}.", note=note) for note in self.notes]
         sentences = [protect_marks(sentence) for sentence in sentences]
-        said = [Paragraph(sentence) for sentence in sentences]
+        paragraphs = [Paragraph(sentence) for sentence in sentences]
         figure = None
         if self.picture is not None:
             title = gettext("the memory of what is shared")
             # For the page alone: in words, the sentences say it.
             figure = InPage(Figure(self.picture, title))
         sheet = InPage(html_element("style", panel_style_sheet()))
-        return Box(sheet, *said, figure, class_="cl-panel")
+        return Box(sheet, *paragraphs, figure, class_="cl-panel")
 
     def _describe_nothing(self) -> str:
         names = [labels.escape_name(label) for label in self.labels if label]
@@ -131,14 +131,18 @@ def _describe_fact(fact: SharedFact) -> str:
     """Return a fact as a sentence."""
     fact = _escape_names(fact)
     names = join_few_names(fact.names)
+    if fact.parts:
+        return _describe_parts(fact, names)
     match fact.kind:
         case "object":
-            return _describe_one_object(fact, names)
+            return gettext("{names} are one object: {kind}.", names=names, kind=fact.noun)
         case "steps":
-            stepped = join_few_names(fact.names[1:])
-            return gettext("{optimizer} steps {names}.", optimizer=fact.names[0], names=stepped)
+            parameters = join_few_names(fact.names[1:])
+            return gettext("{optimizer} steps {names}.", optimizer=fact.names[0], names=parameters)
+        case "tensor" if fact.noun:
+            return gettext("{names} are one NumPy array.", names=names)
         case "tensor":
-            return _describe_one_tensor(fact, names)
+            return gettext("{names} are one tensor.", names=names)
         case "cells":
             return _describe_cells(fact, names) + _describe_repeats(fact)
         case "overlap":
@@ -152,41 +156,34 @@ def _describe_fact(fact: SharedFact) -> str:
     return gettext("{name} sees each cell {number} times.", name=names, number=f"{times:,}")
 
 
-def _describe_one_object(fact: SharedFact, names: str) -> str:
-    if fact.parts:
-        return ngettext(
-            "{names} have {number} object in common: {parts}.",
-            "{names} have {number} objects in common: {parts}.",
-            len(fact.parts),
-            names=names,
-            parts=join_few_names(fact.parts),
-        )
-    return gettext("{names} are one object: {kind}.", names=names, kind=fact.noun)
-
-
-def _describe_one_tensor(fact: SharedFact, names: str) -> str:
-    if fact.parts:
-        return ngettext(
-            "{names} have {number} tensor in common: {parts}.",
-            "{names} have {number} tensors in common: {parts}.",
-            len(fact.parts),
-            names=names,
-            parts=join_few_names(fact.parts),
-        )
-    if fact.noun:
-        return gettext("{names} are one NumPy array.", names=names)
-    return gettext("{names} are one tensor.", names=names)
+def _describe_parts(fact: SharedFact, names: str) -> str:
+    """Return the sentence on parts of the same names, for each of which the fact holds."""
+    values = {"names": names, "parts": join_few_names(fact.parts)}
+    match fact.kind:
+        case "object":
+            return ngettext(
+                "{names} have {number} object in common: {parts}.",
+                "{names} have {number} objects in common: {parts}.",
+                len(fact.parts),
+                **values,
+            )
+        case "tensor":
+            return ngettext(
+                "{names} have {number} tensor in common: {parts}.",
+                "{names} have {number} tensors in common: {parts}.",
+                len(fact.parts),
+                **values,
+            )
+    # What is left is the kind "cells".
+    return ngettext(
+        "{names} see the same cells through {number} tensor each: {parts}.",
+        "{names} see the same cells through {number} tensors each: {parts}.",
+        len(fact.parts),
+        **values,
+    )
 
 
 def _describe_cells(fact: SharedFact, names: str) -> str:
-    if fact.parts:
-        return ngettext(
-            "{names} see the same cells through {number} tensor each: {parts}.",
-            "{names} see the same cells through {number} tensors each: {parts}.",
-            len(fact.parts),
-            names=names,
-            parts=join_few_names(fact.parts),
-        )
     (cells,) = fact.counts
     if cells is None:
         return gettext("{names} see the same cells.", names=names)
