@@ -22,7 +22,7 @@ import numpy as np
 import tinytorch
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
-from .places import Caller, Place
+from .places import LineFinder, Place
 
 _TINYTORCH_FOLDER = str(Path(tinytorch.__file__).parent) + os.sep
 _NAMES_OF_OPERATIONS = {"lift_fresh": "tensor"}
@@ -48,7 +48,7 @@ class AllocationLog:
     """What was made so far. Memory that was there before is none of it."""
 
     def __init__(self) -> None:
-        self.caller = Caller()
+        self.line_finder = LineFinder()
         self.by_key: dict[int, Allocation] = {}
         self.sees_tinytorch = True
 
@@ -69,11 +69,11 @@ class AllocationLog:
         with ExitStack() as stack:
             torch = sys.modules.get("torch")
             if torch is not None and hasattr(torch, "Tensor"):
-                self.caller.skip_folder(str(Path(str(torch.__file__)).parent))
+                self.line_finder.skip_folder(str(Path(str(torch.__file__)).parent))
                 mode = _make_recording_mode(self, torch)
                 push_mode(mode)
                 stack.callback(remove_mode, mode)
-            self.caller.skip_folder(_TINYTORCH_FOLDER.rstrip(os.sep))
+            self.line_finder.skip_folder(_TINYTORCH_FOLDER.rstrip(os.sep))
             # There is room for one profiler, and the program may have its own.
             self.sees_tinytorch = sys.getprofile() is None
             if self.sees_tinytorch:
@@ -104,13 +104,13 @@ def _make_recording_mode(log: AllocationLog, torch: Any) -> Any:
         ) -> Any:
             results = _call_and_count(torch, func, args, kwargs or {})
             name = func.__name__.partition(".")[0]
-            given = set()
+            argument_keys = set()
             # What torch.tensor has made comes as its argument.
             if name not in _NAMES_OF_OPERATIONS:
-                given = {log.memory_key(each) for each in _tensors_of(torch, args, kwargs)}
+                argument_keys = {log.memory_key(each) for each in _tensors_of(torch, args, kwargs)}
             for result in _tensors_of(torch, (results,), None):
                 key = log.memory_key(result)
-                if key is None or key in given or key in log.by_key:
+                if key is None or key in argument_keys or key in log.by_key:
                     continue
                 storage = result.untyped_storage()
                 reference = weak_reference(storage)
@@ -118,7 +118,7 @@ def _make_recording_mode(log: AllocationLog, torch: Any) -> Any:
                     key,
                     int(storage.nbytes()),
                     _NAMES_OF_OPERATIONS.get(name, name),
-                    log.caller.find_place(),
+                    log.line_finder.find_place(),
                     partial(_is_there, reference),
                 )
             return results
@@ -199,23 +199,23 @@ class _ReturnRecorder:
         old = self.old.get(key)
         if old is not None and old() is owner:
             return
-        known = self.log.by_key.get(key)
+        allocation = self.log.by_key.get(key)
         # An id is used again once its array is gone.
-        if known is not None and not known.is_alive():
-            known = None
-        if known is not None and key not in self.unnamed:
+        if allocation is not None and not allocation.is_alive():
+            allocation = None
+        if allocation is not None and key not in self.unnamed:
             return
         operation, is_known = _name_operation(frame)
-        if known is None:
-            known = Allocation(
+        if allocation is None:
+            allocation = Allocation(
                 key,
                 owner.nbytes,
                 operation,
-                self.log.caller.find_place(),
+                self.log.line_finder.find_place(),
                 partial(_is_referent_there, weakref.ref(owner)),
             )
         # Made deep inside: called by the operation around it, or by what the program has called.
-        self.log.by_key[key] = known._replace(operation=operation)
+        self.log.by_key[key] = allocation._replace(operation=operation)
         caller = frame.f_back
         is_outermost = caller is None or not caller.f_code.co_filename.startswith(_TINYTORCH_FOLDER)
         if is_known or is_outermost:

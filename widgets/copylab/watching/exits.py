@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from tinytorch.viz import ExitKind, GraphExit, find_leaves
 
 from .aliases import copy_locals
-from .places import Caller, Place, place_of
+from .places import LineFinder, Place, place_of
 from .scope import ENGINES
 
 _SAMPLED_VISITS = 32
@@ -74,8 +74,8 @@ class _LineKey(NamedTuple):
 class ExitLog:
     """The lines on which values left the graph, with the leaves that they came from."""
 
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
+    def __init__(self, line_finder: LineFinder) -> None:
+        self._line_finder = line_finder
         self._lines: dict[_LineKey, _ExitLine] = {}
         self._references: dict[int, LeafReference] = {}
         self._lock = threading.Lock()
@@ -94,7 +94,7 @@ class ExitLog:
         make_reference: how the engine knows a leaf again without keeping it alive. is_use: True if
         the operation computes with leaves, and does not only read them.
         """
-        frame = self._caller.find_frame()
+        frame = self._line_finder.find_frame()
         if frame is None:
             return
         key = _LineKey(frame.f_code, frame.f_lineno, kind, operation)
@@ -120,7 +120,7 @@ class ExitLog:
         PyTorch reads the numbers of `torch.tensor([a, b])` past all modes, so that the call's names
         tell what they came from.
         """
-        frame = self._caller.find_frame()
+        frame = self._line_finder.find_frame()
         sources = [] if frame is None else _find_named_in_call(frame)
         if sources:
             self.record(sources, "new leaf", "tensor", make_reference)
@@ -137,9 +137,11 @@ class ExitLog:
             # A Function has a node of its own, or else nothing in it is recorded.
             if code in forward_codes and _has_recorded_arguments(each):
                 return None
-            if not self._caller.skips(code.co_filename):
+            if not self._line_finder.skips(code.co_filename):
                 places.append(place_of(each))
-            elif not places and (code.co_name in _NO_EXIT or self._caller.is_in_optimizer(each)):
+            elif not places and (
+                code.co_name in _NO_EXIT or self._line_finder.is_in_optimizer(each)
+            ):
                 return None
             elif code.co_name == "checkpoint" and kind == "grad mode":
                 # The line that calls it, and not one of the block inside.
@@ -199,11 +201,11 @@ def _find_forward_codes() -> set[CodeType]:
     codes: set[CodeType] = set()
     for name in ENGINES:
         engine: Any = sys.modules.get(name)
-        waiting = [engine.autograd.Function] if hasattr(engine, "autograd") else []
-        while waiting:
-            kind = waiting.pop()
-            waiting += kind.__subclasses__()
-            forward: Any = getattr(vars(kind).get("forward"), "__func__", None)
+        classes = [engine.autograd.Function] if hasattr(engine, "autograd") else []
+        while classes:
+            each_class = classes.pop()
+            classes += each_class.__subclasses__()
+            forward: Any = getattr(vars(each_class).get("forward"), "__func__", None)
             if hasattr(forward, "__code__"):
                 codes.add(forward.__code__)
     return codes

@@ -43,17 +43,18 @@ def is_shared_gradient(hooks: TorchHooks, written: Any) -> bool:
     number = code.co_argcount + bool(code.co_flags & 4)  # 4: with *args
     arguments = [variables.get(name) for name in code.co_varnames[: code.co_argcount]]
     arguments += [variables.get(name) for name in code.co_varnames[code.co_argcount : number]]
-    given = list(_find_tensors(arguments, hooks.torch.Tensor))
-    expected = _REFERENCES_OF_FUNCTION if is_function else _REFERENCES_OF_HOOK
+    tensors = list(_find_tensors(arguments, hooks.torch.Tensor))
+    least_references = _REFERENCES_OF_FUNCTION if is_function else _REFERENCES_OF_HOOK
     storage = written.untyped_storage().data_ptr()
-    for tensor in given:
+    for tensor in tensors:
         if tensor.untyped_storage().data_ptr() != storage:
             continue
-        repeated = sum(other is tensor for other in given) - 1
-        allowed = expected + repeated + (_REFERENCES_OF_CALL if tensor is written else 0)
+        expected_references = least_references + sum(other is tensor for other in tensors) - 1
+        if tensor is written:
+            expected_references += _REFERENCES_OF_CALL
         # A view refers to its base once more.
-        allowed += written._is_view() and written._base is tensor
-        if tensor._use_count() > allowed:
+        expected_references += written._is_view() and written._base is tensor
+        if tensor._use_count() > expected_references:
             return True
     return False
 

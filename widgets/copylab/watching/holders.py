@@ -34,34 +34,34 @@ class HolderSearch:
         self.memory_key = memory_key
         self.kinds: dict[str, str] = {}
         """The classes of containers, by name."""
-        self.named: list[_NamedMemory] = []
+        self.memories: list[_NamedMemory] = []
         known_names: dict[int, str] = {}
         for name, value in _list_variables(function, frame).items():
             for path, thing in things_in(name, value, known_names, objects=True):
                 if is_tensor(thing):
-                    self.named.append(_NamedMemory(path, thing, memory_key(thing)))
+                    self.memories.append(_NamedMemory(path, thing, memory_key(thing)))
                 elif isinstance(thing, _SERIES):
                     self.kinds[path] = type(thing).__name__
         # The shortest way to each: `total`, and not `window.variables.total`.
-        self.named.sort(key=lambda each: each.name.count("."))
+        self.memories.sort(key=lambda each: each.name.count("."))
 
     def find_holders(self, keys: Collection[int]) -> list[str]:
         """Return what holds pieces of memory, in words: by a name, or by the graph behind one."""
-        wanted = set(keys)
-        direct = _choose_names([each for each in self.named if each.key in wanted])
-        holders = [self._describe(names) for names in _group_names(direct.values())]
-        missing = wanted - direct.keys()
-        behind: list[str] = []
+        all_keys = set(keys)
+        name_by_key = _choose_names([each for each in self.memories if each.key in all_keys])
+        holders = [self._describe(names) for names in _group_names(name_by_key.values())]
+        keys_without_name = all_keys - name_by_key.keys()
+        roots: list[str] = []
         # Backwards, and backwards again below: of several names of a tensor the first one stays.
-        tensors = {id(each.tensor): each for each in reversed(self.named)}
+        tensors = {id(each.tensor): each for each in reversed(self.memories)}
         with_graph = [each for each in tensors.values() if each.tensor.requires_grad]
-        for each in list(reversed(with_graph))[:_MOST_GRAPHS] if missing else []:
-            held = {self.memory_key(tensor) for tensor in list_tensors_behind(each.tensor)}
-            if not missing.isdisjoint(held):
-                behind.append(each.name)
+        for each in list(reversed(with_graph))[:_MOST_GRAPHS] if keys_without_name else []:
+            keys_behind = {self.memory_key(tensor) for tensor in list_tensors_behind(each.tensor)}
+            if not keys_without_name.isdisjoint(keys_behind):
+                roots.append(each.name)
         return holders + [
             gettext("the graph behind {name}", name=_common_start(names))
-            for names in _group_names(behind)
+            for names in _group_names(roots)
         ]
 
     def _describe(self, names: list[str]) -> str:
@@ -90,7 +90,7 @@ def _list_variables(function: Any, frame: FrameType | None) -> dict[str, Any]:
             variables[name] = cell.cell_contents
         except ValueError:  # not assigned yet
             continue
-    # Of two names of one object the first is told: those of the caller are what it knows best.
+    # Of two names of one object the first is taken: those of the caller are what it knows best.
     caller = {} if frame is None else copy_locals(frame)
     scopes = (caller, variables, getattr(function, "__globals__", {}))
     merged: dict[str, Any] = {}
@@ -101,14 +101,14 @@ def _list_variables(function: Any, frame: FrameType | None) -> dict[str, Any]:
     return merged
 
 
-def _choose_names(named: Collection[_NamedMemory]) -> dict[int | None, str]:
+def _choose_names(memories: Collection[_NamedMemory]) -> dict[int | None, str]:
     """Return one name for each piece of memory: the one in the container that has most of them.
 
     So what `trainer.history` holds is not told as `trainer.last`, which is the last of it.
     """
-    sizes = Counter(owner for _, owner in {(each.key, _owner_of(each.name)) for each in named})
+    sizes = Counter(owner for _, owner in {(each.key, _owner_of(each.name)) for each in memories})
     chosen: dict[int | None, str] = {}
-    for each in named:
+    for each in memories:
         best = chosen.get(each.key)
         # Of equal ones the first: `self.history` is `trainer.history` of the caller.
         if best is None or sizes[_owner_of(each.name)] > sizes[_owner_of(best)]:

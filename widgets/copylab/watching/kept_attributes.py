@@ -59,21 +59,21 @@ class AttributeKeeper:
 
     def __init__(self, hooks: TorchHooks) -> None:
         self.hooks = hooks
-        self.kept: weakref.WeakKeyDictionary[Any, list[KeptAttribute]] = weakref.WeakKeyDictionary()
+        self.attributes_by_ctx = weakref.WeakKeyDictionary[Any, list[KeptAttribute]]()
         self.in_forward: list[tuple[weakref.ref[Any], CodeType | None]] = []
         """The Functions whose forward may be running, and its code."""
 
     def note(self, ctx: Any, name: str, value: Any) -> None:
         """Note that an attribute was set, in forward."""
         found = list(_find_tensors(value, self.hooks.torch.Tensor))
-        earlier = self.kept.get(ctx)
+        earlier = self.attributes_by_ctx.get(ctx)
         if earlier is not None:
             earlier[:] = [attribute for attribute in earlier if attribute.name != name]
         # The number is -1 where no backward runs: what one sets on `ctx` is read by no other.
         if not found or self.hooks.torch._C._current_graph_task_id() >= 0:
             return
         place = self.hooks.watch.find_place()
-        attributes = self.kept.setdefault(ctx, [])
+        attributes = self.attributes_by_ctx.setdefault(ctx, [])
         for position, tensor in found:
             path = f"ctx.{name}" if position is None else f"ctx.{name}[{position!r}]"
             attributes.append(KeptAttribute(name, path, position, tensor, place))
@@ -82,12 +82,12 @@ class AttributeKeeper:
     def settle(self) -> None:
         """Record what the Functions keep whose forward has ended. Called before each operation."""
         running = set(_find_running_codes(sys._getframe(1)))
-        waiting = [entry for entry in self.in_forward if entry[1] in running]
-        ended = [reference() for reference, code in self.in_forward if code not in running]
+        entries_left = [entry for entry in self.in_forward if entry[1] in running]
+        contexts = [reference() for reference, code in self.in_forward if code not in running]
         # First: a `WatchedSave` is made by an operation, which comes here, too.
-        self.in_forward[:] = waiting
-        for ctx in ended:
-            for attribute in self.kept.get(ctx, ()) if ctx is not None else ():
+        self.in_forward[:] = entries_left
+        for ctx in contexts:
+            for attribute in self.attributes_by_ctx.get(ctx, ()) if ctx is not None else ():
                 tensor = attribute.find_tensor(ctx)
                 if tensor is not None and attribute.save is None:
                     attribute.save = self.hooks.record_alias(tensor, attribute.place)
@@ -101,7 +101,7 @@ class AttributeKeeper:
             self.hooks.watch.gaps.count_rerun()
         if self.in_forward:
             self.settle()
-        for attribute in self.kept.get(ctx, ()):
+        for attribute in self.attributes_by_ctx.get(ctx, ()):
             if attribute.save is None or attribute.find_tensor(ctx) is None:
                 continue
             # What the Function itself writes is meant: a buffer in which it counts.

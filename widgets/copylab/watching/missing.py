@@ -27,7 +27,7 @@ from tinytorch.viz import (
 from ..doc import Alarm, Code, Paragraph, Part, Presentation, protect_marks
 from ..wording import gettext, ngettext
 from .aliases import copy_locals
-from .places import Caller, Place
+from .places import LineFinder, Place
 
 _MAX_FRAMES = 30
 
@@ -131,8 +131,8 @@ class _Stepped:
 class StepLog:
     """The optimizers that were seen to step, with what had no gradient each time."""
 
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
+    def __init__(self, line_finder: LineFinder) -> None:
+        self._line_finder = line_finder
         self._stepped: dict[int, _Stepped] = {}
         self._gone: list[_Stepped] = []
         """Those whose optimizer is no more."""
@@ -187,7 +187,7 @@ class StepLog:
                 # This one has the address of another that is gone.
                 self._gone.append(entry)
             name = type(optimizer).__name__
-            entry = _Stepped(weakref.ref(optimizer), name, self._caller.find_place())
+            entry = _Stepped(weakref.ref(optimizer), name, self._line_finder.find_place())
             self._stepped[id(optimizer)] = entry
         return entry
 
@@ -209,7 +209,7 @@ class StepLog:
 
     def _find_names(self, optimizer: Any) -> tuple[str, dict[str, Any]]:
         """Return what the callers call an optimizer, and the modules that they know, by name."""
-        frame = self._caller.find_frame()
+        frame = self._line_finder.find_frame()
         name = ""
         modules: dict[str, Any] = {}
         for _ in range(_MAX_FRAMES):
@@ -265,17 +265,19 @@ def _can_miss(parameter: Any) -> bool:
 
 def _find_owners(modules: dict[str, Any], parameters: list[Any]) -> dict[str, Any]:
     """Return the modules that have some parameters, by name, the one with most of them first."""
-    wanted = {id(parameter) for parameter in parameters}
-    owned = {
+    ids_left = {id(parameter) for parameter in parameters}
+    ids_of_module = {
         name: {id(parameter) for parameter in module.parameters()}
         for name, module in modules.items()
     }
     owners: dict[str, Any] = {}
-    while any(wanted & ids for ids in owned.values()):
+    while any(ids_left & ids for ids in ids_of_module.values()):
         # The smallest of them: a module that has the net and more has no better names.
-        name = max(owned, key=lambda name: (len(wanted & owned[name]), -name.count(".")))
+        name = max(
+            modules, key=lambda name: (len(ids_left & ids_of_module[name]), -name.count("."))
+        )
         owners[name] = modules[name]
-        wanted -= owned[name]
+        ids_left -= ids_of_module[name]
     return owners
 
 

@@ -39,7 +39,7 @@ from .missing import MissingGradient, StepLog
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .packed_saves import PackedSave
-from .places import Caller, Place, place_of
+from .places import LineFinder, Place, place_of
 from .watched_backward import BackwardMeasurement
 from .watched_save import Span, WatchedSave, memory_span
 
@@ -146,11 +146,11 @@ class Watch(Presentation):
         """Number of saved tensors that backward has read."""
         self._silent = silent
         """What to do with a finding where the engine raises no error: "warn", "raise", "record"."""
-        self._caller = Caller()
+        self._line_finder = LineFinder()
         """Finds the line of the program that runs."""
-        self._exits = ExitLog(self._caller)
+        self._exits = ExitLog(self._line_finder)
         """The lines on which values left the graph."""
-        self._steps = StepLog(self._caller)
+        self._steps = StepLog(self._line_finder)
         """The steps of optimizers."""
         self._lock = threading.Lock()
         """Held where two threads may change counts, saves or findings."""
@@ -220,7 +220,7 @@ class Watch(Presentation):
             name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))
         }
         self._engines_not_attached -= self._attached_at_end
-        place = self._caller.find_place()
+        place = self._line_finder.find_place()
         # One that another thread of the program imported was attached there: no warning for that.
         if self._engines_not_attached - self._ever_attached and place is not None:
             _warn_at(place, " ".join(self.describe_gaps()), UserWarning)
@@ -268,7 +268,7 @@ class Watch(Presentation):
         if name in attached or not _can_be_attached(module):
             return
         # The line to name is the program's, whatever the engine calls in Python of its own.
-        self._caller.skip_folder(str(Path(str(module.__file__)).parent))
+        self._line_finder.skip_folder(str(Path(str(module.__file__)).parent))
         hooks: EngineHooks
         hooks = TorchHooks(self, module) if name == "torch" else TinyTorchHooks(self)
         hooks.attach()
@@ -322,7 +322,7 @@ class Watch(Presentation):
         """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
         save = WatchedSave(
             tensor,
-            self._caller.find_place(),
+            self._line_finder.find_place(),
             sequence_nr=sequence_nr,
             is_output=is_output,
             was_leaf=was_leaf,
@@ -389,17 +389,17 @@ class Watch(Presentation):
         saves = self._find_saves_over(tensor)
         if not saves:
             return None
-        place, span = self._caller.find_writing_line(), memory_span(tensor)
-        exposed = []
+        place, span = self._line_finder.find_writing_line(), memory_span(tensor)
+        saves_at_risk = []
         for save in saves:
             if save.sequence_nr == excused_nr:
                 save.is_harmless = True
             elif not save.is_harmless:
-                exposed.append(save)
+                saves_at_risk.append(save)
         with self._lock:  # two threads may write to one storage
-            for save in exposed:
+            for save in saves_at_risk:
                 save.note_write(place, span, is_done=is_done)
-        return WriteInProgress(self, exposed, place, span)
+        return WriteInProgress(self, saves_at_risk, place, span)
 
     def record_result(self, write: WriteInProgress) -> None:
         """Note what a write has done, and where the saved tensors are now."""
@@ -415,7 +415,7 @@ class Watch(Presentation):
         saves = [save for save in self._find_saves_over(tensor) if save.tensor is tensor]
         if not saves:
             return None
-        place = self._caller.find_writing_line()
+        place = self._line_finder.find_writing_line()
         with self._lock:
             for save in saves:
                 save.note_write(place, None, is_done=False)
@@ -451,8 +451,8 @@ class Watch(Presentation):
             if save.sequence_nr == sequence_nr:
                 save.is_harmless = True
 
-    def _is_looked_at(self) -> bool:
-        """Return True if what is read now is read by a look of this thread, not by its program."""
+    def _is_read_by_look(self) -> bool:
+        """Return True if it is a look that reads or computes in this thread now, not the program."""
         thread = threading.get_ident()
         return thread in self._threads_in_snapshot or thread in THREADS_IN_DRY_RUN
 
@@ -461,7 +461,7 @@ class Watch(Presentation):
 
         Raises GradientWarning for a modified one with `silent="raise"`.
         """
-        if self._is_looked_at():
+        if self._is_read_by_look():
             return
         has_changed = save.has_changed
         with self._lock:
@@ -488,7 +488,7 @@ class Watch(Presentation):
 
     def check_attribute(self, save: WatchedSave, path: str, node: Any, backward_nr: int) -> None:
         """Compare what a Function keeps as an attribute, before its backward may read it."""
-        if self._is_looked_at():
+        if self._is_read_by_look():
             return
         has_changed = save.has_changed
         with self._lock:
@@ -508,7 +508,7 @@ class Watch(Presentation):
         self, packed_save: PackedSave, tensor: Any, node: Any, backward_nr: int
     ) -> None:
         """Compare what hooks of the program's own give to a node with what it saved."""
-        if self._is_looked_at():
+        if self._is_read_by_look():
             return
         differs = packed_save.differs(tensor)
         if differs is None:
@@ -555,14 +555,14 @@ class Watch(Presentation):
         # The numbers take two backwards more, which a mode or profiler of the program's would see.
         if hooks is not None and hooks.is_observed(root):
             return False
-        self.measurement.begin(root, self._caller.find_frame())
+        self.measurement.begin(root, self._line_finder.find_frame())
         return True
 
     def report_stale_read(
         self, save: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
     ) -> None:
         """Note the finding on a stale saved tensor, and add its lines to the engine's own error."""
-        if self._is_looked_at():
+        if self._is_read_by_look():
             return
         with self._lock:
             self.read_count += 1
@@ -571,7 +571,7 @@ class Watch(Presentation):
 
     def find_place(self) -> Place | None:
         """Return the line of the program that runs."""
-        return self._caller.find_place()
+        return self._line_finder.find_place()
 
     def record_exit(
         self,
@@ -583,7 +583,7 @@ class Watch(Presentation):
         is_use: bool = False,
     ) -> None:
         """Note that values of tensors go on without their history; of a new leaf, find whose."""
-        if self.ended or self._is_looked_at():
+        if self.ended or self._is_read_by_look():
             return
         if kind == "new leaf":
             self._exits.record_new_leaf(make_reference)
@@ -591,13 +591,13 @@ class Watch(Presentation):
             self._exits.record(tensors, kind, operation, make_reference, is_use=is_use)
 
     def find_exits(self, leaf: Any) -> tuple[GraphExit, ...] | None:
-        """Return the lines on which values of a leaf left the graph; None if it is not looked at."""
-        is_looked_at = engine_name(leaf) in self._ever_attached
-        return self._exits.find_exits(leaf) if is_looked_at else None
+        """Return the lines on which values of a leaf left the graph; None if it is not watched."""
+        is_watched = engine_name(leaf) in self._ever_attached
+        return self._exits.find_exits(leaf) if is_watched else None
 
     def begin_step(self, optimizer: Any) -> None:
         """Note what has a gradient before a step of an optimizer."""
-        if not self._is_looked_at():
+        if not self._is_read_by_look():
             self._steps.begin(optimizer)
 
     def record_step(self, optimizer: Any) -> None:
@@ -618,7 +618,7 @@ class Watch(Presentation):
 
     def is_of_program(self, file: str) -> bool:
         """Return True for a file that is neither of an engine nor of copylab."""
-        return not self._caller.skips(file)
+        return not self._line_finder.skips(file)
 
     def find_torch_hooks(self) -> TorchHooks | None:
         """Return PyTorch under this watch in this thread; None if it is not watched here."""
@@ -646,7 +646,7 @@ class Watch(Presentation):
         thread = threading.get_ident()
         self._threads_in_snapshot.add(thread)
         try:
-            frame = self._caller.find_frame()
+            frame = self._line_finder.find_frame()
             finding.backward = None if frame is None else place_of(frame)
             key = finding.key
             with self._lock:

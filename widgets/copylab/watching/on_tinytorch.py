@@ -89,12 +89,12 @@ class TinyTorchHooks:
         output_nr = MODES.here.packing.output_nr
         is_output = output_nr is not None
         # A node that held its own result would be a cycle, which only the collector frees.
-        held = tensor.detach() if is_output else tensor
+        tensor_to_hold = tensor.detach() if is_output else tensor
         if is_output and tensor._is_view():
             # A write to the view itself replaces its grad_fn; the error names the one at the save.
-            held.source = weakref.ref(tensor.grad_fn)
+            tensor_to_hold.source = weakref.ref(tensor.grad_fn)
         return self.watch.record_save(
-            held,
+            tensor_to_hold,
             sequence_nr=_NO_NODE_NR,
             is_output=is_output,
             was_leaf=tensor.is_leaf,

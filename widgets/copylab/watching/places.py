@@ -63,7 +63,7 @@ def place_of(frame: FrameType) -> Place:
     return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
-class Caller:
+class LineFinder:
     """Finds the line of the program that is running: the innermost one outside of the engines."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Caller:
         return skips
 
     def find_frame(self) -> FrameType | None:
-        """Return the frame of that line; None in a thread without one, as engines have them."""
+        """Return the frame of the line that runs; None in a thread of an engine, which has none."""
         frame: FrameType | None = sys._getframe(1)
         is_skipped = self._is_skipped
         while frame is not None:
@@ -102,12 +102,12 @@ class Caller:
         return _OPTIMIZER_PATH in frame.f_code.co_filename
 
     def find_place(self) -> Place | None:
-        """Return that line."""
+        """Return the line that runs."""
         frame = self.find_frame()
         return None if frame is None else place_of(frame)
 
     def find_writing_line(self) -> Place | None:
-        """Return that line, with `optimizer` set if an optimizer runs between it and the write."""
+        """Return the line that runs, with `optimizer` set if it has called one, which writes."""
         frame = self.find_frame()
         inner: FrameType | None = sys._getframe(1)
         by_optimizer = False

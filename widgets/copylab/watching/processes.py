@@ -233,10 +233,10 @@ class RunReports:
             if any(each.state != DONE and each.is_alive() for each in others):
                 return
         # First by another name: nobody reads half of it.
-        doomed = self.folder.with_name(f"{self.folder.name}.{self.pid}")
+        new_name = self.folder.with_name(f"{self.folder.name}.{self.pid}")
         with suppress(OSError):
-            self.folder.rename(doomed)
-            shutil.rmtree(doomed, ignore_errors=True)
+            self.folder.rename(new_name)
+            shutil.rmtree(new_name, ignore_errors=True)
 
 
 def _report_finding(finding: Finding) -> ReportedFinding:

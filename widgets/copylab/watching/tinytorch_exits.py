@@ -43,9 +43,9 @@ def _report_calls(owner: Any, name: str, kind: ExitKind) -> Replacement:
             for watch in find_watches_of_thread():
                 # The engine and a look call them, too.
                 if watch.is_of_program(file):
-                    needing = [args[0]] if kind != "new leaf" and args[0].requires_grad else []
-                    if needing or kind == "new leaf":
-                        watch.record_exit(needing, kind, name, make_leaf_reference)
+                    sources = [args[0]] if kind != "new leaf" and args[0].requires_grad else []
+                    if sources or kind == "new leaf":
+                        watch.record_exit(sources, kind, name, make_leaf_reference)
             return function(*args, **kwargs)
 
         return call_reported

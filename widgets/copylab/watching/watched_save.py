@@ -120,15 +120,15 @@ class WatchedSave:
         `span` is the memory that it may change; None if the tensor gets other memory instead.
         `is_done` says that the engine calls after the write and not before it.
 
-        Two writes can be to blame: the first that was counted and the first that changed the bytes.
-        Whether a write is counted is seen only when the next one comes. If the bytes are others
-        before a write, something wrote that nobody reported: NumPy, another thread; what then
-        writes the same bytes is not to blame.
+        Two writes can be to blame: the first that was counted, here, and the first that changed the
+        bytes, which `note_result` sees. If the bytes are others before a write, something wrote that
+        nobody reported: NumPy, another thread; what then writes the same bytes is not to blame.
         """
         version = self.tensor._version
         write = ObservedWrite(place, version)
         candidate = self.counted_write_candidate
-        # The version is as before the candidate, so that was not counted: this one takes its place.
+        # Whether a write was counted is seen when the next one comes. After `y.data.mul_(1)` the
+        # version is as before it, so the next write takes its place; after `y.mul_(1)` none does.
         if span is not None and (candidate is None or candidate.version_before == version):
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
